@@ -1,0 +1,75 @@
+"""Time: one injectable clock, instants as integer milliseconds UTC, shown as ISO 8601.
+
+Calendar arithmetic of the tree lives elsewhere; this module knows instants and days, nothing about weeks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, tzinfo
+from typing import Protocol
+
+from recollect.core.errors import BadInput
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+class Clock(Protocol):
+    """Where every `now` comes from."""
+
+    def now(self) -> int:
+        """Milliseconds since the epoch, UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class ScriptedClock:
+    """A clock that stands still until told to move; public, so that users can test with it."""
+
+    def __init__(self, start: int | str):
+        self._now = parse_time(start) if isinstance(start, str) else start
+
+    def now(self) -> int:
+        return self._now
+
+    def advance(self, *, days: float = 0, hours: float = 0, seconds: float = 0, ms: int = 0) -> None:
+        self._now += round(days * DAY + hours * HOUR + seconds * SECOND) + ms
+
+
+def clock_from(environ: Mapping[str, str]) -> Clock:
+    """`RECOLLECT_NOW` sets the clock for the whole process."""
+    fixed = environ.get("RECOLLECT_NOW")
+    return ScriptedClock(fixed) if fixed else SystemClock()
+
+
+def parse_time(text: str) -> int:
+    """ISO 8601 to milliseconds; a time without a zone is UTC, a bare date is its midnight."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise BadInput(f"{text!r} is not an ISO 8601 time such as 2026-03-01T09:30:00Z") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
+
+
+def iso(ms: int) -> str:
+    """Milliseconds to ISO 8601 UTC, with milliseconds only where there are any."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    text = moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
+    return text.replace("+00:00", "Z")
+
+
+def day_of(ms: int, zone: tzinfo) -> date:
+    """The calendar day of an instant in the project's time zone."""
+    return datetime.fromtimestamp(ms / 1000, zone).date()

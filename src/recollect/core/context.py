@@ -1,0 +1,118 @@
+"""The Context: what every room function is given, typed by protocols so that rooms know no engine.
+
+The protocols say what a room may ask for. `store` and `models` hold what answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Protocol
+
+from recollect.core.clock import Clock
+from recollect.core.event import Actor
+from recollect.core.ids import Ids
+from recollect.core.settings import Settings
+
+Row = tuple[Any, ...]
+
+
+class Tx(Protocol):
+    """One transaction in one space. Every statement names `:space`, or is refused."""
+
+    @property
+    def space(self) -> str: ...
+    def rows(self, sql: str, **params: Any) -> list[Row]: ...
+    def row(self, sql: str, **params: Any) -> Row | None: ...
+    def value(self, sql: str, **params: Any) -> Any: ...
+    def run(self, sql: str, **params: Any) -> int:
+        """Execute and give the number of rows changed."""
+        ...
+
+    def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def index(self, doc: int, terms: Iterable[str]) -> None:
+        """Put a passage's terms into the word index."""
+        ...
+
+    def unindex(self, doc: int) -> None: ...
+    def match(self, term: str) -> Sequence[int]:
+        """The passages of this space that hold a term, ascending."""
+        ...
+
+    def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
+        """The counter that `action` will be given, once, just before commit."""
+        ...
+
+
+class Db(Protocol):
+    """Rows. `write` is one writer per space, committed and on disk when the block ends."""
+
+    @property
+    def engine(self) -> str: ...
+    def read(self, space: str) -> AbstractContextManager[Tx]: ...
+    def write(self, space: str) -> AbstractContextManager[Tx]: ...
+    def close(self) -> None: ...
+
+
+class Vault(Protocol):
+    """Text files by relative path. Nothing acknowledged is lost, nothing is half-written."""
+
+    def read(self, path: str) -> str | None: ...
+    def append(self, path: str, text: str) -> None: ...
+    def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+        """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""
+        ...
+
+    def delete(self, path: str, *, expect: str | None = None) -> None: ...
+    def paths(self, prefix: str = "") -> list[str]: ...
+
+
+class Git(Protocol):
+    """The little we ask of a repository; None where there is no answer to trust."""
+
+    def active_days(self) -> tuple[date, ...] | None:
+        """Days with a commit, ascending."""
+        ...
+
+
+class Models(Protocol):
+    """Which provider answers which kind of ask; None means the offline twin does."""
+
+    def provider(self, kind: str) -> Provider | None: ...
+
+
+class Provider(Protocol):
+    """Something that answers a prompt. `name` is stored with every answer."""
+
+    @property
+    def name(self) -> str: ...
+    def complete(self, prompt: Prompt) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """What a model is told (`instructions`) and what it is told about (`data`); data is never spliced into instructions."""
+
+    kind: str
+    instructions: str
+    data: str
+    max_tokens: int
+    timeout: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """Everything a room may touch, and on whose behalf."""
+
+    db: Db
+    vault: Vault
+    git: Git
+    models: Models
+    clock: Clock
+    ids: Ids
+    settings: Settings
+    space: str
+    actor: Actor

@@ -1,0 +1,31 @@
+"""Ids of rows: a prefix that names the noun and a random alphanumeric tail.
+
+What lives in files is named by its place instead (`log/2026-03-01#3`); see docs/words.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import count
+
+Ids = Callable[[str], str]
+"""Makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`."""
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
+
+
+def random_id(prefix: str) -> str:
+    """65 random bits: no clash among billions, short enough to type."""
+    number = int.from_bytes(os.urandom(9), "big")
+    tail = []
+    for _ in range(13):
+        number, digit = divmod(number, 32)
+        tail.append(_ALPHABET[digit])
+    return f"{prefix}_{''.join(tail)}"
+
+
+def counted_ids() -> Ids:
+    """Ids in order, for tests and documentation: `learn_000001`, `learn_000002`, …"""
+    numbers = count(1)
+    return lambda prefix: f"{prefix}_{next(numbers):06d}"

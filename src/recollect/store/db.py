@@ -1,0 +1,89 @@
+"""The port to a database: one transaction type for both engines.
+
+An engine gives a Session (how to execute, how to keep the word index). `Transaction` adds what must hold whatever the
+engine: every statement is walled into one space, and work that belongs to a commit runs exactly once before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from recollect.core.context import Row, Tx
+
+_walled: set[str] = set()
+
+
+class Session(Protocol):
+    """What an engine must be able to do inside a transaction it has opened."""
+
+    def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def changes(self) -> int:
+        """Rows changed by the last statement."""
+        ...
+
+    def index(self, doc: int, tokens: list[str]) -> None: ...
+    def unindex(self, doc: int) -> None: ...
+    def match(self, token: str) -> Sequence[int]: ...
+
+
+class Transaction:
+    """A transaction in one space; see the protocol `Tx` for what each method promises."""
+
+    def __init__(self, space: str, session: Session, number: int):
+        self._space = space
+        self._session = session
+        self._prefix = f"{number}:"
+        self._last: dict[Callable[[Tx, Counter[str]], None], Counter[str]] = {}
+
+    @property
+    def space(self) -> str:
+        return self._space
+
+    def rows(self, sql: str, **params: Any) -> list[Row]:
+        _refuse_without_space(sql)
+        return self._session.execute(sql, {**params, "space": self._space})
+
+    def row(self, sql: str, **params: Any) -> Row | None:
+        found = self.rows(sql, **params)
+        return found[0] if found else None
+
+    def value(self, sql: str, **params: Any) -> Any:
+        found = self.rows(sql, **params)
+        return found[0][0] if found else None
+
+    def run(self, sql: str, **params: Any) -> int:
+        self.rows(sql, **params)
+        return self._session.changes()
+
+    def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
+        _refuse_without_space(sql)
+        self._session.execute_many(sql, ({**params, "space": self._space} for params in many))
+
+    def index(self, doc: int, terms: Iterable[str]) -> None:
+        self._session.index(doc, [self._prefix + term for term in terms])
+
+    def unindex(self, doc: int) -> None:
+        self._session.unindex(doc)
+
+    def match(self, term: str) -> Sequence[int]:
+        return self._session.match(self._prefix + term)
+
+    def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
+        return self._last.setdefault(action, Counter())
+
+    def finish(self) -> None:
+        """Called by the engine just before it commits."""
+        for action, counts in self._last.items():
+            action(self, counts)
+
+
+def _refuse_without_space(sql: str) -> None:
+    """Promise P31: a query without a space is a bug of ours, whatever it would have returned."""
+    if sql in _walled:
+        return
+    if ":space" not in sql:
+        raise AssertionError(f"a statement that names no :space was refused: {sql[:120]}")
+    _walled.add(sql)

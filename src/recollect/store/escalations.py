@@ -1,0 +1,75 @@
+"""Rows of the inbox: what only a person may settle. The same matter is raised once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.context import Tx
+from recollect.core.errors import NotFound
+
+_COLUMNS = "number, kind, subject, other, reason, detail, created_at, resolved_at, resolution"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Escalation:
+    number: int
+    kind: str
+    subject: str
+    other: str
+    reason: str
+    detail: dict[str, Any]
+    created_at: int
+    resolved_at: int | None
+    resolution: str | None
+
+
+def raise_once(
+    tx: Tx, *, kind: str, subject: str, other: str = "", reason: str, detail: dict[str, Any], at: int
+) -> bool:
+    """True when this is a new matter; one that was raised before stays as it was, also when it was dismissed."""
+    return bool(
+        tx.rows(
+            """
+            INSERT INTO escalations (space, number, kind, subject, other, reason, detail, created_at)
+            SELECT :space, coalesce(max(number), 0) + 1, :kind, :subject, :other, :reason, :detail, :at
+            FROM escalations WHERE space = :space
+            ON CONFLICT (space, kind, subject, other) DO NOTHING RETURNING number""",
+            kind=kind,
+            subject=subject,
+            other=other,
+            reason=reason,
+            detail=json.dumps(detail, ensure_ascii=False, sort_keys=True),
+            at=at,
+        )
+    )
+
+
+def waiting(tx: Tx) -> list[Escalation]:
+    """What nobody settled yet, oldest first."""
+    sql = f"SELECT {_COLUMNS} FROM escalations WHERE space = :space AND resolved_at IS NULL ORDER BY number"
+    return [_escalation(row) for row in tx.rows(sql)]
+
+
+def get(tx: Tx, number: int) -> Escalation:
+    row = tx.row(
+        f"SELECT {_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number
+    )
+    if row is None:
+        raise NotFound(f"no matter {number} in the inbox; `recollect inbox` lists them")
+    return _escalation(row)
+
+
+def resolve(tx: Tx, number: int, *, resolution: str, at: int) -> None:
+    tx.run(
+        "UPDATE escalations SET resolved_at = :at, resolution = :resolution WHERE space = :space AND number = :number",
+        number=number,
+        at=at,
+        resolution=resolution,
+    )
+
+
+def _escalation(row: tuple[Any, ...]) -> Escalation:
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    return Escalation(**{**values, "detail": json.loads(values["detail"])})

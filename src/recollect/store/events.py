@@ -1,0 +1,88 @@
+"""The one table that remembers changes: it serves `why`, undo, confidence history and audit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.core.context import Context, Tx
+from recollect.core.event import Event
+
+_COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
+
+
+def record(
+    tx: Tx,
+    ctx: Context,
+    *,
+    change: str,
+    subject: str,
+    what: str,
+    old: Mapping[str, Any] | None = None,
+    new: Mapping[str, Any] | None = None,
+    reason: str = "",
+) -> None:
+    """Write one change, in the transaction that makes it."""
+    tx.run(
+        """
+        INSERT INTO events (space, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason)
+        VALUES (:space, :change, :at, :subject, :what, :who, :channel, :trust, :old, :new, :reason)""",
+        change=change,
+        at=ctx.clock.now(),
+        subject=subject,
+        what=what,
+        who=ctx.actor.name,
+        channel=ctx.actor.channel,
+        trust=ctx.actor.trust,
+        old=_packed(old),
+        new=_packed(new),
+        reason=reason,
+    )
+
+
+def of(tx: Tx, subject: str) -> list[Event]:
+    """Everything that happened to one thing, oldest first."""
+    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space AND subject = :subject ORDER BY seq"
+    return [_event(row) for row in tx.rows(sql, subject=subject)]
+
+
+def of_change(tx: Tx, change: str) -> list[Event]:
+    """The events of one transaction, oldest first."""
+    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space AND change_id = :change ORDER BY seq"
+    return [_event(row) for row in tx.rows(sql, change=change)]
+
+
+def latest(tx: Tx, *, limit: int = 50) -> list[Event]:
+    """The newest events, newest first."""
+    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space ORDER BY seq DESC LIMIT :limit"
+    return [_event(row) for row in tx.rows(sql, limit=limit)]
+
+
+def happened(tx: Tx, change: str) -> bool:
+    """Whether a change id was applied already: replaying the spool asks."""
+    return (
+        tx.row("SELECT 1 FROM events WHERE space = :space AND change_id = :change LIMIT 1", change=change)
+        is not None
+    )
+
+
+def _packed(values: Mapping[str, Any] | None) -> str:
+    return json.dumps(values or {}, ensure_ascii=False, sort_keys=True)
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    seq, change, at, subject, what, who, channel, trust, old, new, reason = row
+    return Event(
+        seq=seq,
+        change=change,
+        at=at,
+        subject=subject,
+        what=what,
+        who=who,
+        channel=channel,
+        trust=trust,
+        old=json.loads(old),
+        new=json.loads(new),
+        reason=reason,
+    )

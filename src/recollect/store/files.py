@@ -1,0 +1,125 @@
+"""The one way Recollect writes a file: unique temp name, write, fsync, rename, fsync the folder, under a lock.
+
+Knows nothing about what the file is for.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from recollect.core.errors import BadInput, NoSpace, StoreUnreachable
+
+TEMP_SUFFIX = ".recollect-tmp"
+
+
+def content_hash(text: str) -> str:
+    """The identity of a text: sha256 of its UTF-8 bytes."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """An exclusive lock between processes; released by the kernel when its holder dies."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_atomically(folder: int, name: str, data: bytes, *, mode: int = 0o644) -> None:
+    """Replace `name` in an open folder: readers see the old file or the new one, never a part."""
+    temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
+    handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=folder)
+    try:
+        try:
+            _write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+def append_durably(folder: int, name: str, data: bytes) -> None:
+    """Append in one piece: a failed write is cut off again."""
+    handle = os.open(
+        name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder
+    )
+    try:
+        _refuse_odd_file(handle, name)
+        size = os.fstat(handle).st_size
+        try:
+            _write_all(handle, data)
+            os.fsync(handle)
+        except BaseException:
+            os.ftruncate(handle, size)
+            raise
+    finally:
+        os.close(handle)
+    if size == 0:
+        os.fsync(folder)
+
+
+def read_regular(folder: int, name: str) -> bytes | None:
+    """A file's bytes, None when absent; a symlink, FIFO or folder in its place is refused."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        _refuse_odd_file(file.fileno(), name)
+        return file.read()
+
+
+def write_path(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Atomically replace a file given by path."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            write_atomically(folder, path.name, text.encode("utf-8", "surrogatepass"), mode=mode)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def translated(path: Path | str) -> Iterator[None]:
+    """The operating system's errors as ours."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise NoSpace(
+                f"no room to write {path}; this write did not happen. Free some and try again"
+            ) from None
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise BadInput(
+                f"{path} goes through a symbolic link or a file where a folder is expected"
+            ) from None
+        raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _refuse_odd_file(handle: int, name: str) -> None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise BadInput(f"{name} is not a regular file; move it away")

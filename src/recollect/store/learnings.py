@@ -1,0 +1,266 @@
+"""Rows of learnings, their tags, their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.confidence import decimal
+from recollect.core.context import Row, Tx
+from recollect.core.errors import NotFound, Stale
+from recollect.core.learning import Learning
+from recollect.core.passage import Passage
+from recollect.store import passages
+
+KIND = "learning"
+_COLUMNS = (
+    "id, title, context, observation, implication, action, domain, pattern_type, confidence, times_injected, "
+    "times_helpful, times_not_helpful, recurrence, status, superseded_by, pinned, origin, trust, version, "
+    "source_outcome_id, source_task_id, source_discovery_id, created_at, updated_at, last_injected_at, "
+    "last_helpful_at, last_decayed_at"
+)
+_NAMES = _COLUMNS.split(", ")
+_CHUNK = 500
+
+SORTS = {
+    "newest": "created_at DESC, id",
+    "oldest": "created_at, id",
+    "confidence": "confidence DESC, created_at DESC, id",
+    "helpful": "times_helpful DESC, confidence DESC, id",
+    "injected": "times_injected DESC, confidence DESC, id",
+    "title": "title, id",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Which learnings a list or a search wants; None means any."""
+
+    status: str | None = "active"
+    domain: str | None = None
+    tag: str | None = None
+    min_confidence: int = 0
+    below_confidence: int | None = None
+    exclude_outcome: str | None = None
+    trusts: tuple[str, ...] | None = None
+
+
+def insert(tx: Tx, learning: Learning) -> None:
+    values = {name: getattr(learning, name) for name in _NAMES}
+    values.update(confidence=round(learning.confidence * 1000), pinned=int(learning.pinned))
+    tx.run(
+        f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})",
+        **values,
+    )
+    write_tags(tx, learning.id, learning.tags)
+    passages.put(tx, passage_of(learning))
+
+
+def get(tx: Tx, id: str) -> Learning:
+    """The learning, or NotFound."""
+    found = many(tx, [id])
+    if not found:
+        raise NotFound(f"no learning {id} here; `recollect learn list --status all` shows what there is")
+    return found[0]
+
+
+def many(tx: Tx, ids: Sequence[str]) -> list[Learning]:
+    """Learnings by id, in the order asked for; unknown ids are left out."""
+    found: dict[str, Learning] = {}
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        names = ", ".join(f":i{i}" for i in range(len(chunk)))
+        params = {f"i{i}": id for i, id in enumerate(chunk)}
+        rows = tx.rows(f"SELECT {_COLUMNS} FROM learnings WHERE space = :space AND id IN ({names})", **params)
+        tags: dict[str, list[str]] = {}
+        for id, tag in tx.rows(
+            f"SELECT learning_id, tag FROM learning_tags WHERE space = :space AND learning_id IN ({names}) "
+            "ORDER BY learning_id, position",
+            **params,
+        ):
+            tags.setdefault(id, []).append(tag)
+        found.update((row[0], _learning(row, tags.get(row[0], []))) for row in rows)
+    return [found[id] for id in ids if id in found]
+
+
+def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tuple[list[Learning], int]:
+    """A page of learnings and how many there are in all."""
+    where, params = _where(wanted)
+    total = tx.value(f"SELECT count(*) FROM learnings WHERE space = :space{where}", **params)
+    ids = tx.rows(
+        f"SELECT id FROM learnings WHERE space = :space{where} ORDER BY {SORTS[sort]} LIMIT :limit OFFSET :offset",
+        limit=limit,
+        offset=offset,
+        **params,
+    )
+    return many(tx, [id for (id,) in ids]), total
+
+
+def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
+    """Those of `ids` that a filter lets through."""
+    where, params = _where(wanted)
+    through: set[str] = set()
+    for start in range(0, len(ids), _CHUNK):
+        chunk = ids[start : start + _CHUNK]
+        names = ", ".join(f":i{i}" for i in range(len(chunk)))
+        through.update(
+            id
+            for (id,) in tx.rows(
+                f"SELECT id FROM learnings WHERE space = :space AND id IN ({names}){where}",
+                **{f"i{i}": id for i, id in enumerate(chunk)},
+                **params,
+            )
+        )
+    return through
+
+
+def save(tx: Tx, learning: Learning, *, expect: int) -> None:
+    """Write an edited learning over version `expect`; refused when somebody else edited it first."""
+    changed = tx.run(
+        """
+        UPDATE learnings SET title = :title, context = :context, observation = :observation,
+          implication = :implication, action = :action, domain = :domain, pattern_type = :pattern_type,
+          confidence = :confidence, recurrence = :recurrence, status = :status, superseded_by = :superseded_by,
+          pinned = :pinned, trust = :trust, version = :version, updated_at = :updated_at
+        WHERE space = :space AND id = :id AND version = :expect""",
+        id=learning.id,
+        title=learning.title,
+        context=learning.context,
+        observation=learning.observation,
+        implication=learning.implication,
+        action=learning.action,
+        domain=learning.domain,
+        pattern_type=learning.pattern_type,
+        confidence=round(learning.confidence * 1000),
+        recurrence=learning.recurrence,
+        status=learning.status,
+        superseded_by=learning.superseded_by,
+        pinned=int(learning.pinned),
+        trust=learning.trust,
+        version=learning.version,
+        updated_at=learning.updated_at,
+        expect=expect,
+    )
+    if not changed:
+        raise Stale(f"{learning.id} was changed in the meantime; read it again and repeat your edit")
+    write_tags(tx, learning.id, learning.tags)
+    passages.put(tx, passage_of(learning))
+
+
+def write_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
+    tx.run("DELETE FROM learning_tags WHERE space = :space AND learning_id = :id", id=id)
+    tx.run_many(
+        "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)",
+        [{"id": id, "position": position, "tag": tag} for position, tag in enumerate(tags)],
+    )
+
+
+def set_confidence(tx: Tx, id: str, stored: int, *, at: int) -> None:
+    tx.run(
+        "UPDATE learnings SET confidence = :stored, updated_at = :at WHERE space = :space AND id = :id",
+        id=id,
+        stored=stored,
+        at=at,
+    )
+
+
+def add_source(
+    tx: Tx,
+    id: str,
+    *,
+    outcome: str | None,
+    task: str | None,
+    discovery: str | None,
+    origin: str,
+    trust: str,
+    at: int,
+) -> None:
+    """One more place this insight came from."""
+    tx.run(
+        """
+        INSERT INTO learning_sources
+          (space, learning_id, position, outcome_id, task_id, discovery_id, origin, trust, at)
+        SELECT :space, :id, count(*) + 1, :outcome, :task, :discovery, :origin, :trust, :at
+        FROM learning_sources WHERE space = :space AND learning_id = :id""",
+        id=id,
+        outcome=outcome,
+        task=task,
+        discovery=discovery,
+        origin=origin,
+        trust=trust,
+        at=at,
+    )
+
+
+def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
+    """Where a learning came from, first source first."""
+    names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")
+    rows = tx.rows(
+        f"SELECT {', '.join(names)} FROM learning_sources WHERE space = :space AND learning_id = :id ORDER BY position",
+        id=id,
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def successors(tx: Tx, id: str) -> list[str]:
+    """The chain of learnings that replaced this one, nearest first."""
+    chain: list[str] = []
+    while True:
+        after = tx.value("SELECT superseded_by FROM learnings WHERE space = :space AND id = :id", id=id)
+        if after is None or after in chain:
+            return chain
+        chain.append(after)
+        id = after
+
+
+def replaced_by(tx: Tx, id: str) -> list[str]:
+    """The learnings that this one replaced."""
+    rows = tx.rows("SELECT id FROM learnings WHERE space = :space AND superseded_by = :id ORDER BY id", id=id)
+    return [row[0] for row in rows]
+
+
+def passage_of(learning: Learning) -> Passage:
+    """How a learning is searched: its four fields are the passage's four lines."""
+    return Passage(
+        id=learning.id,
+        kind=KIND,
+        title=learning.title,
+        lines=learning.fields,
+        keywords=learning.tags,
+        at=learning.created_at,
+        trust=learning.trust,
+    )
+
+
+def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
+    parts, params = "", {}
+    if wanted.status is not None:
+        parts += " AND status = :status"
+        params["status"] = wanted.status
+    if wanted.domain is not None:
+        parts += " AND domain = :domain"
+        params["domain"] = wanted.domain
+    if wanted.min_confidence:
+        parts += " AND confidence >= :min_confidence"
+        params["min_confidence"] = wanted.min_confidence
+    if wanted.below_confidence is not None:
+        parts += " AND confidence < :below_confidence"
+        params["below_confidence"] = wanted.below_confidence
+    if wanted.exclude_outcome is not None:
+        parts += " AND (source_outcome_id IS NULL OR source_outcome_id <> :exclude_outcome)"
+        params["exclude_outcome"] = wanted.exclude_outcome
+    if wanted.trusts is not None:
+        parts += f" AND trust IN ({', '.join(f':trust{i}' for i in range(len(wanted.trusts)))})"
+        params.update({f"trust{i}": trust for i, trust in enumerate(wanted.trusts)})
+    if wanted.tag is not None:
+        parts += " AND id IN (SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag)"
+        params["tag"] = wanted.tag
+    return parts, params
+
+
+def _learning(row: Row, tags: list[str]) -> Learning:
+    values = dict(zip(_NAMES, row, strict=True))
+    values["confidence"] = decimal(values["confidence"])
+    values["pinned"] = bool(values["pinned"])
+    return Learning(**values, tags=tuple(tags))

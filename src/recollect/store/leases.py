@@ -1,0 +1,69 @@
+"""Leases: rows that let one process at a time do a long piece of work, without holding a lock.
+
+A lease expires by itself, so a killed holder blocks nobody for long. The fence grows with every taking; a holder that
+was overtaken finds that its fence is old and must not write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.core.context import Context, Tx
+from recollect.core.errors import Refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    name: str
+    owner: str
+    fence: int
+
+
+def take(ctx: Context, name: str, *, seconds: float) -> Lease | None:
+    """The lease, or None while somebody else holds it."""
+    owner = ctx.ids("lease")
+    now = ctx.clock.now()
+    with ctx.db.write(ctx.space) as tx:
+        held = tx.row("SELECT fence, expires_at FROM leases WHERE space = :space AND name = :name", name=name)
+        if held and held[1] > now:
+            return None
+        fence = (held[0] if held else 0) + 1
+        tx.run(
+            """
+            INSERT INTO leases (space, name, owner, fence, expires_at) VALUES (:space, :name, :owner, :fence, :until)
+            ON CONFLICT (space, name) DO UPDATE SET owner = excluded.owner, fence = excluded.fence,
+              expires_at = excluded.expires_at""",
+            name=name,
+            owner=owner,
+            fence=fence,
+            until=now + round(seconds * 1000),
+        )
+    return Lease(name=name, owner=owner, fence=fence)
+
+
+def renew(ctx: Context, lease: Lease, *, seconds: float) -> None:
+    """Ask for more time; refused when somebody overtook us."""
+    with ctx.db.write(ctx.space) as tx:
+        check(tx, lease)
+        tx.run(
+            "UPDATE leases SET expires_at = :until WHERE space = :space AND name = :name",
+            name=lease.name,
+            until=ctx.clock.now() + round(seconds * 1000),
+        )
+
+
+def release(ctx: Context, lease: Lease) -> None:
+    """Give it back early; the fence stays, so that it only ever grows."""
+    with ctx.db.write(ctx.space) as tx:
+        tx.run(
+            "UPDATE leases SET expires_at = 0 WHERE space = :space AND name = :name AND owner = :owner",
+            name=lease.name,
+            owner=lease.owner,
+        )
+
+
+def check(tx: Tx, lease: Lease) -> None:
+    """Call inside the transaction that writes the result of leased work."""
+    fence = tx.value("SELECT fence FROM leases WHERE space = :space AND name = :name", name=lease.name)
+    if fence != lease.fence:
+        raise Refused(f"another process took over {lease.name}; its result stands")

@@ -1,0 +1,122 @@
+"""Opening the embedded store: create, migrate after a verified backup, refuse what is newer or not ours.
+
+Knows the order of migrations and nothing of what the tables mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer
+from recollect.store.files import locked, write_path
+from recollect.store.schema import MIGRATIONS, VERSION, rendered
+from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
+
+APPLICATION_ID = 0x7265636F  # "reco"
+
+_FIRST = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    "CREATE TABLE migrations (name TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT",
+    "CREATE TABLE spaces (space TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE) STRICT",
+    *WORD_INDEX,
+)
+
+
+def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
+    """The store at `path`, up to date. A store that vanished is reported, never quietly begun anew."""
+    made = path.with_suffix(".made")
+    empty = not path.exists() or path.stat().st_size == 0
+    if empty and made.exists():
+        raise StoreDamaged(
+            f"{path} is missing or empty, but it was there before. Bring it back with: recollect restore FILE "
+            f"(backups are in {path.parent / 'backups'}). To begin anew on purpose, delete {made}"
+        )
+    if empty and not create:
+        raise NotInitialised("nothing is remembered here yet; begin with: recollect init")
+    db = SqliteDb(path, busy_seconds=busy_seconds)
+    if empty or _version(db) != VERSION:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_suffix(".lock")):
+            _migrate(db)
+        write_path(made, "this file says that a store was made here; see store/opening.py\n")
+    return db
+
+
+def backup_to(db: SqliteDb, target: Path) -> None:
+    """A copy taken while others write, checked before it is called good."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
+    with translated(target):
+        copy = apsw.Connection(str(unfinished))
+        try:
+            with copy.backup("main", db.connection(), "main") as work:
+                while not work.done:
+                    work.step(2000)
+            copy.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL")
+        finally:
+            copy.close()
+    check_file(unfinished)
+    unfinished.rename(target)
+
+
+def check_file(path: Path) -> None:
+    """Whether a database file reads back whole and is ours."""
+    with translated(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            found = connection.execute("PRAGMA integrity_check(1)").fetchall()
+            ours = connection.pragma("application_id") == APPLICATION_ID
+        finally:
+            connection.close()
+    if found != [("ok",)]:
+        raise StoreDamaged(f"{path} does not read back whole: {found[0][0]}")
+    if not ours:
+        raise StoreDamaged(f"{path} is a database, but not one of Recollect's")
+
+
+def _version(db: SqliteDb) -> int:
+    connection = db.connection()
+    with translated(db.path):
+        owner = connection.pragma("application_id")
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
+        if owner != APPLICATION_ID:
+            if tables != (0,):
+                raise StoreDamaged(
+                    f"{db.path} is a database of another program; choose another place for the store"
+                )
+            return 0
+        found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    version = int(found[0]) if found else 0
+    if version > VERSION:
+        raise StoreNewer(
+            f"{db.path} was written by a newer Recollect (schema {version}, this program knows {VERSION}). "
+            "Nothing was touched; upgrade this program"
+        )
+    return version
+
+
+def _migrate(db: SqliteDb) -> None:
+    """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
+    version = _version(db)
+    if 0 < version < VERSION:
+        backup_to(db, db.path.parent / "backups" / f"before-{MIGRATIONS[version].name}.db")
+    connection = db.connection()
+    for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
+        with translated(db.path), connection:
+            if position == 1:
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                for statement in _FIRST:
+                    connection.execute(statement)
+            for statement in migration.statements:
+                connection.execute(rendered(statement, TYPES))
+            connection.execute(
+                "INSERT INTO migrations (name, position) VALUES (?, ?)", (migration.name, position)
+            )
+            connection.execute(
+                "INSERT INTO meta (name, value) VALUES ('schema', ?) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (str(position),),
+            )

@@ -1,0 +1,184 @@
+"""The project: where it is, its settings, what a repository's file may choose, and the places of its data.
+
+Finding a project reads a few small files and runs nothing, because the hook does it on every prompt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recollect.core.errors import BadInput, NotInitialised
+from recollect.core.settings import Settings, from_environment, merged
+from recollect.store.files import content_hash, write_path
+
+SETTINGS_FILE = "recollect.toml"
+DATA_FOLDER = ".recollect"
+IGNORE_LINE = ".recollect/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A project's root, its settings, and where its data lives (worktrees of one repository share it)."""
+
+    root: Path
+    data: Path
+    settings: Settings
+    state: Path
+
+    @property
+    def database(self) -> Path:
+        return self.data / "memory.db"
+
+    @property
+    def vault(self) -> Path:
+        return self.data.parent / "memory"
+
+    @property
+    def spools(self) -> tuple[Path, ...]:
+        """Where writes wait; the second place serves when the project cannot be written."""
+        return (self.data / "spool", self.state / "spool" / self.settings.space)
+
+
+def find(start: Path, environ: Mapping[str, str]) -> Project:
+    """The project that `start` belongs to: the nearest folder upwards with a settings file."""
+    folder = start.resolve()
+    for candidate in (folder, *folder.parents):
+        if (candidate / SETTINGS_FILE).is_file():
+            return load(candidate, environ)
+    raise NotInitialised(f"no {SETTINGS_FILE} in {start} or above; begin with: recollect init")
+
+
+def load(root: Path, environ: Mapping[str, str]) -> Project:
+    """A project with its settings: defaults < the user's file < the repository's < environment."""
+    settings = Settings()
+    user_file = config_folder(environ) / "config.toml"
+    if user_file.is_file():
+        settings = merged(settings, _toml(user_file), str(user_file))
+    file = root / SETTINGS_FILE
+    settings = merged(settings, _toml(file), str(file), trusted=is_trusted(file, environ))
+    settings = merged(settings, from_environment(environ), "environment")
+    if not settings.space:
+        raise BadInput(f"{file} has no space; run: recollect init")
+    return Project(
+        root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ)
+    )
+
+
+def create(
+    root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
+) -> list[str]:
+    """Make a project here, or fill in what is missing. Says what it made; an existing setting is never changed."""
+    made: list[str] = []
+    root = root.resolve()
+    file = root / SETTINGS_FILE
+    if not file.exists():
+        name = space or _slug(root.name) + "-" + os.urandom(4).hex()
+        zone = timezone or local_timezone(environ)
+        write_path(
+            file,
+            "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
+            f'space = "{name}"\ntimezone = "{zone}"\n',
+        )
+        made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+    else:
+        known = load(root, environ).settings
+        if (space and space != known.space) or (timezone and timezone != known.timezone):
+            raise BadInput(
+                f"{file} already names space {known.space} and time zone {known.timezone}; edit it to change them"
+            )
+    project = load(root, environ)
+    if not project.data.is_dir():
+        project.data.mkdir(mode=0o700, parents=True)
+        made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
+    ignore = root / ".gitignore"
+    text = ignore.read_text("utf-8") if ignore.exists() else ""
+    if IGNORE_LINE not in text.splitlines():
+        write_path(ignore, text + ("" if not text or text.endswith("\n") else "\n") + IGNORE_LINE + "\n")
+        made.append(f".gitignore (line {IGNORE_LINE})")
+    return made
+
+
+def trust(root: Path, environ: Mapping[str, str]) -> Path:
+    """Remember that the user read this settings file as it is now; any later change asks again."""
+    file = root / SETTINGS_FILE
+    marker = _trust_marker(file, environ)
+    write_path(marker, f"{file}\n", mode=0o600)
+    return file
+
+
+def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
+    return _trust_marker(file, environ).exists()
+
+
+def config_folder(environ: Mapping[str, str]) -> Path:
+    return _home_folder(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    return _home_folder(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def local_timezone(environ: Mapping[str, str]) -> str:
+    """The machine's IANA zone, UTC when it does not say."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    link = os.path.realpath("/etc/localtime")
+    for name in (environ.get("TZ", ""), link.partition("zoneinfo/")[2]):
+        try:
+            if name and ZoneInfo(name):
+                return name
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            continue
+    return "UTC"
+
+
+def _shared_root(root: Path) -> Path:
+    """The same folder in the main worktree, when `root` lies in a linked one: worktrees share one store."""
+    for folder in (root, *root.parents):
+        marker = folder / ".git"
+        if marker.is_dir():
+            return root
+        if marker.is_file():
+            text = marker.read_text("utf-8", "replace").strip()
+            git_dir = (folder / text.removeprefix("gitdir:").strip()).resolve()
+            common = git_dir / "commondir"
+            if not common.is_file():
+                return root  # a submodule: a repository of its own
+            main = (git_dir / common.read_text("utf-8").strip()).resolve()
+            if main.name != ".git":
+                return root  # a bare repository has no main worktree to share
+            return main.parent / root.relative_to(folder)
+    return root
+
+
+def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
+    text = file.read_text("utf-8", "replace") if file.exists() else ""
+    return state_folder(environ) / "trusted" / content_hash(f"{file}\n{text}")[:32]
+
+
+def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+    given = environ.get(variable)
+    base = (
+        Path(given)
+        if given and os.path.isabs(given)
+        else Path(environ.get("HOME") or "/nonexistent") / fallback
+    )
+    return base / "recollect"
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} is not valid TOML: {error}") from None
+
+
+def _slug(name: str) -> str:
+    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
+    return "-".join(part for part in kept.split("-") if part)[:40] or "project"

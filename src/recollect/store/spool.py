@@ -1,0 +1,62 @@
+"""The spool: writes that could not reach the store yet, one small file each, replayed in order by the next command.
+
+A record is {id, verb, at, actor, arguments}. Its id becomes the change id of what it does, so that replaying one twice
+does nothing twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from recollect.core.errors import Trouble
+from recollect.store.files import write_path
+
+
+def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:
+    """Write a record durably into the first folder that takes it."""
+    name = f"{record['at']:015d}-{record['id']}.json"
+    text = json.dumps(record, ensure_ascii=False)
+    for folder in folders[:-1]:
+        with suppress(Trouble):
+            write_path(folder / name, text, mode=0o600)
+            return folder / name
+    write_path(folders[-1] / name, text, mode=0o600)
+    return folders[-1] / name
+
+
+def pending(folders: tuple[Path, ...]) -> list[Path]:
+    """Records waiting, oldest first."""
+    found: list[Path] = []
+    for folder in folders:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found += [Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(".json")]
+    return sorted(found, key=lambda path: path.name)
+
+
+def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
+    """Each record with its file; None for one that does not read (it is kept aside, never deleted)."""
+    for path in paths:
+        try:
+            record = json.loads(path.read_text("utf-8"))
+            yield path, record if isinstance(record, dict) else None
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError):
+            yield path, None
+
+
+def done(path: Path) -> None:
+    """Forget a record that the store now holds."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+
+
+def set_aside(path: Path) -> None:
+    """Keep an unreadable record for a person to look at; `doctor` names it."""
+    with suppress(FileNotFoundError):
+        path.rename(path.with_suffix(".unreadable"))

@@ -1,0 +1,169 @@
+"""The embedded engine: apsw, WAL, synchronous=FULL, and an FTS5 index that holds terms only.
+
+Owns connection, pragmas, the write lock and the word index. The index is contentless: our own tokeniser makes the terms
+(so both engines agree), FTS5 keeps who has which, and purge can prove that a word is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recollect.core.context import Row
+from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.store.db import Transaction
+
+TYPES = {"$int": "INTEGER", "$text": "TEXT", "$key": "INTEGER PRIMARY KEY", "$table": "STRICT"}
+
+WORD_INDEX = (
+    "CREATE VIRTUAL TABLE passage_words USING fts5(terms, content='', contentless_delete=1, detail=none, "
+    "tokenize=\"ascii tokenchars '#+_:.'\")",
+)
+
+
+class SqliteDb:
+    """One database file. Each thread gets its own connection."""
+
+    engine = "sqlite"
+
+    def __init__(self, path: Path, *, busy_seconds: float = 30.0):
+        self.path = path
+        self._busy_ms = round(busy_seconds * 1000)
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._numbers: dict[str, int] = {}
+
+    @contextmanager
+    def read(self, space: str) -> Iterator[Transaction]:
+        """A consistent view; other processes keep writing."""
+        with self._transaction("BEGIN") as connection:
+            yield Transaction(space, _Session(connection), self._number(connection, space))
+
+    @contextmanager
+    def write(self, space: str) -> Iterator[Transaction]:
+        """The one writer. When the block ends without an error the change is committed and synced."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            transaction = Transaction(
+                space, _Session(connection), self._number(connection, space, create=True)
+            )
+            yield transaction
+            transaction.finish()
+
+    def close(self) -> None:
+        while self._connections:
+            self._connections.pop().close()
+        self._local = threading.local()
+
+    def connection(self) -> apsw.Connection:
+        """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
+        existing = getattr(self._local, "connection", None)
+        if existing is not None:
+            return existing  # type: ignore[no-any-return]
+        with translated(self.path):
+            connection = apsw.Connection(os.fspath(self.path))
+            connection.set_busy_timeout(self._busy_ms)
+            connection.execute(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
+                "PRAGMA cache_size=-16000"
+            )
+        self._local.connection = connection
+        self._connections.append(connection)
+        return connection
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[apsw.Connection]:
+        connection = self.connection()
+        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
+        with translated(self.path):
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may already have rolled back; then there is nothing left to undo.
+                with suppress(apsw.SQLError):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _number(self, connection: apsw.Connection, space: str, *, create: bool = False) -> int:
+        number = self._numbers.get(space)
+        if number is not None:
+            return number
+        if create:
+            connection.execute(
+                "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces "
+                "WHERE true ON CONFLICT (space) DO NOTHING",
+                (space,),
+            )
+        found = connection.execute("SELECT number FROM spaces WHERE space = ?", (space,)).fetchone()
+        if found is None:
+            return 0
+        if not create:
+            self._numbers[space] = found[0]
+        return int(found[0])
+
+
+class _Session:
+    """Executes inside an open transaction."""
+
+    def __init__(self, connection: apsw.Connection):
+        self._connection = connection
+
+    def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
+        return self._connection.execute(sql, params).fetchall()
+
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
+        self._connection.executemany(sql, many)
+
+    def changes(self) -> int:
+        return self._connection.changes()
+
+    def index(self, doc: int, tokens: list[str]) -> None:
+        self._connection.execute(
+            "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (doc, " ".join(tokens))
+        )
+
+    def unindex(self, doc: int) -> None:
+        self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
+
+    def match(self, token: str) -> Sequence[int]:
+        # One JSON array instead of a row per hit: four times faster for common words.
+        quoted = '"' + token.replace('"', '""') + '"'
+        found = self._connection.execute(
+            "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?", (quoted,)
+        ).fetchone()
+        return json.loads(found[0]) if found else []
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours, each with what to do."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except (apsw.BusyError, apsw.LockedError):
+        raise StoreBusy(
+            f"{path} stayed locked by another process; try again, or look with: recollect doctor"
+        ) from None
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(
+            f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
+        ) from None
+    except apsw.FullError:
+        raise NoSpace(
+            f"the disk that holds {path} is full; this write did not happen. Free room and try again"
+        ) from None
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StoreUnreachable(
+            f"{path} cannot be opened for writing ({error}); check the folder and its permissions"
+        ) from None
+    except apsw.IOError as error:
+        raise StoreUnreachable(f"reading or writing {path} failed ({error}); check the disk") from None

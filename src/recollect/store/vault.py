@@ -1,0 +1,137 @@
+"""The vault on disk: logs, nodes, findings and themes as text files below one root.
+
+Paths are relative, with `/`. Every folder on the way is opened without following links, so no path leaves the root.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recollect.core.errors import BadInput, Stale
+from recollect.store.files import (
+    append_durably,
+    content_hash,
+    locked,
+    read_regular,
+    translated,
+    write_atomically,
+)
+
+PART_LIMIT = 200
+
+
+class FolderVault:
+    """A folder of text files; see the protocol `Vault`. Creates nothing before the first write."""
+
+    def __init__(self, root: Path, lock: Path):
+        self.root = root
+        self._lock = lock
+
+    def read(self, path: str) -> str | None:
+        parts = checked_parts(path)
+        with translated(path):
+            try:
+                with self._folder(parts[:-1], create=False) as folder:
+                    data = read_regular(folder, parts[-1])
+            except FileNotFoundError:
+                return None
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def append(self, path: str, text: str) -> None:
+        parts = checked_parts(path)
+        with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
+            append_durably(folder, parts[-1], text.encode("utf-8", "replace"))
+
+    def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+        parts = checked_parts(path)
+        with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
+            _refuse_changed(folder, parts[-1], path, expect)
+            write_atomically(folder, parts[-1], text.encode("utf-8", "replace"))
+
+    def delete(self, path: str, *, expect: str | None = None) -> None:
+        parts = checked_parts(path)
+        with locked(self._lock), translated(path):
+            try:
+                with self._folder(parts[:-1], create=False) as folder:
+                    _refuse_changed(folder, parts[-1], path, expect)
+                    os.unlink(parts[-1], dir_fd=folder)
+                    os.fsync(folder)
+            except FileNotFoundError:
+                return
+
+    def paths(self, prefix: str = "") -> list[str]:
+        """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
+        start = self.root.joinpath(*checked_parts(prefix)) if prefix else self.root
+        return sorted(path.relative_to(self.root).as_posix() for path in _walk(start))
+
+    @contextmanager
+    def _folder(self, parts: list[str], *, create: bool) -> Iterator[int]:
+        if create:
+            self.root.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for part in parts:
+                inner = _open_folder(handle, part, create=create)
+                os.close(handle)
+                handle = inner
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def checked_parts(path: str) -> list[str]:
+    """A vault path as its parts, or a clear refusal: no `..`, no absolute path, nothing hidden or unprintable."""
+    parts = path.split("/")
+    for part in parts:
+        if (
+            part in ("", ".", "..")
+            or part.startswith(".")
+            or len(part) > PART_LIMIT
+            or not part.isprintable()
+        ):
+            raise BadInput(f"{path[:120]!r} is not a path inside the memory folder")
+        if "\\" in part or ":" in part:
+            raise BadInput(f"{path[:120]!r} holds a character that file systems disagree on")
+    return parts
+
+
+def _open_folder(parent: int, name: str, *, create: bool) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except FileNotFoundError:
+        if not create:
+            raise
+    try:
+        os.mkdir(name, dir_fd=parent)
+    except FileExistsError:
+        pass  # another process was faster, which is as good
+    else:
+        os.fsync(parent)
+    return os.open(name, flags, dir_fd=parent)
+
+
+def _refuse_changed(folder: int, name: str, path: str, expect: str | None) -> None:
+    if expect is None:
+        return
+    data = read_regular(folder, name)
+    found = "" if data is None else content_hash(data.decode("utf-8", "replace"))
+    if found != expect:
+        raise Stale(f"{path} was changed by somebody else in the meantime; read it again")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path))
+        elif entry.is_file(follow_symlinks=False):
+            yield Path(entry.path)

@@ -1,0 +1,217 @@
+"""Words: how a text becomes search terms, and how many model tokens it will cost.
+
+One tokeniser for both engines. It keeps what programmers search for: short names (Go, UI, C#), parts of camelCase and
+snake_case words, path parts, version numbers; text without spaces (CJK) becomes pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from recollect.text.stem import stem
+
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "down",
+        "during",
+        "each",
+        "few",
+        "for",
+        "from",
+        "further",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "me",
+        "more",
+        "most",
+        "my",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "same",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "yours",
+        "s",
+        "t",
+        "d",
+        "ll",
+        "m",
+        "o",
+        "re",
+        "ve",
+        "don",
+        "didn",
+        "doesn",
+        "isn",
+        "wasn",
+        "aren",
+        "won",
+    ]
+)
+
+_CJK = r"぀-ヿ㐀-䶿一-鿿가-힯豈-﫿𠀀-𲎯"
+_WORD = re.compile(
+    rf"[{_CJK}]+|v?\d+(?:\.\d+)+|\.NET\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?", re.IGNORECASE
+)
+_CJK_RUN = re.compile(rf"[{_CJK}]+")
+_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_CACHE_LIMIT = 200_000
+_TERM_LIMIT = 64
+
+_known: dict[str, tuple[str, ...]] = {}
+
+
+def terms(text: str) -> list[str]:
+    """The search terms of a text, in order, stop words left out. A compound gives itself and its parts."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        made = _known.get(word)
+        if made is None:
+            made = _terms_of(word)
+            if len(_known) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
+                _known[word] = made
+        found += made
+    return found
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as written: what snippets and counts work on."""
+    return _WORD.findall(text)
+
+
+def word_terms(word: str) -> tuple[str, ...]:
+    """The terms one word as written stands for."""
+    return tuple(terms(word))
+
+
+def tokens(text: str) -> int:
+    """What a text costs in a prompt: an upper-bound heuristic of words / 0.75, where a CJK character is a word."""
+    if text.isascii():
+        return -(-len(text.split()) * 4 // 3)
+    wide = sum(len(run) for run in _CJK_RUN.findall(text))
+    narrow = len(_CJK_RUN.sub(" ", text).split())
+    return -(-(wide + narrow) * 4 // 3)
+
+
+def _terms_of(word: str) -> tuple[str, ...]:
+    if _CJK_RUN.match(word):
+        return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
+    whole = _plain(word)
+    if "." in whole and whole[0] == "v":
+        whole = whole[1:]
+    made = [_stemmed(whole)] if whole not in STOP_WORDS else []
+    parts = _HUMPS.findall(word)
+    if len(parts) > 1 and "." not in whole:
+        made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
+    return tuple(dict.fromkeys(term[:_TERM_LIMIT] for term in made))
+
+
+def _plain(word: str) -> str:
+    """Lower case without accents."""
+    word = word.casefold()
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+def _stemmed(word: str) -> str:
+    return stem(word) if word.isascii() and word.isalpha() else word
