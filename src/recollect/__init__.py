@@ -1,1 +1,76 @@
-"""x"""
+"""Recollect: a memory for AI agents that keeps every raw word, distils it, finds it and learns from what helped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.core.clock import ScriptedClock
+    from recollect.core.errors import (
+        BadInput,
+        NotFound,
+        NotInitialised,
+        RecollectError,
+        Refused,
+        Rejected,
+        Stale,
+        Trouble,
+    )
+    from recollect.core.event import Actor
+    from recollect.core.learning import Injection, Learning, LearningEdit, NewLearning
+    from recollect.inject.relevant import NewInjection
+    from recollect.memory import Memory
+    from recollect.search.learnings import LearningHit, SearchOptions
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Actor": "recollect.core.event",
+    "BadInput": "recollect.core.errors",
+    "Injection": "recollect.core.learning",
+    "Learning": "recollect.core.learning",
+    "LearningEdit": "recollect.core.learning",
+    "LearningHit": "recollect.search.learnings",
+    "Memory": "recollect.memory",
+    "NewInjection": "recollect.inject.relevant",
+    "NewLearning": "recollect.core.learning",
+    "NotFound": "recollect.core.errors",
+    "NotInitialised": "recollect.core.errors",
+    "RecollectError": "recollect.core.errors",
+    "Refused": "recollect.core.errors",
+    "Rejected": "recollect.core.errors",
+    "ScriptedClock": "recollect.core.clock",
+    "SearchOptions": "recollect.search.learnings",
+    "Stale": "recollect.core.errors",
+    "Trouble": "recollect.core.errors",
+}
+
+__all__ = [
+    "Actor",
+    "BadInput",
+    "Injection",
+    "Learning",
+    "LearningEdit",
+    "LearningHit",
+    "Memory",
+    "NewInjection",
+    "NewLearning",
+    "NotFound",
+    "NotInitialised",
+    "RecollectError",
+    "Refused",
+    "Rejected",
+    "ScriptedClock",
+    "SearchOptions",
+    "Stale",
+    "Trouble",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when asked for: the prompt hook must not pay for what it does not use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'recollect' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

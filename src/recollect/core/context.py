@@ -94,7 +94,7 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What a model is told (`instructions`) and what it is told about (`data`); data is never spliced into instructions."""
+    """What a model is told (`instructions`) and what it is told about (`data`); the two are never spliced."""
 
     kind: str
     instructions: str

@@ -107,6 +107,7 @@ class LearningEdit:
     tags: tuple[str, ...] | None = None
     domain: str | None = None
     pattern_type: PatternType | None = None
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +122,7 @@ class Injection:
     feedback_at: int | None = None
 
 
-def check_content(title: str, fields: dict[str, str], tags: tuple[str, ...], domain: str | None) -> None:
+def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:
     """Refuse what no learning may hold, with a message that says how to fix it."""
     for name, value in {"title": title, **fields}.items():
         if not isinstance(value, str):
@@ -136,7 +137,7 @@ def check_content(title: str, fields: dict[str, str], tags: tuple[str, ...], dom
         raise BadInput(
             f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"
         )
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+    if not isinstance(tags, tuple | list) or not all(isinstance(tag, str) for tag in tags):
         raise BadInput("tags must be a list of words")
     if len(tags) > TAG_LIMIT:
         raise BadInput(f"{len(tags):,} tags given; {TAG_LIMIT} is the most")

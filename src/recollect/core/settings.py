@@ -30,9 +30,7 @@ class InjectSettings:
     min_confidence: float = _option(0.6, "learnings below this confidence are not injected")
     explore_from: float = _option(0.5, "one slot tries a learning between this and min_confidence")
     explore_verdicts: int = _option(3, "… while it has fewer verdicts than this")
-    relevance: float = _option(
-        0.12, "share of the task's words, weighted by rarity, that a learning must meet"
-    )
+    relevance: float = _option(0.12, "share of the task's words, weighted by rarity, that a learning must meet")
     budget: int = _option(1500, "tokens the injected block may take")
 
 
@@ -66,9 +64,7 @@ class StoreSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    space: str = _option(
-        "", "the project's name in the store; `init` writes it, so that two clones are one space"
-    )
+    space: str = _option("", "the project's name in the store; `init` writes it, so that two clones are one space")
     timezone: str = _option("UTC", "IANA time zone that decides which day it is; `init` pins it")
     store: StoreSettings = field(default_factory=StoreSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
@@ -115,9 +111,7 @@ def described() -> list[tuple[str, Any, str, bool]]:
             continue
         for option in fields(value):
             meta = option.metadata
-            rows.append(
-                (f"{top.name}.{option.name}", getattr(value, option.name), meta["doc"], meta["guarded"])
-            )
+            rows.append((f"{top.name}.{option.name}", getattr(value, option.name), meta["doc"], meta["guarded"]))
     return rows
 
 

@@ -33,7 +33,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """What an observer saw in a finished task. `learning_id` is what became of it, else `skipped` says why nothing did."""
+    """What an observer saw in a finished task; `learning_id` is what became of it, else `skipped` says why."""
 
     id: str
     type: DiscoveryType

@@ -53,9 +53,7 @@ def waiting(tx: Tx) -> list[Escalation]:
 
 
 def get(tx: Tx, number: int) -> Escalation:
-    row = tx.row(
-        f"SELECT {_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number
-    )
+    row = tx.row(f"SELECT {_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number)
     if row is None:
         raise NotFound(f"no matter {number} in the inbox; `recollect inbox` lists them")
     return _escalation(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recollect.core.context import Context, Tx
@@ -59,11 +59,23 @@ def latest(tx: Tx, *, limit: int = 50) -> list[Event]:
     return [_event(row) for row in tx.rows(sql, limit=limit)]
 
 
+def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
+    """Events of one family from the newest back, read in pages so that a caller may stop early."""
+    below: int | None = None
+    while True:
+        older = " AND seq < :below" if below is not None else ""
+        sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space{older} ORDER BY seq DESC LIMIT 200"
+        page = [_event(row) for row in tx.rows(sql, **({"below": below} if below is not None else {}))]
+        if not page:
+            return
+        yield from (event for event in page if event.what.startswith(prefix))
+        below = page[-1].seq
+
+
 def happened(tx: Tx, change: str) -> bool:
     """Whether a change id was applied already: replaying the spool asks."""
     return (
-        tx.row("SELECT 1 FROM events WHERE space = :space AND change_id = :change LIMIT 1", change=change)
-        is not None
+        tx.row("SELECT 1 FROM events WHERE space = :space AND change_id = :change LIMIT 1", change=change) is not None
     )
 
 

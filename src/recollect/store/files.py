@@ -57,9 +57,7 @@ def write_atomically(folder: int, name: str, data: bytes, *, mode: int = 0o644) 
 
 def append_durably(folder: int, name: str, data: bytes) -> None:
     """Append in one piece: a failed write is cut off again."""
-    handle = os.open(
-        name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder
-    )
+    handle = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
     try:
         _refuse_odd_file(handle, name)
         size = os.fstat(handle).st_size
@@ -104,13 +102,9 @@ def translated(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise NoSpace(
-                f"no room to write {path}; this write did not happen. Free some and try again"
-            ) from None
+            raise NoSpace(f"no room to write {path}; this write did not happen. Free some and try again") from None
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise BadInput(
-                f"{path} goes through a symbolic link or a file where a folder is expected"
-            ) from None
+            raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
 
 

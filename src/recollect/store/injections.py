@@ -44,9 +44,7 @@ def verdict_on(tx: Tx, *, learning: str, task: str) -> tuple[Verdict | None, int
     return (row[0], row[1]) if row else None
 
 
-def set_verdict(
-    tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: int, trust: str, at: int
-) -> None:
+def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: int, trust: str, at: int) -> None:
     tx.run(
         """
         UPDATE injections SET feedback = :verdict, feedback_at = :at, feedback_delta = :delta, feedback_trust = :trust
@@ -62,7 +60,9 @@ def set_verdict(
 
 def of_task(tx: Tx, task: str) -> list[Injection]:
     """In the order they were shown."""
-    sql = f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND task_id = :task ORDER BY injected_at, learning_id"
+    sql = (
+        f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND task_id = :task ORDER BY injected_at, learning_id"
+    )
     return [_injection(row) for row in tx.rows(sql, task=task)]
 
 

@@ -156,10 +156,43 @@ def write_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
     )
 
 
-def set_confidence(tx: Tx, id: str, stored: int, *, at: int) -> None:
+def last_used(learning: Learning) -> int:
+    """The instant decay counts from: the last use, or the end of what was already taken."""
+    return max(learning.created_at, learning.last_injected_at or 0, learning.last_decayed_at or 0)
+
+
+def unused_since(tx: Tx, before: int) -> list[str]:
+    """Active, unpinned learnings whose decay may be due."""
+    rows = tx.rows(
+        """
+        SELECT id FROM learnings WHERE space = :space AND status = 'active' AND pinned = 0 AND created_at <= :before
+          AND coalesce(last_injected_at, 0) <= :before AND coalesce(last_decayed_at, 0) <= :before
+        ORDER BY id""",
+        before=before,
+    )
+    return [row[0] for row in rows]
+
+
+def set_decayed(tx: Tx, id: str, *, stored: int, until: int) -> None:
     tx.run(
-        "UPDATE learnings SET confidence = :stored, updated_at = :at WHERE space = :space AND id = :id",
+        "UPDATE learnings SET confidence = :stored, last_decayed_at = :until WHERE space = :space AND id = :id",
         id=id,
+        stored=stored,
+        until=until,
+    )
+
+
+def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: int, at: int) -> None:
+    """Move the counters and the confidence together; `helpful` and `not_helpful` are steps."""
+    tx.run(
+        """
+        UPDATE learnings SET confidence = :stored, times_helpful = times_helpful + :helpful,
+          times_not_helpful = times_not_helpful + :not_helpful, updated_at = :at,
+          last_helpful_at = CASE WHEN :helpful > 0 THEN :at ELSE last_helpful_at END
+        WHERE space = :space AND id = :id""",
+        id=id,
+        helpful=helpful,
+        not_helpful=not_helpful,
         stored=stored,
         at=at,
     )
@@ -234,7 +267,8 @@ def passage_of(learning: Learning) -> Passage:
 
 
 def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
-    parts, params = "", {}
+    parts = ""
+    params: dict[str, Any] = {}
     if wanted.status is not None:
         parts += " AND status = :status"
         params["status"] = wanted.status

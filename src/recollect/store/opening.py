@@ -84,9 +84,7 @@ def _version(db: SqliteDb) -> int:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
         if owner != APPLICATION_ID:
             if tables != (0,):
-                raise StoreDamaged(
-                    f"{db.path} is a database of another program; choose another place for the store"
-                )
+                raise StoreDamaged(f"{db.path} is a database of another program; choose another place for the store")
             return 0
         found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
     version = int(found[0]) if found else 0
@@ -112,9 +110,7 @@ def _migrate(db: SqliteDb) -> None:
                     connection.execute(statement)
             for statement in migration.statements:
                 connection.execute(rendered(statement, TYPES))
-            connection.execute(
-                "INSERT INTO migrations (name, position) VALUES (?, ?)", (migration.name, position)
-            )
+            connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration.name, position))
             connection.execute(
                 "INSERT INTO meta (name, value) VALUES ('schema', ?) "
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",

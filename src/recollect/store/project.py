@@ -63,9 +63,7 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
-    return Project(
-        root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ)
-    )
+    return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
 
 
 def create(
@@ -162,11 +160,7 @@ def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
 
 def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
     given = environ.get(variable)
-    base = (
-        Path(given)
-        if given and os.path.isabs(given)
-        else Path(environ.get("HOME") or "/nonexistent") / fallback
-    )
+    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or "/nonexistent") / fallback
     return base / "recollect"
 
 

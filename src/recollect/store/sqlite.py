@@ -50,9 +50,7 @@ class SqliteDb:
     def write(self, space: str) -> Iterator[Transaction]:
         """The one writer. When the block ends without an error the change is committed and synced."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
-            transaction = Transaction(
-                space, _Session(connection), self._number(connection, space, create=True)
-            )
+            transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
             yield transaction
             transaction.finish()
 
@@ -126,9 +124,7 @@ class _Session:
         return self._connection.changes()
 
     def index(self, doc: int, tokens: list[str]) -> None:
-        self._connection.execute(
-            "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (doc, " ".join(tokens))
-        )
+        self._connection.execute("INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (doc, " ".join(tokens)))
 
     def unindex(self, doc: int) -> None:
         self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
@@ -150,9 +146,7 @@ def translated(path: Path) -> Iterator[None]:
     except RecollectError:
         raise
     except (apsw.BusyError, apsw.LockedError):
-        raise StoreBusy(
-            f"{path} stayed locked by another process; try again, or look with: recollect doctor"
-        ) from None
+        raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamaged(
             f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"

@@ -39,9 +39,7 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 
 
 def task(tx: Tx, id: str) -> Task:
-    row = tx.row(
-        "SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space AND id = :id", id=id
-    )
+    row = tx.row("SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space AND id = :id", id=id)
     if row is None:
         raise NotFound(f"no task {id} here")
     return Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3])

@@ -86,12 +86,7 @@ def checked_parts(path: str) -> list[str]:
     """A vault path as its parts, or a clear refusal: no `..`, no absolute path, nothing hidden or unprintable."""
     parts = path.split("/")
     for part in parts:
-        if (
-            part in ("", ".", "..")
-            or part.startswith(".")
-            or len(part) > PART_LIMIT
-            or not part.isprintable()
-        ):
+        if part in ("", ".", "..") or part.startswith(".") or len(part) > PART_LIMIT or not part.isprintable():
             raise BadInput(f"{path[:120]!r} is not a path inside the memory folder")
         if "\\" in part or ":" in part:
             raise BadInput(f"{path[:120]!r} holds a character that file systems disagree on")

@@ -35,7 +35,7 @@ def stem(word: str) -> str:
 
 
 def _plurals(word: str) -> str:
-    if word.endswith("sses") or word.endswith("ies"):
+    if word.endswith(("sses", "ies")):
         return word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         return word[:-1]

@@ -51,7 +51,8 @@ STATEMENTS = (
     """
     CREATE TABLE learning_sources (
       space $text NOT NULL, learning_id $text NOT NULL, position $int NOT NULL,
-      outcome_id $text, task_id $text, discovery_id $text, origin $text NOT NULL, trust $text NOT NULL, at $int NOT NULL,
+      outcome_id $text, task_id $text, discovery_id $text, origin $text NOT NULL, trust $text NOT NULL,
+      at $int NOT NULL,
       PRIMARY KEY (space, learning_id, position),
       FOREIGN KEY (space, learning_id) REFERENCES learnings (space, id)
     ) $table""",

@@ -1,0 +1,201 @@
+"""The life of a learning after capture: edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
+
+Every change is versioned and leaves an event with the state before and after, which is what undo goes back by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from recollect.core.confidence import thousandths
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.learning import COIA, PATTERN_TYPES, Learning, LearningEdit, check_content
+from recollect.store import events
+from recollect.store import learnings as rows
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+
+# What an edit may move and undo brings back. Counters are not here: what happened, happened.
+STATE = ("title", *COIA, "tags", "domain", "pattern_type", "confidence", "status", "superseded_by", "pinned", "trust")
+
+
+def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
+    """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
+    given: dict[str, Any] = {name: value for name, value in vars(changes).items() if value is not None}
+    for name in ("title", *COIA):
+        if name in given:
+            given[name] = redact(clean(given[name])).text.strip()
+    if "tags" in given:
+        given["tags"] = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in given["tags"]))
+    if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
+        raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
+    if "confidence" in given:
+        given["confidence"] = thousandths(given["confidence"]) / 1000
+    return _changed(ctx, id, "learning.edited", lambda _, now: replace(now, **given), expect=expect)
+
+
+def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
+    """Add and remove tags."""
+    gone = {tag.strip().lower() for tag in remove}
+    more = tuple(redact(clean(tag)).text.strip().lower() for tag in add)
+
+    def change(_: Tx, learning: Learning) -> Learning:
+        kept = [tag for tag in learning.tags if tag not in gone]
+        return replace(learning, tags=tuple(dict.fromkeys((*kept, *more))))
+
+    return _changed(ctx, id, "learning.tagged", change)
+
+
+def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
+    """Put away: not found or injected any more, never deleted."""
+
+    def change(_: Tx, learning: Learning) -> Learning:
+        if learning.status == "superseded":
+            raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
+        return replace(learning, status="archived")
+
+    return _changed(ctx, id, "learning.archived", change, reason=reason)
+
+
+def restore(ctx: Context, id: str) -> Learning:
+    """Bring an archived or superseded learning back into use."""
+    return _changed(
+        ctx, id, "learning.restored", lambda _, now: replace(now, status="active", superseded_by=None)
+    )
+
+
+def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning:
+    """Mark `old` as replaced by `new`. A chain that would come back to itself is refused."""
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        successor = rows.get(tx, new)
+        if new == old or old in rows.successors(tx, new):
+            raise Refused(f"{new} is itself replaced by {old}; restore one of them first")
+        if successor.status == "archived":
+            raise Refused(f"{new} is archived; restore it before it replaces another")
+        return replace(learning, status="superseded", superseded_by=new)
+
+    return _changed(ctx, old, "learning.superseded", change, reason=reason)
+
+
+def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
+    """Two learnings say the same: `keep` takes the other's tags, sources and recurrence; the other is superseded."""
+    change_id = ctx.ids("change")
+    with ctx.db.write(ctx.space) as tx:
+        kept, gone = rows.get(tx, keep), rows.get(tx, other)
+        if keep == other:
+            raise Refused(f"{keep} cannot be merged with itself")
+        if gone.status == "superseded":
+            raise Refused(f"{other} is already superseded by {gone.superseded_by}")
+        if other in rows.successors(tx, keep):
+            raise Refused(f"{keep} is itself replaced by {other}; merge the other way round")
+        for source in rows.sources(tx, other):
+            rows.add_source(
+                tx,
+                keep,
+                outcome=source["outcome_id"],
+                task=source["task_id"],
+                discovery=source["discovery_id"],
+                origin=source["origin"],
+                trust=source["trust"],
+                at=source["at"],
+            )
+        tags = tuple(dict.fromkeys((*kept.tags, *gone.tags)))[:20]
+        merged = replace(kept, tags=tags, recurrence=kept.recurrence + gone.recurrence)
+        _save(tx, ctx, kept, merged, "learning.merged", change_id, reason or f"took in {other}")
+        superseded = replace(gone, status="superseded", superseded_by=keep)
+        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, reason or f"merged into {keep}")
+        return rows.get(tx, keep)
+
+
+def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
+    """Pinned: never decayed or archived by the machine."""
+    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", lambda _, now: replace(now, pinned=on))
+
+
+def adopt(ctx: Context, id: str) -> Learning:
+    """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
+    if ctx.actor.trust != "human":
+        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    return _changed(ctx, id, "learning.adopted", lambda _, now: replace(now, trust="agent"))
+
+
+def undo(ctx: Context) -> list[Learning]:
+    """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
+    with ctx.db.write(ctx.space) as tx:
+        change = _last_undoable(tx)
+        undo_id = ctx.ids("change")
+        restored = []
+        for event in reversed(change):
+            current = rows.get(tx, event.subject)
+            before = event.old if event.what != "learning.created" else {"status": "archived"}
+            if any(_shown(getattr(current, name)) != value for name, value in event.new.items() if name in STATE):
+                raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
+            state = {name: value for name, value in before.items() if name in STATE}
+            if "tags" in state:
+                state["tags"] = tuple(state["tags"])
+            after = replace(current, **state)
+            _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
+            restored.append(rows.get(tx, event.subject))
+        return restored
+
+
+def _changed(
+    ctx: Context,
+    id: str,
+    what: str,
+    change: Callable[[Tx, Learning], Learning],
+    *,
+    expect: int | None = None,
+    reason: str = "",
+) -> Learning:
+    with ctx.db.write(ctx.space) as tx:
+        before = rows.get(tx, id)
+        if expect is not None and before.version != expect:
+            raise Stale(
+                f"{id} is at version {before.version}, you edited version {expect}; "
+                "read it again and repeat your edit. Nothing was overwritten"
+            )
+        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
+        return rows.get(tx, id)
+
+
+def _save(tx: Tx, ctx: Context, before: Learning, after: Learning, what: str, change: str, reason: str) -> None:
+    """Write what differs, with its event; a change that changes nothing leaves no trace."""
+    old = {name: getattr(before, name) for name in STATE}
+    new = {name: getattr(after, name) for name in STATE}
+    moved = [name for name in STATE if old[name] != new[name]]
+    if not moved and before.recurrence == after.recurrence:
+        return
+    fields = {name: getattr(after, name) for name in COIA}
+    check_content(after.title, fields, after.tags, after.domain)
+    after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
+    rows.save(tx, after, expect=before.version)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=before.id,
+        what=what,
+        old={name: _shown(old[name]) for name in moved},
+        new={name: _shown(new[name]) for name in moved},
+        reason=reason,
+    )
+
+
+def _last_undoable(tx: Tx) -> list[events.Event]:
+    """The newest change to learnings that was not itself undone."""
+    undone: set[str] = set()
+    for event in events.newest(tx, prefix="learning."):
+        if event.what == "learning.undone":
+            undone.add(event.reason.rpartition("(")[2].rstrip(")"))
+        elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
+            return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
+    raise Refused("there is nothing to undo")
+
+
+def _shown(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

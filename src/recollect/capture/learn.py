@@ -1,0 +1,185 @@
+"""Capturing a learning: redaction and quality first, then the same insight again is merged, not stored twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from recollect.core.confidence import thousandths
+from recollect.core.context import Context, Tx
+from recollect.core.event import Actor
+from recollect.core.learning import COIA, Learning, NewLearning
+from recollect.core.task import check_id
+from recollect.store import escalations, events, lookup, passages, tasks
+from recollect.store import learnings as rows
+from recollect.text.compare import redundancy
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+
+COMPARED = 12  # candidates a new learning is held against
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """What became of a new learning: stored, or merged into one that said the same."""
+
+    learning: Learning
+    merged: bool
+    redacted: tuple[str, ...]
+
+
+def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: str | None = None) -> Captured:
+    """Store a learning, or raise the recurrence of the one that already says so."""
+    new, redacted = _redacted(new)
+    now = ctx.clock.now()
+    change = change or ctx.ids("change")
+    with ctx.db.write(ctx.space) as tx:
+        _ensure_sources(tx, new, now)
+        known = _same_insight(tx, new)
+        if known is not None:
+            learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
+            return Captured(learning=learning, merged=True, redacted=redacted)
+        learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
+        rows.insert(tx, learning)
+        _add_source(tx, learning.id, new, learning.origin, ctx.actor, now)
+        events.record(
+            tx,
+            ctx,
+            change=change,
+            subject=learning.id,
+            what="learning.created",
+            new={"confidence": learning.confidence, "title": learning.title},
+            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+        )
+    return Captured(learning=learning, merged=False, redacted=redacted)
+
+
+def initial_confidence(ctx: Context, new: NewLearning) -> float:
+    """What a caller says, else 0.7 for a person, else by the kind of insight (seed 002)."""
+    if new.confidence is not None:
+        return new.confidence
+    capture = ctx.settings.capture
+    if ctx.actor.trust == "human":
+        return capture.person
+    return {
+        "gotcha": capture.blocker,
+        "constraint": capture.constraint,
+        "best-practice": capture.pattern,
+        "solution": capture.decision,
+    }[new.pattern_type]
+
+
+def compared_text(learning: NewLearning | Learning) -> str:
+    """What two learnings are compared by: the insight itself, not the situation it was made in."""
+    return f"{learning.title}. {learning.observation} {learning.action}"
+
+
+def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
+    return Learning(
+        id=ctx.ids("learn"),
+        title=new.title,
+        context=new.context,
+        observation=new.observation,
+        implication=new.implication,
+        action=new.action,
+        tags=new.tags,
+        domain=new.domain,
+        pattern_type=new.pattern_type,
+        confidence=thousandths(initial_confidence(ctx, new)) / 1000,
+        times_injected=0,
+        times_helpful=0,
+        times_not_helpful=0,
+        recurrence=1,
+        status="active",
+        superseded_by=None,
+        pinned=False,
+        origin=origin,
+        trust=ctx.actor.trust,
+        version=1,
+        source_outcome_id=new.source_outcome_id,
+        source_task_id=new.source_task_id,
+        source_discovery_id=new.source_discovery_id,
+        created_at=now,
+        updated_at=now,
+        last_injected_at=None,
+        last_helpful_at=None,
+        last_decayed_at=None,
+    )
+
+
+def _redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
+    """Secrets go before anything is compared or stored."""
+    kinds: list[str] = []
+    fields: dict[str, str] = {}
+    for name in ("title", *COIA):
+        found = redact(clean(getattr(new, name)))
+        fields[name] = found.text.strip()
+        kinds += found.kinds
+    tags = tuple(redact(clean(tag)).text for tag in new.tags)
+    fields["title"] = fields["title"][:100].rstrip()
+    return replace(new, **fields, tags=tags), tuple(kinds)  # type: ignore[arg-type]
+
+
+def _same_insight(tx: Tx, new: NewLearning) -> Learning | None:
+    text = compared_text(new)
+    docs = lookup.candidates(tx, lookup.understand(tx, text))[:COMPARED]
+    ids = [stored.id for stored in passages.by_docs(tx, docs, kinds=(rows.KIND,))]
+    for known in rows.many(tx, sorted(ids)):
+        if known.status == "active" and redundancy(compared_text(known), text).answer == "yes":
+            return known
+    return None
+
+
+def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str, change: str) -> Learning:
+    now = ctx.clock.now()
+    after = replace(known, recurrence=known.recurrence + 1, updated_at=now, version=known.version + 1)
+    rows.save(tx, after, expect=known.version)
+    _add_source(tx, known.id, new, origin, ctx.actor, now)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=known.id,
+        what="learning.recurred",
+        old={"recurrence": known.recurrence},
+        new={"recurrence": after.recurrence, "title": new.title},
+        reason="the same insight was captured again",
+    )
+    _propose_best_practice(tx, ctx, after)
+    return after
+
+
+def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
+    """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
+    if learning.pattern_type == "best-practice":
+        return
+    seen = {source["task_id"] for source in rows.sources(tx, learning.id) if source["task_id"]}
+    if len(seen) < ctx.settings.capture.recurring_tasks:
+        return
+    escalations.raise_once(
+        tx,
+        kind="best-practice",
+        subject=learning.id,
+        reason=f"the same insight came up in {len(seen)} different tasks",
+        detail={"title": learning.title, "tasks": sorted(seen)},
+        at=ctx.clock.now(),
+    )
+
+
+def _ensure_sources(tx: Tx, new: NewLearning, now: int) -> None:
+    if new.source_outcome_id is not None:
+        tasks.ensure_outcome(tx, check_id(new.source_outcome_id, "outcome"), at=now)
+    if new.source_task_id is not None:
+        tasks.ensure_task(tx, check_id(new.source_task_id, "task"), outcome=new.source_outcome_id, at=now)
+
+
+def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:
+    rows.add_source(
+        tx,
+        id,
+        outcome=new.source_outcome_id,
+        task=new.source_task_id,
+        discovery=new.source_discovery_id,
+        origin=origin,
+        trust=actor.trust,
+        at=now,
+    )

@@ -1,0 +1,137 @@
+"""Observing a finished task: its discoveries are kept raw, and those that teach something become learnings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import partial
+
+from recollect.capture.learn import Captured, learn
+from recollect.core.context import Context
+from recollect.core.errors import BadInput
+from recollect.core.learning import TITLE_LIMIT, NewLearning, PatternType
+from recollect.core.task import Discovery, DiscoveryType, check_id
+from recollect.models.asking import Ask, ask
+from recollect.models.prompts import load_prompt
+from recollect.store import events, tasks
+from recollect.store.files import content_hash
+from recollect.text.coia import Coia, extract, read_discoveries
+from recollect.text.frame import strip
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+
+SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
+PATTERNS: dict[str, PatternType] = {
+    "blocker": "gotcha",
+    "constraint": "constraint",
+    "pattern": "best-practice",
+    "decision": "solution",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What was seen in one task's output."""
+
+    discoveries: tuple[Discovery, ...]
+    captured: tuple[Captured, ...]
+    unknown_types: tuple[str, ...]
+    known_before: int
+
+
+def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
+    """Read `DISCOVERY[type]: text` lines. Reading the same output twice changes nothing."""
+    task = check_id(task, "task")
+    outcome = check_id(outcome, "outcome") if outcome is not None else None
+    found = read_discoveries(strip(output))
+    kept: list[Discovery] = []
+    captured: list[Captured] = []
+    known_before = 0
+    for kind, text in found.discoveries:
+        discovery = _keep(ctx, kind, text, task=task, outcome=outcome, title=title)
+        if discovery is None:
+            known_before += 1
+            continue
+        result = None if discovery.type == "dependency" else _learn_from(ctx, discovery, title)
+        if result is not None:
+            captured.append(result)
+        kept.append(_settled(ctx, discovery, result))
+    return Observed(
+        discoveries=tuple(kept), captured=tuple(captured), unknown_types=found.unknown_types, known_before=known_before
+    )
+
+
+def _keep(
+    ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
+) -> Discovery | None:
+    """The raw discovery as a row; None when this task reported it before."""
+    content = redact(clean(text)).text
+    discovery = Discovery(
+        id=ctx.ids("disc"),
+        type=kind,
+        content=content,
+        task_id=task,
+        outcome_id=outcome,
+        created_at=ctx.clock.now(),
+    )
+    with ctx.db.write(ctx.space) as tx:
+        tasks.ensure_task(tx, task, outcome=outcome, at=discovery.created_at, title=title)
+        fresh = tasks.add_discovery(tx, discovery, digest=content_hash(f"{kind}:{content}"))
+        if fresh:
+            events.record(tx, ctx, change=ctx.ids("change"), subject=discovery.id, what="discovery.kept")
+    return discovery if fresh else None
+
+
+def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
+    prompt = load_prompt("extract")
+    facts = json.dumps({"type": discovery.type, "content": discovery.content, "task": title}, ensure_ascii=False)
+    answer = ask(
+        ctx,
+        Ask(
+            kind="extract",
+            version=prompt.version,
+            instructions=prompt.text,
+            sources=[facts],
+            offline=partial(extract, discovery.type, discovery.content, title, discovery.outcome_id or ""),
+            accept=_read_coia,
+        ),
+    )
+    coia = answer.value
+    new = NewLearning(
+        title=coia.title,
+        context=coia.context,
+        observation=coia.observation,
+        implication=coia.implication,
+        action=coia.action,
+        tags=coia.tags,
+        domain=coia.domain,
+        pattern_type=PATTERNS[discovery.type],
+        confidence=getattr(ctx.settings.capture, discovery.type),
+        source_outcome_id=discovery.outcome_id,
+        source_task_id=discovery.task_id,
+        source_discovery_id=discovery.id,
+    )
+    return learn(ctx, new, origin=f"observer:{answer.generator}")
+
+
+def _settled(ctx: Context, discovery: Discovery, result: Captured | None) -> Discovery:
+    learning = result.learning.id if result else None
+    skipped = None if result else SKIPPED_DEPENDENCY
+    with ctx.db.write(ctx.space) as tx:
+        tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
+    return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})
+
+
+def _read_coia(text: str) -> Coia:
+    """A model's answer, checked like any stranger's."""
+    try:
+        given = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
+        fields = {name: given[name] for name in ("title", "context", "observation", "implication", "action")}
+        tags = tuple(given.get("tags") or ())[:5]
+        domain = given.get("domain") or None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"not the JSON that was asked for: {error}") from None
+    NewLearning(**fields, tags=tags, domain=domain)
+    if len(fields["title"]) > TITLE_LIMIT:
+        raise BadInput("the title is too long")
+    return Coia(**fields, tags=tags, domain=domain)

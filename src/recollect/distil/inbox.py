@@ -1,0 +1,44 @@
+"""Settling what waits: one table says which verb does what to which kind of matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from recollect.capture import edit
+from recollect.core.context import Context
+from recollect.core.errors import BadInput, Refused
+from recollect.core.learning import LearningEdit
+from recollect.store import escalations, events
+from recollect.store.escalations import Escalation
+
+
+def resolve(ctx: Context, number: int, verb: str) -> Escalation:
+    """Carry out a verb on a matter, then close it. A matter is settled once."""
+    with ctx.db.read(ctx.space) as tx:
+        matter = escalations.get(tx, number)
+    if matter.resolved_at is not None:
+        raise Refused(f"matter {number} was settled before: {matter.resolution}")
+    verbs = EFFECTS.get(matter.kind, {})
+    if verb not in verbs:
+        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(sorted(verbs))}")
+    verbs[verb](ctx, matter)
+    with ctx.db.write(ctx.space) as tx:
+        escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
+        events.record(
+            tx, ctx, change=ctx.ids("change"), subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}"
+        )
+        return escalations.get(tx, number)
+
+
+def _leave(ctx: Context, matter: Escalation) -> None:
+    """The matter is closed, nothing else changes."""
+
+
+def _make_best_practice(ctx: Context, matter: Escalation) -> None:
+    edit.edit(ctx, matter.subject, LearningEdit(pattern_type="best-practice"))
+
+
+EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
+    "best-practice": {"accept": _make_best_practice, "dismiss": _leave},
+}
+"""kind of matter × verb → effect."""

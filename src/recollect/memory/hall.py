@@ -1,0 +1,196 @@
+"""Memory: open a project and talk to every room through it.
+
+Rooms are imported where they are called, because the prompt hook opens a Memory too and pays for every import.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recollect.core.clock import Clock, clock_from
+from recollect.core.context import Context, Models
+from recollect.core.errors import BadInput, Trouble
+from recollect.core.event import Actor
+from recollect.core.ids import Ids, random_id
+from recollect.memory.opening import open_context
+from recollect.store import project as projects
+
+if TYPE_CHECKING:
+    from recollect.capture.learn import Captured
+    from recollect.capture.observe import Observed
+    from recollect.core.learning import Learning, NewLearning, Verdict
+    from recollect.feedback.signals import Taken
+    from recollect.inject.relevant import Chosen, NewInjection
+    from recollect.memory.inbox import Inbox
+    from recollect.memory.learnings import Learnings
+    from recollect.memory.work import Work
+    from recollect.search.learnings import LearningHit
+    from recollect.tend.cycle import CycleReport
+    from recollect.tend.status import Status
+    from recollect.tend.why import Explanation
+
+
+class Memory:
+    """What one project remembers. Use as a context manager, or call `close`."""
+
+    def __init__(self, context: Context, project: projects.Project):
+        self.context = context
+        self.project = project
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path = ".",
+        *,
+        create: bool = False,
+        actor: Actor | None = None,
+        clock: Clock | None = None,
+        ids: Ids = random_id,
+        models: Models | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Memory:
+        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none."""
+        environ = os.environ if environ is None else environ
+        folder = Path(folder)
+        if create and not (folder / projects.SETTINGS_FILE).exists():
+            projects.create(folder, environ)
+        project = projects.find(folder, environ)
+        context = open_context(
+            project,
+            actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
+            clock=clock or clock_from(environ),
+            ids=ids,
+            models=models,
+        )
+        memory = cls(context, project)
+        memory._replay_spool()
+        return memory
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the store; everything acknowledged is already on disk."""
+        self.context.db.close()
+
+    def acting_as(self, actor: Actor) -> Memory:
+        """The same memory on behalf of somebody else: servers answer many callers."""
+        return Memory(replace(self.context, actor=actor), self.project)
+
+    # Verbs
+
+    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields."""
+        from recollect.capture.learn import learn
+        from recollect.core.learning import NewLearning
+
+        return learn(self.context, new or _made(NewLearning, fields))
+
+    def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
+        """Keep the discoveries in a finished task's output and learn from them."""
+        from recollect.capture.observe import observe
+
+        return observe(self.context, output, task=task, outcome=outcome, title=title)
+
+    def search(self, query: str, **options: Any) -> list[LearningHit]:
+        """Learnings for any text, best first; options are those of SearchOptions."""
+        from recollect.search.learnings import SearchOptions, search
+
+        return search(self.context, query, _made(SearchOptions, options))
+
+    def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
+        """What a task should be shown; remembers that it was shown, if need be a little later."""
+        from recollect.inject.relevant import NewInjection, choose, record
+
+        wanted = wanted or _made(NewInjection, fields)
+        chosen = choose(self.context, wanted)
+        if chosen.learnings:
+            shown = {
+                "task": wanted.task,
+                "outcome": wanted.outcome,
+                "title": wanted.title,
+                "learnings": tuple(learning.id for learning in chosen.learnings),
+            }
+            try:
+                record(self.context, **shown)
+            except Trouble:
+                self._spool("inject", shown)
+        return chosen
+
+    def feedback(self, output: str, *, task: str) -> Taken:
+        """Count the verdicts in an agent's final message."""
+        from recollect.feedback.signals import take
+
+        return take(self.context, output, task=task)
+
+    def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
+        """A verdict given by hand."""
+        from recollect.feedback.signals import rate
+
+        return rate(self.context, learning, verdict, task=task)
+
+    def why(self, id: str) -> Explanation:
+        """Where a thing came from, who wrote it, and everything that happened to it."""
+        from recollect.tend.why import why
+
+        return why(self.context, id)
+
+    def status(self) -> Status:
+        """What is remembered, what waits, what is wrong."""
+        from recollect.tend.status import status
+
+        return status(self.context, self.project)
+
+    def cycle(self) -> CycleReport:
+        """Do everything that is due."""
+        from recollect.tend.cycle import cycle
+
+        return cycle(self.context)
+
+    # Facets
+
+    @cached_property
+    def learnings(self) -> Learnings:
+        from recollect.memory.learnings import Learnings
+
+        return Learnings(self.context)
+
+    @cached_property
+    def work(self) -> Work:
+        from recollect.memory.work import Work
+
+        return Work(self.context)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        from recollect.memory.inbox import Inbox
+
+        return Inbox(self.context)
+
+    def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
+        from recollect.memory.replay import spool_write
+
+        spool_write(self.context, self.project, verb, arguments)
+
+    def _replay_spool(self) -> None:
+        from recollect.store import spool
+
+        if spool.pending(self.project.spools):
+            from recollect.memory.replay import replay
+
+            replay(self.context, self.project)
+
+
+def _made(record: type[Any], fields: dict[str, Any]) -> Any:
+    try:
+        return record(**fields)
+    except TypeError as error:
+        raise BadInput(str(error).partition(") ")[2] or str(error)) from None

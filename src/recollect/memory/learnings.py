@@ -1,0 +1,90 @@
+"""The facet of learnings."""
+
+from __future__ import annotations
+
+from recollect.capture import edit as edits
+from recollect.core.confidence import thousandths
+from recollect.core.context import Context
+from recollect.core.errors import BadInput
+from recollect.core.event import Event
+from recollect.core.learning import Injection, Learning, LearningEdit
+from recollect.store import events, injections
+from recollect.store import learnings as rows
+from recollect.store.learnings import SORTS, Filter
+
+PAGE_LIMIT = 1000
+
+
+class Learnings:
+    """Everything one does with learnings besides capturing, finding and injecting them."""
+
+    def __init__(self, context: Context):
+        self._context = context
+
+    def get(self, id: str) -> Learning:
+        with self._context.db.read(self._context.space) as tx:
+            return rows.get(tx, id)
+
+    def list(
+        self,
+        *,
+        status: str = "active",
+        domain: str | None = None,
+        tag: str | None = None,
+        min_confidence: float = 0.0,
+        sort: str = "newest",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> tuple[list[Learning], int]:
+        """A page of learnings and how many there are in all."""
+        if sort not in SORTS:
+            raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
+        if not 1 <= limit <= PAGE_LIMIT or not 0 <= offset < 2**31:
+            raise BadInput(f"limit must be between 1 and {PAGE_LIMIT}, offset 0 or more")
+        wanted = Filter(
+            status=None if status == "all" else status,
+            domain=domain,
+            tag=tag,
+            min_confidence=thousandths(min_confidence, "min confidence"),
+        )
+        with self._context.db.read(self._context.space) as tx:
+            return rows.listed(tx, wanted, sort=sort, limit=limit, offset=offset)
+
+    def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
+        return edits.edit(self._context, id, changes, expect=expect)
+
+    def tag(self, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
+        return edits.retag(self._context, id, add=add, remove=remove)
+
+    def archive(self, id: str, *, reason: str = "") -> Learning:
+        return edits.archive(self._context, id, reason=reason)
+
+    def restore(self, id: str) -> Learning:
+        return edits.restore(self._context, id)
+
+    def supersede(self, old: str, new: str, *, reason: str = "") -> Learning:
+        return edits.supersede(self._context, old, new, reason=reason)
+
+    def merge(self, keep: str, other: str, *, reason: str = "") -> Learning:
+        return edits.merge(self._context, keep, other, reason=reason)
+
+    def pin(self, id: str, *, on: bool = True) -> Learning:
+        return edits.pin(self._context, id, on=on)
+
+    def adopt(self, id: str) -> Learning:
+        return edits.adopt(self._context, id)
+
+    def undo(self) -> list[Learning]:
+        return edits.undo(self._context)
+
+    def history(self, id: str) -> list[Event]:
+        """How its confidence moved, oldest first: what a plot shows."""
+        with self._context.db.read(self._context.space) as tx:
+            rows.get(tx, id)
+            return [event for event in events.of(tx, id) if "confidence" in event.new]
+
+    def injections(self, id: str) -> list[Injection]:
+        """Where it was shown, newest first."""
+        with self._context.db.read(self._context.space) as tx:
+            rows.get(tx, id)
+            return injections.of_learning(tx, id)

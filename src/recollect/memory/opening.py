@@ -1,0 +1,36 @@
+"""Putting a Context together: which engine, which vault, which git, which models."""
+
+from __future__ import annotations
+
+from recollect.core.clock import Clock
+from recollect.core.context import Context, Db, Models
+from recollect.core.errors import BadInput
+from recollect.core.event import Actor
+from recollect.core.ids import Ids
+from recollect.models.scripted import NoModels
+from recollect.store.history import GitHistory
+from recollect.store.opening import open_sqlite
+from recollect.store.project import Project
+from recollect.store.vault import FolderVault
+
+
+def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None) -> Context:
+    """Everything a room may touch, for one project."""
+    return Context(
+        db=_database(project),
+        vault=FolderVault(project.vault, project.data / "vault.lock"),
+        git=GitHistory(project.root),
+        models=models or NoModels(),
+        clock=clock,
+        ids=ids,
+        settings=project.settings,
+        space=project.settings.space,
+        actor=actor,
+    )
+
+
+def _database(project: Project) -> Db:
+    url = project.settings.store.url
+    if url:
+        raise BadInput(f"store {url.partition(':')[0]}: is not known; leave it empty for the embedded store")
+    return open_sqlite(project.database, create=True, busy_seconds=project.settings.store.busy_seconds)

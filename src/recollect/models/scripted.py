@@ -1,0 +1,40 @@
+"""A provider that answers from a script; public, so that set-ups are tested without patching and without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from recollect.core.context import Prompt, Provider
+
+
+class ScriptedProvider:
+    """Answers each prompt with the next line of its script; a function in the script is called with the prompt."""
+
+    name = "scripted"
+
+    def __init__(self, script: Sequence[str | Callable[[Prompt], str]]):
+        self._script = list(script)
+        self.prompts: list[Prompt] = []
+
+    def complete(self, prompt: Prompt) -> str:
+        self.prompts.append(prompt)
+        assert self._script, f"the script has no answer left for {prompt.kind}"
+        line = self._script.pop(0)
+        return line(prompt) if callable(line) else line
+
+
+class ScriptedModels:
+    """Providers by kind of question; a kind that is not listed is answered offline."""
+
+    def __init__(self, providers: Mapping[str, Provider]):
+        self._providers = dict(providers)
+
+    def provider(self, kind: str) -> Provider | None:
+        return self._providers.get(kind)
+
+
+class NoModels:
+    """Whole without a key: every question is answered by its offline twin."""
+
+    def provider(self, kind: str) -> Provider | None:
+        return None

@@ -1,0 +1,91 @@
+"""Search over learnings: the seed's options, the true matched fields, a snippet of the best line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.core.confidence import thousandths
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, Learning
+from recollect.search import words
+from recollect.store import learnings as rows
+from recollect.store.learnings import KIND, Filter
+from recollect.store.lookup import understand
+from recollect.store.passages import HEADER_LINES, Stored
+from recollect.text.snippet import snippet
+
+FIELDS = ("title", "who", "tags", *COIA)
+LIMIT = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """What a search may be narrowed by; None takes the setting's default."""
+
+    min_confidence: float | None = None
+    limit: int | None = None
+    exclude_outcome: str | None = None
+    domain: str | None = None
+    status: str = "active"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningHit:
+    """A learning that matched, how well, where, and the words around the match."""
+
+    learning: Learning
+    score: float
+    coverage: float
+    matched_fields: tuple[str, ...]
+    snippet: str
+
+
+def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[LearningHit]:  # noqa: B008
+    """Learnings for any text, best first."""
+    wanted, limit = _checked(ctx, options)
+    with ctx.db.read(ctx.space) as tx:
+        return find(tx, query, wanted, limit=limit)
+
+
+def find(tx: Tx, text: str, wanted: Filter, *, limit: int) -> list[LearningHit]:
+    """The same inside an open transaction, with the filter spelled out."""
+    query = understand(tx, text)
+
+    def keep(batch: Sequence[Stored]) -> set[str]:
+        return rows.passing(tx, [stored.id for stored in batch], wanted)
+
+    scored = words.best(tx, query, limit=limit, keep=keep, kinds=(KIND,))
+    records = {learning.id: learning for learning in rows.many(tx, [hit.passage.id for hit in scored])}
+    return [_hit(hit, records[hit.passage.id]) for hit in scored]
+
+
+def _hit(hit: words.Scored, learning: Learning) -> LearningHit:
+    lines = (hit.passage.title, hit.passage.who, hit.passage.keywords, *hit.passage.text.split("\n"))
+    bodies = [number for number in hit.matched if number >= HEADER_LINES]
+    shown = lines[(bodies or list(hit.matched) or [0])[0]]
+    return LearningHit(
+        learning=learning,
+        score=round(hit.score, 4),
+        coverage=round(hit.coverage, 4),
+        matched_fields=tuple(FIELDS[number] for number in hit.matched),
+        snippet=snippet(shown, frozenset(hit.terms)),
+    )
+
+
+def _checked(ctx: Context, options: SearchOptions) -> tuple[Filter, int]:
+    defaults = ctx.settings.search
+    limit = defaults.limit if options.limit is None else options.limit
+    if not 1 <= limit <= LIMIT:
+        raise BadInput(f"limit must be between 1 and {LIMIT}, not {limit}")
+    if options.status not in ("active", "archived", "superseded", "all"):
+        raise BadInput(f"status must be active, archived, superseded or all, not {options.status!r}")
+    confidence = defaults.min_confidence if options.min_confidence is None else options.min_confidence
+    wanted = Filter(
+        status=None if options.status == "all" else options.status,
+        domain=options.domain,
+        min_confidence=thousandths(confidence, "min confidence"),
+        exclude_outcome=options.exclude_outcome,
+    )
+    return wanted, limit

@@ -1,0 +1,57 @@
+"""Which passages share rare words with a text: the candidates that search ranks and capture compares.
+
+The cost is bounded by `POSTINGS` whatever the text: common words never bring candidates. Nothing in a text is syntax.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from recollect.core.context import Tx
+from recollect.store import passages
+from recollect.text.tokens import terms as terms_of
+
+QUERY_CHARACTERS = 20_000
+QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
+RAREST = 16  # terms that bring candidates
+POSTINGS = 30_000  # index entries read for one query; the rarest term always comes through
+
+
+@dataclass(frozen=True)
+class Query:
+    """A text as search understands it: its terms with the weight of each, rarest first."""
+
+    weights: dict[str, float]
+    docs: dict[str, int]
+    total: float
+
+
+def understand(tx: Tx, text: str) -> Query:
+    """The terms of any text, weighed by how rare they are in this space."""
+    distinct = list(dict.fromkeys(terms_of(text[:QUERY_CHARACTERS])))[:QUERY_TERMS]
+    count, docs = passages.document_counts(tx, distinct)
+    weights = {term: _rarity(count, docs.get(term, 0)) for term in distinct}
+    ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+    return Query(weights=ordered, docs=docs, total=sum(weights.values()))
+
+
+def candidates(tx: Tx, query: Query) -> list[int]:
+    """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold."""
+    sums: dict[int, float] = {}
+    read = used = 0
+    for term, weight in query.weights.items():
+        size = query.docs.get(term, 0)
+        if not size:
+            continue
+        if used and (used >= RAREST or read + size > POSTINGS):
+            break
+        for doc in tx.match(term):
+            sums[doc] = sums.get(doc, 0.0) + weight
+        read += size
+        used += 1
+    return sorted(sums, key=lambda doc: (-sums[doc], doc))
+
+
+def _rarity(total: int, docs: int) -> float:
+    return math.log(1 + (total - docs + 0.5) / (docs + 0.5))

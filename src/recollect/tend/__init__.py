@@ -1,0 +1,4 @@
+"""What touches every room: the cycle, status, doctor, transfer, purge.
+
+Knows nothing about surfaces.
+"""

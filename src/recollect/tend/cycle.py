@@ -1,0 +1,40 @@
+"""The cycle: one bounded maintenance pass over everything that is due, one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.core.context import Context
+from recollect.feedback.confidence import decay
+from recollect.store import leases
+
+LEASE_SECONDS = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class CycleReport:
+    """What each step did; `held` means another process is at it and nothing was done."""
+
+    held: bool = False
+    steps: tuple[tuple[str, str], ...] = ()
+
+
+def cycle(ctx: Context) -> CycleReport:
+    """Do what is due, in order. Doing it again at once does nothing."""
+    lease = leases.take(ctx, "cycle", seconds=LEASE_SECONDS)
+    if lease is None:
+        return CycleReport(held=True)
+    try:
+        return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
+    finally:
+        leases.release(ctx, lease)
+
+
+def _decay(ctx: Context) -> str:
+    changed = decay(ctx)
+    return f"{changed} learnings lost confidence" if changed else "nothing due"
+
+
+STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay),)
+"""In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

@@ -1,0 +1,42 @@
+"""Why a thing is what it is: its sources, its writer, how far it is trusted, every change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.context import Context
+from recollect.core.event import Event, Trust
+from recollect.core.learning import Injection
+from recollect.store import events, injections
+from recollect.store import learnings as rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    id: str
+    title: str
+    origin: str
+    trust: Trust
+    sources: tuple[dict[str, Any], ...]
+    replaces: tuple[str, ...]
+    replaced_by: tuple[str, ...]
+    injections: tuple[Injection, ...]
+    events: tuple[Event, ...]
+
+
+def why(ctx: Context, id: str) -> Explanation:
+    """Everything known about where a learning came from and what became of it."""
+    with ctx.db.read(ctx.space) as tx:
+        learning = rows.get(tx, id)
+        return Explanation(
+            id=id,
+            title=learning.title,
+            origin=learning.origin,
+            trust=learning.trust,
+            sources=tuple(rows.sources(tx, id)),
+            replaces=tuple(rows.replaced_by(tx, id)),
+            replaced_by=tuple(rows.successors(tx, id)),
+            injections=tuple(injections.of_learning(tx, id)),
+            events=tuple(events.of(tx, id)),
+        )
