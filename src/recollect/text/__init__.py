@@ -1,0 +1,1 @@
+"""Strings in, strings out. Knows nothing about where a text came from or goes."""

@@ -1,0 +1,222 @@
+"""Three questions about two texts: does one repeat, contradict or supersede the other?
+
+Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to
+settle; nothing here is certain enough to act on silently. Knows nothing about where the texts are kept, nor
+what is done with an answer.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+from recollect.text.antonyms import opposite
+from recollect.text.statement import Statement, statements
+from recollect.text.stems import LIGHT, stem_of, words_of
+
+Answer = Literal["yes", "unsure", "no"]
+
+SAME_WORDS = 0.8  # Dice overlap from which two texts without a conflict say the same
+SAME_SUBJECT = 0.5  # … from which two sentences are about the same thing
+
+_CUE = re.compile(
+    r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
+    r"|(?:switched|moved|migrated|changed) (?:to|from)|as of|from now on|anymore|used to|now)\b"
+)
+_ARTICLE = frozenset({"a", "an", "the"})
+_PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
+_QUALIFIERS = frozenset({"except", "hardly", "only", "partially", "rarely", "seldom", "sometimes", "usually"})
+_TOKEN = re.compile(r"[\w./'-]+|,")
+_PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    answer: Answer
+    reason: str
+    score: float
+
+
+def redundancy(one: str, other: str) -> Comparison:
+    """Does neither text say anything that the other does not?"""
+    if _normal(one) == _normal(other):
+        return Comparison(answer="yes", reason="identical", score=1.0)
+    whole = _Whole(one, other)
+    score = round(whole.overlap, 3)
+    for pair in whole.pairs():
+        if pair.conflict:
+            return Comparison(answer="no", reason=f"conflict:{pair.conflict}", score=score)
+    if whole.overlap < SAME_WORDS or not whole.shared:
+        return Comparison(answer="no", reason="different words", score=score)
+    if whole.quantities_differ:
+        return Comparison(answer="no", reason="different quantities", score=score)
+    if _roles_swapped(one, other):
+        return Comparison(answer="unsure", reason="same words in other roles", score=score)
+    if not whole.only_one and not whole.only_other:
+        return Comparison(answer="yes", reason="same words", score=score)
+    # A word on each side is a substitution ("store images", "store metadata"): another rule, however alike.
+    if whole.only_one and whole.only_other:
+        return Comparison(answer="unsure", reason="a word substituted", score=score)
+    longer, extra = (one, whole.only_one) if whole.only_one else (other, whole.only_other)
+    if len(whole.shared) >= 3 and len(extra) <= 1 + len(whole.shared) // 20 and not _narrows(longer, extra):
+        return Comparison(answer="yes", reason="nearly the same words", score=score)
+    return Comparison(answer="unsure", reason="one says more", score=score)
+
+
+def contradiction(one: str, other: str) -> Comparison:
+    """Can both not be followed at once?"""
+    best = Comparison(answer="no", reason="no conflict", score=0.0)
+    for pair in _Whole(one, other).pairs():
+        found = _judge_conflict(pair)
+        if (found.answer == "yes", found.score) > (best.answer == "yes", best.score):
+            best = found
+    return best
+
+
+def supersession(newer: str, older: str) -> Comparison:
+    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue."""
+    conflict = contradiction(newer, older)
+    if conflict.answer == "no":
+        return conflict
+    cue = _CUE.search(newer.lower())
+    if cue:
+        return Comparison(answer="yes", reason=f"cue:{cue[1]}", score=conflict.score)
+    return conflict
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """Two sentences side by side."""
+
+    one: Statement
+    other: Statement
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        return self.one.words & self.other.words
+
+    @cached_property
+    def opposites(self) -> frozenset[tuple[str, str]]:
+        candidates = product(self.one.words - self.shared, self.other.words - self.shared)
+        return frozenset(
+            (left, right)
+            for left, right in candidates
+            if opposite(self.one.forms[left], self.other.forms[right])
+        )
+
+    @cached_property
+    def only_one(self) -> frozenset[str]:
+        return self.one.words - self.shared - {left for left, _ in self.opposites}
+
+    @cached_property
+    def only_other(self) -> frozenset[str]:
+        return self.other.words - self.shared - {right for _, right in self.opposites}
+
+    @property
+    def overlap(self) -> float:
+        total = len(self.one.words) + len(self.other.words)
+        return (total - len(self.only_one) - len(self.only_other)) / total if total else 0.0
+
+    @cached_property
+    def conflict(self) -> str:
+        """Why the two cannot both hold, if they are about the same thing; "" when nothing says so."""
+        if not self.shared:
+            return ""
+        if self.one.earlier & self.other.later and self.one.later & self.other.earlier:
+            return "order"
+        scoped = (self.one.scoped | self.other.scoped) & self.shared
+        flips = sum(self.one.signs[stem] * self.other.signs[stem] for stem in scoped)
+        if flips < 0:
+            return "rejects"
+        odd = (self.one.negated != self.other.negated) != (len(self.opposites) % 2 == 1)
+        if odd and not scoped:
+            return "antonym" if self.opposites else "negation"
+        if self._changed_dimensions():
+            return "quantity"
+        return ""
+
+    def only_quantity(self, side: Statement) -> bool:
+        return bool(side.quantities - (self.one.quantities & self.other.quantities))
+
+    def _changed_dimensions(self) -> set[str]:
+        left, right = self.one.quantities - self.other.quantities, self.other.quantities - self.one.quantities
+        return {dimension for dimension, _ in left} & {dimension for dimension, _ in right}
+
+
+class _Whole:
+    """Two texts side by side: their sentences, and the words and quantities of all of them."""
+
+    def __init__(self, one: str, other: str) -> None:
+        self._ones, self._others = statements(one), statements(other)
+        ones = frozenset[str]().union(*(each.words for each in self._ones))
+        others = frozenset[str]().union(*(each.words for each in self._others))
+        self.shared = ones & others
+        self.only_one = ones - others
+        self.only_other = others - ones
+        total = len(ones) + len(others)
+        self.overlap = 2 * len(self.shared) / total if total else 0.0
+
+    @property
+    def quantities_differ(self) -> bool:
+        ones = {quantity for each in self._ones for quantity in each.quantities}
+        others = {quantity for each in self._others for quantity in each.quantities}
+        return ones != others
+
+    def pairs(self) -> Iterator[_Pair]:
+        """The sentence pairs that are about the same thing."""
+        for one, other in product(self._ones, self._others):
+            pair = _Pair(one=one, other=other)
+            if pair.overlap >= SAME_SUBJECT:
+                yield pair
+
+
+def _judge_conflict(pair: _Pair) -> Comparison:
+    score = round(pair.overlap, 3)
+    if not pair.conflict:
+        return Comparison(answer="no", reason="no conflict", score=score)
+    left, right = bool(pair.only_one), bool(pair.only_other)
+    # What only one side mentions narrows it: an exception, another subject. A changed value must fit exactly.
+    if pair.conflict == "quantity":
+        narrowed = left or right
+    else:
+        narrowed = (left or pair.only_quantity(pair.one)) and (right or pair.only_quantity(pair.other))
+    return Comparison(answer="unsure" if narrowed else "yes", reason=pair.conflict, score=score)
+
+
+def _normal(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _roles_swapped(one: str, other: str) -> bool:
+    """The same frame with its words exchanged ("A calls B", "B calls A"), or a passive in the same order."""
+    left, right = _frame(one), _frame(other)
+    if left == right:
+        return [*_heavy(one)] != [*_heavy(other)]
+    passive = bool(_PASSIVE.search(one.lower())) != bool(_PASSIVE.search(other.lower()))
+    return passive and [*_heavy(one)][:1] == [*_heavy(other)][:1]
+
+
+def _narrows(text: str, extra: frozenset[str]) -> bool:
+    """Do the extra words limit what the text is about: "admin API", "in tests", "only"?"""
+    tokens = [token for token in _TOKEN.findall(text.lower()) if token not in _ARTICLE]
+    for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
+        if any(stem_of(word) in extra for word in words_of(token)):
+            modifies = after != "" and after != "," and after not in LIGHT
+            if before in _PREPOSITIONS or modifies or token in _QUALIFIERS:
+                return True
+    return False
+
+
+def _frame(text: str) -> list[str]:
+    return [
+        token if token in LIGHT or token == "," else "…"
+        for token in _TOKEN.findall(text.lower())
+        if token not in _ARTICLE
+    ]
+
+
+def _heavy(text: str) -> Iterator[str]:
+    for each in statements(text):
+        yield from each.forms
