@@ -1,8 +1,9 @@
 """Three questions about two texts: does one repeat, contradict or supersede the other?
 
 Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to
-settle; nothing here is certain enough to act on silently. Knows nothing about where the texts are kept, nor
-what is done with an answer.
+settle; nothing here is certain enough to act on silently. Words alone are enough. The cosine of two embeddings,
+when the caller has one, lets a paraphrase be recognised; it never decides alone, because "always do X" and "don't
+do X" are .96 alike. Knows nothing about where the texts are kept, nor what is done with an answer.
 """
 
 import re
@@ -20,6 +21,7 @@ Answer = Literal["yes", "unsure", "no"]
 
 SAME_WORDS = 0.8  # Dice overlap from which two texts without a conflict say the same
 SAME_SUBJECT = 0.5  # … from which two sentences are about the same thing
+SAME_MEANING = 0.82  # cosine from which other words may say the same
 
 _CUE = re.compile(
     r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
@@ -39,30 +41,41 @@ class Comparison:
     score: float
 
 
-def redundancy(one: str, other: str) -> Comparison:
+def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparison:
     """Does neither text say anything that the other does not?"""
     if _normal(one) == _normal(other):
         return Comparison(answer="yes", reason="identical", score=1.0)
     whole = _Whole(one, other)
-    score = round(whole.overlap, 3)
+    score = round(max(whole.overlap, cosine or 0.0), 3)
+
+    def answer(answer: Answer, reason: str) -> Comparison:
+        return Comparison(answer=answer, reason=reason, score=score)
+
     for pair in whole.pairs():
         if pair.conflict:
-            return Comparison(answer="no", reason=f"conflict:{pair.conflict}", score=score)
-    if whole.overlap < SAME_WORDS or not whole.shared:
-        return Comparison(answer="no", reason="different words", score=score)
+            return answer("no", f"conflict:{pair.conflict}")
+    alike = cosine is not None and cosine >= SAME_MEANING
+    if not whole.shared or not (alike or whole.overlap >= SAME_WORDS):
+        return answer("no", "different words")
     if whole.quantities_differ:
-        return Comparison(answer="no", reason="different quantities", score=score)
+        return answer("no", "different quantities")
     if _roles_swapped(one, other):
-        return Comparison(answer="unsure", reason="same words in other roles", score=score)
+        return answer("unsure", "same words in other roles")
     if not whole.only_one and not whole.only_other:
-        return Comparison(answer="yes", reason="same words", score=score)
-    # A word on each side is a substitution ("store images", "store metadata"): another rule, however alike.
+        return answer("yes", "same words")
     if whole.only_one and whole.only_other:
-        return Comparison(answer="unsure", reason="a word substituted", score=score)
+        # In the same frame it is a substitution ("store images", "store metadata"): another rule, however alike.
+        if alike and _frame(one) != _frame(other):
+            return answer("yes", "same meaning")
+        return answer("unsure", "a word substituted")
     longer, extra = (one, whole.only_one) if whole.only_one else (other, whole.only_other)
-    if len(whole.shared) >= 3 and len(extra) <= 1 + len(whole.shared) // 20 and not _narrows(longer, extra):
-        return Comparison(answer="yes", reason="nearly the same words", score=score)
-    return Comparison(answer="unsure", reason="one says more", score=score)
+    if _narrows(longer, extra) or len(extra) > 1 + len(whole.shared) // 20:
+        return answer("unsure", "one says more")
+    return (
+        answer("yes", "nearly the same words")
+        if alike or len(whole.shared) >= 3
+        else answer("unsure", "one says more")
+    )
 
 
 def contradiction(one: str, other: str) -> Comparison:

@@ -1,4 +1,4 @@
-"""Quantities in a text: "30s", "30 seconds", "three", "Fridays", in comparable form.
+"""Quantities in a text: "30s", "30 seconds", "an hour", "three", "Fridays", in comparable form.
 
 Knows nothing about what a quantity limits; `statement` keeps it beside its words.
 """
@@ -8,6 +8,7 @@ import re
 Quantity = tuple[str, str]  # dimension, value in the dimension's base unit
 
 _NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[.,]\d+)*)\s?(%|[a-z]+)?(?![\w/-])", re.ASCII)
+_ONE = re.compile(r"\ban? (second|minute|hour|day|week|month|year)\b")
 _DAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -50,6 +51,6 @@ def take_quantities(text: str) -> tuple[frozenset[Quantity], str]:
         found.add(("weekday", match[1]))
         return " "
 
-    plain = _NUMBER_WORD.sub(lambda match: _VALUES[match[1]], text)
+    plain = _ONE.sub(r"1 \1", _NUMBER_WORD.sub(lambda match: _VALUES[match[1]], text))
     rest = _DAY.sub(day, _NUMBER.sub(number, plain))
     return frozenset(found), rest
