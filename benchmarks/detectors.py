@@ -1,9 +1,9 @@
 """Precision, recall and F1 of the detectors on labelled pairs: python benchmarks/detectors.py FILE [--json]
 
 FILE holds a JSON object a line: {"a": …, "b": …, "label": …}. A label that a detector answers for is a class
-(`contradiction`, `redundant`); every other label only provides pairs that must not be found. A pair counts as found
-when the detector says yes; `unsure` is not a find. `--split NAME` keeps the pairs whose "split" is NAME; `--misses`
-lists what went wrong.
+(`contradiction`, `redundant`); every other label only provides pairs that must not be found. A pair counts
+as found when the detector says yes; `unsure` is not a find. `--split NAME` keeps the pairs whose
+"split" is NAME; `--misses` lists what went wrong.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from typing import Any
 from recollect.models.embed import SentenceModel, cosine, default_files
 from recollect.text import compare
 
+CLASSES = ("contradiction", "redundant")
 Pair = dict[str, Any]
 
 
@@ -28,7 +29,7 @@ class Score:
 
 
 def label_of(pair: Pair, alike: float | None) -> str:
-    """The class the detectors put a pair in; "" for neither. A contradiction is asked for first, as when consolidating."""
+    """The class the detectors put a pair in, "" for neither. Contradictions are asked for first."""
     if compare.contradiction(pair["a"], pair["b"]).answer == "yes":
         return "contradiction"
     if compare.redundancy(pair["a"], pair["b"], cosine=alike).answer == "yes":
@@ -37,7 +38,7 @@ def label_of(pair: Pair, alike: float | None) -> str:
 
 
 def scores(pairs: Sequence[Pair], found: Sequence[str]) -> dict[str, Score]:
-    return {name: _score(pairs, found, name) for name in ("contradiction", "redundant")}
+    return {name: _score(pairs, found, name) for name in CLASSES}
 
 
 def _score(pairs: Sequence[Pair], found: Sequence[str], name: str) -> Score:
@@ -86,9 +87,7 @@ def main(arguments: Sequence[str], show: Callable[[str], object] = print) -> Non
                 f"{way:9} {name:14} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
             )
         for pair, label in zip(pairs, labels, strict=True):
-            wrong = (label or pair["label"]) != pair["label"] or (
-                not label and pair["label"] in ("contradiction", "redundant")
-            )
+            wrong = label != (pair["label"] if pair["label"] in CLASSES else "")
             if given.misses and wrong:
                 show(f"  {pair['label']} taken for {label or 'neither'}: {pair['a']!r} | {pair['b']!r}")
 

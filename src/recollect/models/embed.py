@@ -1,7 +1,8 @@
 """Texts to vectors with a sentence model in ONNX form, on this machine.
 
-The default is all-MiniLM-L6-v2 with int8 weights; both of its files are pinned, because a vector is only comparable
-with vectors of the same model. A setting can point to any other folder that holds `model.onnx` and `tokenizer.json`.
+The default is all-MiniLM-L6-v2 with int8 weights; both of its files are pinned, because a vector can only be
+compared with vectors of the same model. A setting can point to a folder with another `model.onnx` and
+`tokenizer.json`.
 The runtime is an extra: without it there is no embedder and everything works on words alone. Nothing here is
 imported by the hook. Knows nothing about what the vectors are for.
 """
@@ -57,7 +58,7 @@ def default_files() -> ModelFiles | None:
 
 
 def files_in(folder: Path) -> ModelFiles | None:
-    """A model of the user's choice, or None when the runtime is not installed. Its name tells its vectors apart."""
+    """A model of the user's choice, None without the runtime; its name tells its vectors apart."""
     if not all(find_spec(name) for name in _NEEDED):
         return None
     weights = folder / "model.onnx"

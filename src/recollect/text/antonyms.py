@@ -17,6 +17,9 @@ optional required                parallel sequential                 pin float  
 preserve delete  retain delete   retain discard   single multiple    start stop        store delete
 strict lenient   sync async      together separately                 trust distrust    utc local
 verbose quiet    weak strong     whitelist blacklist                 ascending descending
+acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
+subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
+drop keep        join leave      eagerly lazily    before after
 """
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 
@@ -66,6 +69,8 @@ def _base_forms(word: str) -> frozenset[str]:
             forms |= {stem, stem + "e"}
             if len(stem) > 3 and stem[-1] == stem[-2]:
                 forms.add(stem[:-1])
+    if word.endswith("ily"):
+        forms.add(word[:-3] + "y")
     if word.endswith(("ies", "ied")):
         forms.add(word[:-3] + "y")
     return frozenset(forms | _IRREGULAR.get(word, frozenset()))

@@ -1,9 +1,10 @@
 """Three questions about two texts: does one repeat, contradict or supersede the other?
 
 Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to
-settle; nothing here is certain enough to act on silently. Words alone are enough. The cosine of two embeddings,
-when the caller has one, lets a paraphrase be recognised; it never decides alone, because "always do X" and "don't
-do X" are .96 alike. Knows nothing about where the texts are kept, nor what is done with an answer.
+settle; nothing here is certain enough to act on silently. Words alone are enough. The cosine of two
+embeddings, when the caller has one, lets a paraphrase be recognised; it never decides alone, because "always
+do X" and "don't do X" are .96 alike. Knows nothing about where the texts are kept, nor what is done with an
+answer.
 """
 
 import re
@@ -15,7 +16,7 @@ from typing import Literal
 
 from recollect.text.antonyms import opposite
 from recollect.text.statement import Statement, statements
-from recollect.text.stems import LIGHT, stem_of, words_of
+from recollect.text.stems import LIGHT
 
 Answer = Literal["yes", "unsure", "no"]
 
@@ -27,9 +28,23 @@ _CUE = re.compile(
     r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
     r"|(?:switched|moved|migrated|changed) (?:to|from)|as of|from now on|anymore|used to|now)\b"
 )
+_SINGLE_VALUED = frozenset(
+    {
+        "current",
+        "default",
+        "deadline",
+        "entry",
+        "home",
+        "language",
+        "lead",
+        "maintainer",
+        "name",
+        "owner",
+        "primary",
+    }
+    | {"source", "timezone", "version"}
+)
 _ARTICLE = frozenset({"a", "an", "the"})
-_PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
-_QUALIFIERS = frozenset({"except", "hardly", "only", "partially", "rarely", "seldom", "sometimes", "usually"})
 _TOKEN = re.compile(r"[\w./'-]+|,")
 _PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
 
@@ -64,12 +79,12 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
     if not whole.only_one and not whole.only_other:
         return answer("yes", "same words")
     if whole.only_one and whole.only_other:
-        # In the same frame it is a substitution ("store images", "store metadata"): another rule, however alike.
+        # In the same frame it is a substitution: "store images" and "store metadata" are two rules.
         if alike and _frame(one) != _frame(other):
             return answer("yes", "same meaning")
         return answer("unsure", "a word substituted")
-    longer, extra = (one, whole.only_one) if whole.only_one else (other, whole.only_other)
-    if _narrows(longer, extra) or len(extra) > 1 + len(whole.shared) // 20:
+    extra = whole.only_one | whole.only_other
+    if extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
         return answer("unsure", "one says more")
     return (
         answer("yes", "nearly the same words")
@@ -85,6 +100,8 @@ def contradiction(one: str, other: str) -> Comparison:
         found = _judge_conflict(pair)
         if (found.answer == "yes", found.score) > (best.answer == "yes", best.score):
             best = found
+    if best.answer == "no" and _changed_value(one, other):
+        return Comparison(answer="yes", reason="value", score=best.score)
     return best
 
 
@@ -112,7 +129,8 @@ class _Pair:
 
     @cached_property
     def opposites(self) -> frozenset[tuple[str, str]]:
-        candidates = product(self.one.words - self.shared, self.other.words - self.shared)
+        same = self.one.signs.keys() & self.other.signs.keys()
+        candidates = product(self.one.signs.keys() - same, self.other.signs.keys() - same)
         return frozenset(
             (left, right)
             for left, right in candidates
@@ -129,8 +147,9 @@ class _Pair:
 
     @property
     def overlap(self) -> float:
-        total = len(self.one.words) + len(self.other.words)
-        return (total - len(self.only_one) - len(self.only_other)) / total if total else 0.0
+        alike = 2 * len(self.shared | {left for left, _ in self.opposites})
+        total = alike + len(self.only_one) + len(self.only_other)
+        return alike / total if total else 0.0
 
     @cached_property
     def conflict(self) -> str:
@@ -149,6 +168,12 @@ class _Pair:
         if self._changed_dimensions():
             return "quantity"
         return ""
+
+    @property
+    def modifiers(self) -> frozenset[str]:
+        """What stands directly before a shared word on one side only: "contract tests" are not all tests."""
+        beside = self.one.qualifying | self.other.qualifying
+        return (self.only_one | self.only_other) & {word for word, after in beside if after in self.shared}
 
     def only_quantity(self, side: Statement) -> bool:
         return bool(side.quantities - (self.one.quantities & self.other.quantities))
@@ -170,6 +195,11 @@ class _Whole:
         self.only_other = others - ones
         total = len(ones) + len(others)
         self.overlap = 2 * len(self.shared) / total if total else 0.0
+
+    @property
+    def qualifying(self) -> frozenset[str]:
+        """The words that narrow what one of the texts is about."""
+        return frozenset(word for each in (*self._ones, *self._others) for word, _ in each.qualifying)
 
     @property
     def quantities_differ(self) -> bool:
@@ -195,7 +225,20 @@ def _judge_conflict(pair: _Pair) -> Comparison:
         narrowed = left or right
     else:
         narrowed = (left or pair.only_quantity(pair.one)) and (right or pair.only_quantity(pair.other))
+        if pair.conflict in ("negation", "antonym"):
+            narrowed = narrowed or bool(pair.modifiers)
     return Comparison(answer="unsure" if narrowed else "yes", reason=pair.conflict, score=score)
+
+
+def _changed_value(one: str, other: str) -> bool:
+    """ "The default branch is A", "… is B": one subject that has one value, and another value."""
+    ones, others = (
+        re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other)
+    )
+    if len(ones) < 2 or len(others) < 2 or _frame(one) != _frame(other):
+        return False
+    subject = ones[0].split()
+    return subject == others[0].split() and not _SINGLE_VALUED.isdisjoint(subject) and ones[1] != others[1]
 
 
 def _normal(text: str) -> str:
@@ -209,17 +252,6 @@ def _roles_swapped(one: str, other: str) -> bool:
         return [*_heavy(one)] != [*_heavy(other)]
     passive = bool(_PASSIVE.search(one.lower())) != bool(_PASSIVE.search(other.lower()))
     return passive and [*_heavy(one)][:1] == [*_heavy(other)][:1]
-
-
-def _narrows(text: str, extra: frozenset[str]) -> bool:
-    """Do the extra words limit what the text is about: "admin API", "in tests", "only"?"""
-    tokens = [token for token in _TOKEN.findall(text.lower()) if token not in _ARTICLE]
-    for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
-        if any(stem_of(word) in extra for word in words_of(token)):
-            modifies = after != "" and after != "," and after not in LIGHT
-            if before in _PREPOSITIONS or modifies or token in _QUALIFIERS:
-                return True
-    return False
 
 
 def _frame(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import re
 Quantity = tuple[str, str]  # dimension, value in the dimension's base unit
 
 _NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[.,]\d+)*)\s?(%|[a-z]+)?(?![\w/-])", re.ASCII)
-_ONE = re.compile(r"\ban? (second|minute|hour|day|week|month|year)\b")
+_ONE = re.compile(r"\b(?:an?|every|each|per) (second|minute|hour|day|week|month|year)\b")
 _DAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"

@@ -7,10 +7,10 @@ two statements mean to each other: that is `compare`.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from recollect.text.quantities import Quantity, take_quantities
-from recollect.text.stems import stem_of, words_of
+from recollect.text.stems import WEAK, qualifying, stem_of, words_of
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE_END = re.compile(r"\s*;\s*|:\s+|,?\s+but\s+|\s+[—–-]\s+")
@@ -21,7 +21,13 @@ _PRONOUN = re.compile(r"\b(?:it|them|they)\b")
 _SWITCH = re.compile(
     r"\b(?:(?:turn|switch)(?:ed|s)?\s+)?(on|off)(?=\s*(?:$|[.,;!]))|\b(?:turn|switch)(?:ed|s)?\s+(on|off)\b"
 )
-_CONTRACTIONS = (("won't", "will not"), ("can't", "can not"), ("cannot", "can not"), ("n't", " not"))
+_SPELLINGS = (
+    ("won't", "will not"),
+    ("can't", "can not"),
+    ("cannot", "can not"),
+    ("n't", " not"),
+    ("time out", "timeout"),
+)
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|neither|nothing|nobody|out of|avoid(?:s|ing|ed)?|forbid(?:s|den)?"
@@ -33,6 +39,7 @@ _REJECTED = re.compile(
     r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
+_REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
 _PREFERRED = re.compile(
     r"\b(?:prefer(?:s|red)?|favou?r(?:s|ed)?|choose)\b(.*?)\b(?:over|to)\b(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
@@ -58,17 +65,19 @@ class Statement:
     earlier: frozenset[str]
     later: frozenset[str]
     quantities: frozenset[Quantity]
+    qualifying: frozenset[tuple[str, str]]  # see `stems.qualifying`
 
-    @property
+    @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(self.signs)
+        """The stems that tell one statement from another."""
+        return frozenset(self.signs) - WEAK
 
 
 @lru_cache(maxsize=4096)
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
     plain = text.replace("\u2019", "'").lower()
-    for short, full in _CONTRACTIONS:
+    for short, full in _SPELLINGS:
         plain = plain.replace(short, full)
     plain = _SWITCH.sub(lambda match: "enabled" if "on" in match.groups() else "disabled", plain)
     read = (_read(part.strip(" .!?-*#>\t\r")) for part in _SENTENCE_END.split(plain))
@@ -107,6 +116,7 @@ def _read(sentence: str) -> Statement:
         earlier=earlier - later,
         later=later - earlier,
         quantities=quantities,
+        qualifying=qualifying(rest),
     )
 
 
@@ -126,8 +136,9 @@ def _split_rejected(clause: str) -> tuple[str, str]:
         rejected.append(match[match.lastindex or 1])
         return match[1] + " " if match.lastindex == 2 else " "
 
-    rest = _REJECTED.sub(put_aside, _PREFERRED.sub(put_aside, clause))
-    return rest, " ".join(rejected)
+    for form in (_PREFERRED, _REPLACED, _REJECTED):
+        clause = form.sub(put_aside, clause)
+    return clause, " ".join(rejected)
 
 
 def _order(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
