@@ -83,9 +83,7 @@ def main(arguments: Sequence[str], show: Callable[[str], object] = print) -> Non
     show(f"{len(pairs)} pairs")
     for way, labels in found.items():
         for name, score in scores(pairs, labels).items():
-            show(
-                f"{way:9} {name:14} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
-            )
+            show(f"{way:9} {name:14} P {score.precision:.3f}  R {score.recall:.3f}  F1 {score.f1:.3f}")
         for pair, label in zip(pairs, labels, strict=True):
             wrong = label != (pair["label"] if pair["label"] in CLASSES else "")
             if given.misses and wrong:

@@ -19,7 +19,7 @@ strict lenient   sync async      together separately                 trust distr
 verbose quiet    weak strong     whitelist blacklist                 ascending descending
 acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
 subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
-drop keep        join leave      eagerly lazily    before after
+drop keep        join leave      eagerly lazily    before after        static dynamic
 """
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 

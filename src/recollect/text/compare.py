@@ -171,9 +171,10 @@ class _Pair:
 
     @property
     def modifiers(self) -> frozenset[str]:
-        """What stands directly before a shared word on one side only: "contract tests" are not all tests."""
+        """What narrows one side only: "contract tests" are not all tests, "for localhost" is not everywhere."""
         beside = self.one.qualifying | self.other.qualifying
-        return (self.only_one | self.only_other) & {word for word, after in beside if after in self.shared}
+        narrowing = {word for word, after in beside if after == "" or after in self.shared}
+        return (self.only_one | self.only_other) & narrowing
 
     def only_quantity(self, side: Statement) -> bool:
         return bool(side.quantities - (self.one.quantities & self.other.quantities))

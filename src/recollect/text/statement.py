@@ -18,9 +18,8 @@ _NEGATIVE_IMPERATIVE = re.compile(
     r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$"
 )
 _PRONOUN = re.compile(r"\b(?:it|them|they)\b")
-_SWITCH = re.compile(
-    r"\b(?:(?:turn|switch)(?:ed|s)?\s+)?(on|off)(?=\s*(?:$|[.,;!]))|\b(?:turn|switch)(?:ed|s)?\s+(on|off)\b"
-)
+_TURN = r"(?:turn|switch)(?:ed|s)?\s+"
+_SWITCH = re.compile(rf"\b(?:{_TURN})?(on|off)(?=\s*(?:$|[.,;!]|by default))|\b{_TURN}(on|off)\b")
 _SPELLINGS = (
     ("won't", "will not"),
     ("can't", "can not"),

@@ -11,7 +11,9 @@ _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
 _TOKEN = re.compile(r"[\w./'-]+|,")
 _ARTICLES = frozenset({"a", "an", "the"})
 _PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
-_QUALIFIERS = frozenset({"except", "hardly", "only", "partially", "rarely", "seldom", "sometimes", "usually"})
+_QUALIFIERS = frozenset(
+    {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
+)
 
 # Grammar, and words that only say how strongly or how generally a rule holds.
 _LIGHT = """
@@ -30,14 +32,15 @@ LIGHT = frozenset(_LIGHT.split())
 # Verbs that say little beside their object. Their opposites matter ("keep", "drop"); their absence does not.
 _WEAK = """
     keep require allow permit store save put add create give return send pass carry issue run have hold set
-    take provide perform apply
+    take provide perform apply stay
 """
 
 _GROUPS = """
 check verify confirm look | delete remove erase | manually hand | change edit modify alter
 several multiple many | repo repository | db database | env environment | dir directory folder
-doc documentation | config configuration setting | short shorter under below less fewer | longer above exceed | max maximum most
-min minimum least | call invoke | finish complete | fetch retrieve | suite test | big large | quick fast
+doc documentation | config configuration setting | short shorter under below less fewer
+longer above exceed | max maximum most | min minimum least | call invoke | finish complete
+fetch retrieve | suite test | big large | quick fast
 store save put | start begin | ship deploy | async asynchronous | sync synchronous | auth authentication
 param parameter argument | expiry expire | silent silently | straight directly | id identifier
 var variable | keep kept
