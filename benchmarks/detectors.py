@@ -30,9 +30,9 @@ class Score:
 
 def label_of(pair: Pair, alike: float | None) -> str:
     """The class the detectors put a pair in, "" for neither. Contradictions are asked for first."""
-    if compare.contradiction(pair["a"], pair["b"]).answer == "yes":
+    if compare.contradiction(pair["a"], pair["b"]).holds:
         return "contradiction"
-    if compare.redundancy(pair["a"], pair["b"], cosine=alike).answer == "yes":
+    if compare.redundancy(pair["a"], pair["b"], cosine=alike).holds:
         return "redundant"
     return ""
 

@@ -55,6 +55,10 @@ class Comparison:
     reason: str
     score: float
 
+    @property
+    def holds(self) -> bool:
+        return self.answer == "yes"
+
 
 def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparison:
     """Does neither text say anything that the other does not?"""
@@ -171,7 +175,7 @@ class _Pair:
 
     @property
     def modifiers(self) -> frozenset[str]:
-        """What narrows one side only: "contract tests" are not all tests, "for localhost" is not everywhere."""
+        """What narrows one side only: "contract tests" are not all tests, nor "for localhost" everywhere."""
         beside = self.one.qualifying | self.other.qualifying
         narrowing = {word for word, after in beside if after == "" or after in self.shared}
         return (self.only_one | self.only_other) & narrowing
