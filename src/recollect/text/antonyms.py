@@ -1,0 +1,85 @@
+"""Are two words opposites? WordNet's antonym pairs, a few that engineers use, and opposite affixes.
+
+Knows nothing about sentences: negation and scope belong to `statement`. The pairs are read on first use, so
+importing this module costs nothing.
+"""
+
+import json
+from functools import cache
+from importlib.resources import files
+
+_ENGINEERS_OPPOSITES = """
+accept reject    add remove      allow deny       append overwrite   block ignore      create delete
+eager lazy       enable disable  fixed flexible   forever temporary  hide show         inline extract
+keep delete      keep discard    keep drop        keep remove        lock unlock       mandatory optional
+merge split      mock real       manual automatic manually automatically               optional require
+optional required                parallel sequential                 pin float         preserve discard
+preserve delete  retain delete   retain discard   single multiple    start stop        store delete
+strict lenient   sync async      together separately                 trust distrust    utc local
+verbose quiet    weak strong     whitelist blacklist                 ascending descending
+acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
+subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
+drop keep        join leave      eagerly lazily    before after        static dynamic
+"""
+_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
+
+
+def opposite(one: str, other: str) -> bool:
+    """True when the two words, in any inflection, mean the opposite of each other."""
+    if one == other:
+        return False
+    ones, others = _base_forms(one), _base_forms(other)
+    if ones & others:
+        return False
+    pairs = _pairs()
+    if any(right in pairs.get(left, ()) for left in ones for right in others):
+        return True
+    return any(_affixed(left, right) or _affixed(right, left) for left in ones for right in others)
+
+
+@cache
+def _pairs() -> dict[str, frozenset[str]]:
+    text = files("recollect.text").joinpath("data/antonyms.json").read_text("utf-8")
+    pairs: dict[str, set[str]] = {}
+    listed = [(left, right) for left, rights in json.loads(text).items() for right in rights]
+    words = _ENGINEERS_OPPOSITES.split()
+    for left, right in listed + list(zip(words[::2], words[1::2], strict=True)):
+        pairs.setdefault(left, set()).add(right)
+        pairs.setdefault(right, set()).add(left)
+    return {word: frozenset(opposites) for word, opposites in pairs.items()}
+
+
+def _affixed(plain: str, negative: str) -> bool:
+    """`reversible` and `irreversible`, `stateful` and `stateless`; the rest must be a word of some length."""
+    if plain.endswith("ful") and negative.endswith("less"):
+        return plain[:-3] == negative[:-4]
+    if len(plain) < 5:
+        return False
+    bare = negative.replace("-", "")
+    return any(bare == prefix + plain.replace("-", "") for prefix in _NEGATIVE_PREFIXES)
+
+
+@cache
+def _base_forms(word: str) -> frozenset[str]:
+    """The dictionary forms a word may come from; wrong guesses do no harm, they are in no list."""
+    forms = {word}
+    for ending in ("s", "es", "d", "ed", "ing", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 2:
+            stem = word[: -len(ending)]
+            forms |= {stem, stem + "e"}
+            if len(stem) > 3 and stem[-1] == stem[-2]:
+                forms.add(stem[:-1])
+    if word.endswith("ily"):
+        forms.add(word[:-3] + "y")
+    if word.endswith(("ies", "ied")):
+        forms.add(word[:-3] + "y")
+    return frozenset(forms | _IRREGULAR.get(word, frozenset()))
+
+
+_IRREGULAR = {
+    "kept": frozenset({"keep"}),
+    "written": frozenset({"write"}),
+    "hidden": frozenset({"hide"}),
+    "shown": frozenset({"show"}),
+    "shut": frozenset({"close"}),
+}

@@ -1,0 +1,272 @@
+"""Three questions about two texts: does one repeat, contradict or supersede the other?
+
+Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to
+settle; nothing here is certain enough to act on silently. Words alone are enough. The cosine of two
+embeddings, when the caller has one, lets a paraphrase be recognised; it never decides alone, because "always
+do X" and "don't do X" are .96 alike. Knows nothing about where the texts are kept, nor what is done with an
+answer.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+from recollect.text.antonyms import opposite
+from recollect.text.statement import Statement, statements
+from recollect.text.stems import LIGHT
+
+Answer = Literal["yes", "unsure", "no"]
+
+SAME_WORDS = 0.8  # Dice overlap from which two texts without a conflict say the same
+SAME_SUBJECT = 0.5  # … from which two sentences are about the same thing
+SAME_MEANING = 0.82  # cosine from which other words may say the same
+
+_CUE = re.compile(
+    r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
+    r"|(?:switched|moved|migrated|changed) (?:to|from)|as of|from now on|anymore|used to|now)\b"
+)
+_SINGLE_VALUED = frozenset(
+    {
+        "current",
+        "default",
+        "deadline",
+        "entry",
+        "home",
+        "language",
+        "lead",
+        "maintainer",
+        "name",
+        "owner",
+        "primary",
+    }
+    | {"source", "timezone", "version"}
+)
+_ARTICLE = frozenset({"a", "an", "the"})
+_TOKEN = re.compile(r"[\w./'-]+|,")
+_PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    answer: Answer
+    reason: str
+    score: float
+
+    @property
+    def holds(self) -> bool:
+        return self.answer == "yes"
+
+
+def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparison:
+    """Does neither text say anything that the other does not?"""
+    if _normal(one) == _normal(other):
+        return Comparison(answer="yes", reason="identical", score=1.0)
+    whole = _Whole(one, other)
+    score = round(max(whole.overlap, cosine or 0.0), 3)
+
+    def answer(answer: Answer, reason: str) -> Comparison:
+        return Comparison(answer=answer, reason=reason, score=score)
+
+    for pair in whole.pairs():
+        if pair.conflict:
+            return answer("no", f"conflict:{pair.conflict}")
+    alike = cosine is not None and cosine >= SAME_MEANING
+    if not whole.shared or not (alike or whole.overlap >= SAME_WORDS):
+        return answer("no", "different words")
+    if whole.quantities_differ:
+        return answer("no", "different quantities")
+    if _roles_swapped(one, other):
+        return answer("unsure", "same words in other roles")
+    if not whole.only_one and not whole.only_other:
+        return answer("yes", "same words")
+    if whole.only_one and whole.only_other:
+        # In the same frame it is a substitution: "store images" and "store metadata" are two rules.
+        if alike and _frame(one) != _frame(other):
+            return answer("yes", "same meaning")
+        return answer("unsure", "a word substituted")
+    extra = whole.only_one | whole.only_other
+    if extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
+        return answer("unsure", "one says more")
+    return (
+        answer("yes", "nearly the same words")
+        if alike or len(whole.shared) >= 3
+        else answer("unsure", "one says more")
+    )
+
+
+def contradiction(one: str, other: str) -> Comparison:
+    """Can both not be followed at once?"""
+    best = Comparison(answer="no", reason="no conflict", score=0.0)
+    for pair in _Whole(one, other).pairs():
+        found = _judge_conflict(pair)
+        if (found.answer == "yes", found.score) > (best.answer == "yes", best.score):
+            best = found
+    if best.answer == "no" and _changed_value(one, other):
+        return Comparison(answer="yes", reason="value", score=best.score)
+    return best
+
+
+def supersession(newer: str, older: str) -> Comparison:
+    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue."""
+    conflict = contradiction(newer, older)
+    if conflict.answer == "no":
+        return conflict
+    cue = _CUE.search(newer.lower())
+    if cue:
+        return Comparison(answer="yes", reason=f"cue:{cue[1]}", score=conflict.score)
+    return conflict
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """Two sentences side by side."""
+
+    one: Statement
+    other: Statement
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        return self.one.words & self.other.words
+
+    @cached_property
+    def opposites(self) -> frozenset[tuple[str, str]]:
+        same = self.one.signs.keys() & self.other.signs.keys()
+        candidates = product(self.one.signs.keys() - same, self.other.signs.keys() - same)
+        return frozenset(
+            (left, right)
+            for left, right in candidates
+            if opposite(self.one.forms[left], self.other.forms[right])
+        )
+
+    @cached_property
+    def only_one(self) -> frozenset[str]:
+        return self.one.words - self.shared - {left for left, _ in self.opposites}
+
+    @cached_property
+    def only_other(self) -> frozenset[str]:
+        return self.other.words - self.shared - {right for _, right in self.opposites}
+
+    @property
+    def overlap(self) -> float:
+        alike = 2 * len(self.shared | {left for left, _ in self.opposites})
+        total = alike + len(self.only_one) + len(self.only_other)
+        return alike / total if total else 0.0
+
+    @cached_property
+    def conflict(self) -> str:
+        """Why the two cannot both hold, if they are about the same thing; "" when nothing says so."""
+        if not self.shared:
+            return ""
+        if self.one.earlier & self.other.later and self.one.later & self.other.earlier:
+            return "order"
+        scoped = (self.one.scoped | self.other.scoped) & self.shared
+        flips = sum(self.one.signs[stem] * self.other.signs[stem] for stem in scoped)
+        if flips < 0:
+            return "rejects"
+        odd = (self.one.negated != self.other.negated) != (len(self.opposites) % 2 == 1)
+        if odd and not scoped:
+            return "antonym" if self.opposites else "negation"
+        if self._changed_dimensions():
+            return "quantity"
+        return ""
+
+    @property
+    def modifiers(self) -> frozenset[str]:
+        """What narrows one side only: "contract tests" are not all tests, nor "for localhost" everywhere."""
+        beside = self.one.qualifying | self.other.qualifying
+        narrowing = {word for word, after in beside if after == "" or after in self.shared}
+        return (self.only_one | self.only_other) & narrowing
+
+    def only_quantity(self, side: Statement) -> bool:
+        return bool(side.quantities - (self.one.quantities & self.other.quantities))
+
+    def _changed_dimensions(self) -> set[str]:
+        left, right = self.one.quantities - self.other.quantities, self.other.quantities - self.one.quantities
+        return {dimension for dimension, _ in left} & {dimension for dimension, _ in right}
+
+
+class _Whole:
+    """Two texts side by side: their sentences, and the words and quantities of all of them."""
+
+    def __init__(self, one: str, other: str) -> None:
+        self._ones, self._others = statements(one), statements(other)
+        ones = frozenset[str]().union(*(each.words for each in self._ones))
+        others = frozenset[str]().union(*(each.words for each in self._others))
+        self.shared = ones & others
+        self.only_one = ones - others
+        self.only_other = others - ones
+        total = len(ones) + len(others)
+        self.overlap = 2 * len(self.shared) / total if total else 0.0
+
+    @property
+    def qualifying(self) -> frozenset[str]:
+        """The words that narrow what one of the texts is about."""
+        return frozenset(word for each in (*self._ones, *self._others) for word, _ in each.qualifying)
+
+    @property
+    def quantities_differ(self) -> bool:
+        ones = {quantity for each in self._ones for quantity in each.quantities}
+        others = {quantity for each in self._others for quantity in each.quantities}
+        return ones != others
+
+    def pairs(self) -> Iterator[_Pair]:
+        """The sentence pairs that are about the same thing."""
+        for one, other in product(self._ones, self._others):
+            pair = _Pair(one=one, other=other)
+            if pair.overlap >= SAME_SUBJECT:
+                yield pair
+
+
+def _judge_conflict(pair: _Pair) -> Comparison:
+    score = round(pair.overlap, 3)
+    if not pair.conflict:
+        return Comparison(answer="no", reason="no conflict", score=score)
+    left, right = bool(pair.only_one), bool(pair.only_other)
+    # What only one side mentions narrows it: an exception, another subject. A changed value must fit exactly.
+    if pair.conflict == "quantity":
+        narrowed = left or right
+    else:
+        narrowed = (left or pair.only_quantity(pair.one)) and (right or pair.only_quantity(pair.other))
+        if pair.conflict in ("negation", "antonym"):
+            narrowed = narrowed or bool(pair.modifiers)
+    return Comparison(answer="unsure" if narrowed else "yes", reason=pair.conflict, score=score)
+
+
+def _changed_value(one: str, other: str) -> bool:
+    """ "The default branch is A", "… is B": one subject that has one value, and another value."""
+    ones, others = (
+        re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other)
+    )
+    if len(ones) < 2 or len(others) < 2 or _frame(one) != _frame(other):
+        return False
+    subject = ones[0].split()
+    return subject == others[0].split() and not _SINGLE_VALUED.isdisjoint(subject) and ones[1] != others[1]
+
+
+def _normal(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _roles_swapped(one: str, other: str) -> bool:
+    """The same frame with its words exchanged ("A calls B", "B calls A"), or a passive in the same order."""
+    left, right = _frame(one), _frame(other)
+    if left == right:
+        return [*_heavy(one)] != [*_heavy(other)]
+    passive = bool(_PASSIVE.search(one.lower())) != bool(_PASSIVE.search(other.lower()))
+    return passive and [*_heavy(one)][:1] == [*_heavy(other)][:1]
+
+
+def _frame(text: str) -> list[str]:
+    return [
+        token if token in LIGHT or token == "," else "…"
+        for token in _TOKEN.findall(text.lower())
+        if token not in _ARTICLE
+    ]
+
+
+def _heavy(text: str) -> Iterator[str]:
+    for each in statements(text):
+        yield from each.forms

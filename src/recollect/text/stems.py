@@ -1,0 +1,119 @@
+"""Words down to what comparing needs: which carry meaning in a rule, their stems, some same-meaning ones.
+
+Deliberately small and symmetric: a stem is only ever compared with another stem, never shown or stored.
+"""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+_WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
+_TOKEN = re.compile(r"[\w./'-]+|,")
+_ARTICLES = frozenset({"a", "an", "the"})
+_PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
+_QUALIFIERS = frozenset(
+    {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
+)
+
+# Grammar, and words that only say how strongly or how generally a rule holds.
+_LIGHT = """
+    a an the this that these those it its itself they them their there here we you your our us i he she
+    his her is are was were be been being am do does did doing has have had having will would shall should
+    must may might can could need needs needed to of in on at by for with from into onto as and or so than
+    then that's while making too also just very always ever all every each any some both either such which
+    who whom whose whoever what when where how if because since per via about within inside up out over
+    through during before after prior use uses used using prefer prefers preferred favour favours favor
+    favors ensure ensures sure make makes please fine ok okay want get gets go goes let lets belong
+    belongs live lives happen happens first once own other another value values statement statements
+    guaranteed guarantee guarantees event events
+"""
+LIGHT = frozenset(_LIGHT.split())
+
+# Verbs that say little beside their object. Their opposites matter ("keep", "drop"); their absence does not.
+_WEAK = """
+    keep require allow permit store save put add create give return send pass carry issue run have hold set
+    take provide perform apply stay
+"""
+
+_GROUPS = """
+check verify confirm look | delete remove erase | manually hand | change edit modify alter
+several multiple many | repo repository | db database | env environment | dir directory folder
+doc documentation | config configuration setting | short shorter under below less fewer
+longer above exceed | max maximum most | min minimum least | call invoke | finish complete
+fetch retrieve | suite test | big large | quick fast
+store save put | start begin | ship deploy | async asynchronous | sync synchronous | auth authentication
+param parameter argument | expiry expire | silent silently | straight directly | id identifier
+var variable | keep kept
+"""
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a lower-case text that carry meaning, in order."""
+    return [
+        part
+        for word in _WORD.findall(text)
+        for part in _split_compound(word.removesuffix("'s"))
+        if part not in LIGHT
+    ]
+
+
+def qualifying(text: str) -> frozenset[tuple[str, str]]:
+    """Stems that narrow what a lower-case text is about, each with the stem it stands before ("" for none).
+
+    "admin API" gives (admin, api); "in tests" gives (test, ""), and so does a word such as "only".
+    """
+    tokens = [token for token in _TOKEN.findall(text) if token not in _ARTICLES]
+    found: set[tuple[str, str]] = set()
+    for before, token in pairwise(["", *_TOKEN.findall(text)]):
+        here = words_of(token)
+        if before not in _ARTICLES and (left := words_of(before)) and here:
+            found.add((stem_of(left[-1]), stem_of(here[0])))
+        found.update((stem_of(left), stem_of(right)) for left, right in pairwise(here))
+    for before, token in pairwise(["", *tokens]):
+        if before in _PREPOSITIONS or token in _QUALIFIERS:
+            found.update((stem_of(word), "") for word in words_of(token))
+    return frozenset(found)
+
+
+def _split_compound(word: str) -> list[str]:
+    # "search-first" is two words, so that "case-insensitive" has an opposite; "os.path" and "third_party" are
+    # names and stay whole.
+    return [part for part in word.replace("non-", "non").split("-") if part]
+
+
+@lru_cache(maxsize=16384)
+def stem_of(word: str) -> str:
+    stem = _strip(word)
+    return _SAME.get(stem, stem)
+
+
+def _strip(word: str) -> str:
+    if len(word) < 4 or not word.isalpha():
+        return word
+    if word.endswith(("ies", "ied")) and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        bare = word[: -len(ending)]
+        if word.endswith(ending) and word not in _NOT_INFLECTED and _VOWEL.search(bare) and len(bare) > 2:
+            word = bare[:-1] if bare[-1] == bare[-2] and bare[-1] not in "ls" else bare
+            break
+    if len(word) > 3 and word[-1] in "ey" and word[-2] not in "aeiou":
+        word = word[:-1]
+    return word
+
+
+_VOWEL = re.compile("[aeiouy]")
+_NOT_INFLECTED = frozenset(
+    {"embed", "need", "speed", "feed", "exceed", "proceed", "shed", "string", "during"}
+)
+_SAME = {
+    _strip(word): _strip(group.split()[0])
+    for line in _GROUPS.splitlines()
+    for group in line.split("|")
+    for word in group.split()
+}
+WEAK = frozenset(map(stem_of, _WEAK.split()))
