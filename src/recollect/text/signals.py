@@ -2,8 +2,8 @@
 
 A marker is `LEARNING_HELPFUL: <id>` or `LEARNING_NOT_HELPFUL: <id>`, exactly so and alone on its line.
 Tolerated around it: up to three spaces in front (four are an indented code block), a list bullet `-`, `*` or
-`+`, one pair of backticks or of `**` round the whole marker, and white space at the end. Anything else on the line
-means that somebody talks about the marker. Code blocks and quotes are not the agent's own words (`prose`).
+`+`, one pair of backticks or of `**` round the whole marker, and white space at the end. Anything else on the
+line means that somebody talks about the marker. Code blocks and quotes are not the agent's own words (`prose`).
 
 Knows nothing about who was shown what: whether a verdict counts is decided where injections are known.
 """
@@ -23,7 +23,7 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Signals:
-    """Ids in order of first mention, each once. One with both verdicts is in `both` alone: it counts as none."""
+    """Ids in order of first mention, each once. With both verdicts it is in `both` alone and counts as none."""
 
     helpful: tuple[str, ...] = ()
     not_helpful: tuple[str, ...] = ()
