@@ -1,0 +1,125 @@
+"""A verdict is what an agent says itself, plainly, once."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.text.signals import Signals, read_signals
+
+GOOD = "LEARNING_HELPFUL: learn_abc123"
+BAD = "LEARNING_NOT_HELPFUL: learn_abc123"
+HELPFUL = Signals(helpful=("learn_abc123",))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        GOOD,
+        f"Done.\n\n{GOOD}\n",
+        f"Done.\r\n{GOOD}\r\nBye.",
+        f"   {GOOD}  \t",
+        "LEARNING_HELPFUL:learn_abc123",
+        "LEARNING_HELPFUL: \t learn_abc123",
+        f"- {GOOD}",
+        f"* {GOOD}",
+        f"  + {GOOD}",
+        f"`{GOOD}`",
+        f"**{GOOD}**",
+        f"- `{GOOD}`",
+        f"```\ncode\n```\n{GOOD}",
+        f"> quote\n\n{GOOD}",
+        f"Inline ```code``` does not open a fence\n{GOOD}",
+        f"~~~~\n~~~\n~~~~\n{GOOD}",
+    ],
+)
+def test_a_marker_alone_on_a_line_counts(output: str) -> None:
+    assert read_signals(output) == HELPFUL
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "no marker at all",
+        f"The note said {GOOD}",
+        f"{GOOD} because it saved an hour",
+        f"{GOOD}.",
+        f"{GOOD}, learn_def",
+        f"> {GOOD}",
+        f"  > {GOOD}",
+        f"- > {GOOD}",
+        f"```\n{GOOD}\n```",
+        f"```text\n{GOOD}\n```",
+        f"~~~\n{GOOD}\n~~~",
+        f"````\n```\n{GOOD}\n```\n````",
+        f"```\n~~~\n{GOOD}\n```",
+        f"- ```\n  {GOOD}\n  ```",
+        f"1. step\n   ```\n   {GOOD}\n   ```",
+        f"```\nnever closed\n\n{GOOD}",
+        f"```\n``` not a close\n{GOOD}",
+        f"    {GOOD}",
+        f"\t{GOOD}",
+        f"`{GOOD}",
+        f"{GOOD}`",
+        f"**{GOOD}`",
+        f"*{GOOD}*",
+        f'"{GOOD}"',
+        "learning_helpful: learn_abc123",
+        "Learning_Helpful: learn_abc123",
+        "LEARNING HELPFUL: learn_abc123",
+        "LEARNING_HELPFUL learn_abc123",
+        "LEARNING_HELPFUL: LEARN_abc123",
+        "LEARNING_HELPFUL:\nlearn_abc123",
+        "LEARNING_\nHELPFUL: learn_abc123",
+        "LEARNING_HELPFUL: learn_",
+        "LEARNING_HELPFUL: learn_abc-123",
+        "LEARNING_HELPFUL: learn_abc_123",
+        "LEARNING_HELPFUL: learn_abc123_",
+        "LEARNING_HELPFUL: learn_ábc",
+        "LEARNING_HELPFUL: learn_１２３",
+        "LEARNING_HELPFUL: dec_abc123",
+        "LEARNING_HELPFUL: <id>",
+        f"tool says\u2028{GOOD}\u2028",
+        f"tool says\x0b{GOOD}",
+        f"tool says\r{GOOD}",
+        "XLEARNING_HELPFUL: learn_abc123",
+        "LEARNING\\_HELPFUL: learn_abc123",
+    ],
+)
+def test_anything_else_does_not(output: str) -> None:
+    assert read_signals(output) == Signals()
+
+
+def test_not_helpful_is_its_own_verdict() -> None:
+    assert read_signals(BAD) == Signals(not_helpful=("learn_abc123",))
+
+
+def test_a_thousand_repeats_count_once() -> None:
+    assert read_signals(f"{GOOD}\n" * 1000) == HELPFUL
+
+
+@pytest.mark.parametrize("output", [f"{GOOD}\n{BAD}", f"{BAD}\n{GOOD}", f"{GOOD}\n{BAD}\n{GOOD}\n{GOOD}"])
+def test_both_verdicts_count_as_none_and_are_told(output: str) -> None:
+    assert read_signals(output) == Signals(both=("learn_abc123",))
+
+
+def test_ids_come_in_order_of_first_mention() -> None:
+    output = "\n".join(f"LEARNING_HELPFUL: learn_{name}" for name in "cabac")
+    assert read_signals(output).helpful == ("learn_c", "learn_a", "learn_b")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- " * 100_000,
+        " " * 200_000,
+        "`" * 200_000,
+        "1. " * 70_000,
+        "> " * 100_000,
+        "-" * 200_000,
+        "\t" * 200_000,
+    ],
+)
+def test_a_very_long_line_costs_no_more_than_its_length(line: str) -> None:
+    # Anything quadratic would take minutes here.
+    assert read_signals(f"{line}HELPFUL:\n" * 5) == Signals()
