@@ -12,6 +12,7 @@ from typing import Any
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.event import Event
 from recollect.core.learning import COIA, PATTERN_TYPES, Learning, LearningEdit, check_content
 from recollect.store import events
 from recollect.store import learnings as rows
@@ -62,9 +63,7 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
 
 def restore(ctx: Context, id: str) -> Learning:
     """Bring an archived or superseded learning back into use."""
-    return _changed(
-        ctx, id, "learning.restored", lambda _, now: replace(now, status="active", superseded_by=None)
-    )
+    return _changed(ctx, id, "learning.restored", lambda _, now: replace(now, status="active", superseded_by=None))
 
 
 def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning:
@@ -134,7 +133,7 @@ def undo(ctx: Context) -> list[Learning]:
             before = event.old if event.what != "learning.created" else {"status": "archived"}
             if any(_shown(getattr(current, name)) != value for name, value in event.new.items() if name in STATE):
                 raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
-            state = {name: value for name, value in before.items() if name in STATE}
+            state: dict[str, Any] = {name: value for name, value in before.items() if name in STATE}
             if "tags" in state:
                 state["tags"] = tuple(state["tags"])
             after = replace(current, **state)
@@ -186,7 +185,7 @@ def _save(tx: Tx, ctx: Context, before: Learning, after: Learning, what: str, ch
     )
 
 
-def _last_undoable(tx: Tx) -> list[events.Event]:
+def _last_undoable(tx: Tx) -> list[Event]:
     """The newest change to learnings that was not itself undone."""
     undone: set[str] = set()
     for event in events.newest(tx, prefix="learning."):

@@ -124,7 +124,7 @@ def _same_insight(tx: Tx, new: NewLearning) -> Learning | None:
     docs = lookup.candidates(tx, lookup.understand(tx, text))[:COMPARED]
     ids = [stored.id for stored in passages.by_docs(tx, docs, kinds=(rows.KIND,))]
     for known in rows.many(tx, sorted(ids)):
-        if known.status == "active" and redundancy(compared_text(known), text).answer == "yes":
+        if known.status == "active" and redundancy(compared_text(known), text).holds:
             return known
     return None
 

@@ -71,9 +71,9 @@ class Vault(Protocol):
 
 
 class Git(Protocol):
-    """The little we ask of a repository; None where there is no answer to trust."""
+    """The little we ask of a repository. Raises NoHistory where there is no answer to trust."""
 
-    def active_days(self) -> tuple[date, ...] | None:
+    def active_days(self) -> tuple[date, ...]:
         """Days with a commit, ascending."""
         ...
 

@@ -6,6 +6,7 @@
     │   └── NotInitialised    no project here yet                                           exit 2
     ├── NotFound              no such id                                                    exit 1
     ├── Refused               the answer is no: a cycle, a wrong state, a lease held        exit 1
+    │   ├── NoHistory         git cannot say: no repository, shallow, no commit yet         exit 1
     │   └── Stale             somebody changed it first; your text is untouched             exit 1
     └── Trouble               the environment: a person has to look                         exit 3
         ├── StoreBusy         another process kept the store locked for too long
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 __all__ = [
     "BadInput",
+    "NoHistory",
     "NoSpace",
     "NotFound",
     "NotInitialised",
@@ -67,6 +69,10 @@ class Refused(RecollectError):
     """Seen by whoever asked for a change that the rules do not allow."""
 
     exit_code = 1
+
+
+class NoHistory(Refused):
+    """Seen by whoever asks for an age where git cannot give one; never guessed."""
 
 
 class Stale(Refused):

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from recollect.core.clock import DAY
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.errors import NoHistory
 from recollect.core.learning import Learning, Verdict
 from recollect.store import events
 from recollect.store import learnings as rows
@@ -36,9 +37,12 @@ def decay(ctx: Context) -> int:
     """
     changed = 0
     now = ctx.clock.now()
-    active = ctx.git.active_days() if ctx.settings.confidence.decay_clock == "active" else None
-    if ctx.settings.confidence.decay_clock == "active" and active is None:
-        return 0  # without history nobody can say which days were active; forgetting nothing is the safe answer
+    active: tuple[date, ...] | None = None
+    if ctx.settings.confidence.decay_clock == "active":
+        try:
+            active = ctx.git.active_days()
+        except NoHistory:
+            return 0  # nobody can say which days were active; forgetting nothing is the safe answer
     for batch in _due_batches(ctx, now):
         with ctx.db.write(ctx.space) as tx:
             for id in batch:

@@ -83,9 +83,7 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: s
     steps = {"helpful": 0, "not_helpful": 0, verdict: 1}
     if earlier is not None:
         steps[earlier] -= 1
-    rows.count_verdict(
-        tx, id, helpful=steps["helpful"], not_helpful=steps["not_helpful"], stored=after, at=now
-    )
+    rows.count_verdict(tx, id, helpful=steps["helpful"], not_helpful=steps["not_helpful"], stored=after, at=now)
     injections.set_verdict(
         tx, learning=id, task=task, verdict=verdict, delta=after - base, trust=ctx.actor.trust, at=now
     )

@@ -98,10 +98,7 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     slots = wanted.max_learnings or settings.max_learnings
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     text = f"{wanted.title} {wanted.description}"
-    proven = [
-        hit.learning
-        for hit in _hits(tx, ctx, text, wanted.outcome, low=bar, high=None, limit=slots)
-    ]
+    proven = [hit.learning for hit in _hits(tx, ctx, text, wanted.outcome, low=bar, high=None, limit=slots)]
     trial = None
     if thousandths(settings.explore_from) < bar:
         trial = next(
@@ -117,8 +114,6 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     return [*proven[: slots - 1], trial]
 
 
-def _hits(
-    tx: Tx, ctx: Context, text: str, outcome: str, low: int, high: int | None, limit: int
-) -> list[LearningHit]:
+def _hits(tx: Tx, ctx: Context, text: str, outcome: str, low: int, high: int | None, limit: int) -> list[LearningHit]:
     wanted = Filter(min_confidence=low, below_confidence=high, exclude_outcome=outcome, trusts=INJECTABLE)
     return [hit for hit in find(tx, text, wanted, limit=limit) if hit.coverage >= ctx.settings.inject.relevance]

@@ -71,6 +71,14 @@ class Memory:
         memory._replay_spool()
         return memory
 
+    @classmethod
+    def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
+        """Make a project in `folder`, or fill in what is missing; says what it made."""
+        made = projects.create(folder, os.environ, space=space, timezone=timezone)
+        fresh = not projects.load(folder, os.environ).database.exists()
+        cls.open(folder, actor=actor).close()
+        return [*made, "the store"] if fresh else made
+
     def __enter__(self) -> Memory:
         return self
 
@@ -113,7 +121,7 @@ class Memory:
         wanted = wanted or _made(NewInjection, fields)
         chosen = choose(self.context, wanted)
         if chosen.learnings:
-            shown = {
+            shown: dict[str, Any] = {
                 "task": wanted.task,
                 "outcome": wanted.outcome,
                 "title": wanted.title,

@@ -25,7 +25,7 @@ class Learnings:
         with self._context.db.read(self._context.space) as tx:
             return rows.get(tx, id)
 
-    def list(
+    def page(
         self,
         *,
         status: str = "active",

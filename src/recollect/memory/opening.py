@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import date
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from recollect.core.clock import Clock
 from recollect.core.context import Context, Db, Models
 from recollect.core.errors import BadInput
 from recollect.core.event import Actor
 from recollect.core.ids import Ids
 from recollect.models.scripted import NoModels
-from recollect.store.history import GitHistory
 from recollect.store.opening import open_sqlite
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
+
+if TYPE_CHECKING:
+    from recollect.store.history import Repository
 
 
 def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None) -> Context:
@@ -19,7 +25,7 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
     return Context(
         db=_database(project),
         vault=FolderVault(project.vault, project.data / "vault.lock"),
-        git=GitHistory(project.root),
+        git=LateGit(project),
         models=models or NoModels(),
         clock=clock,
         ids=ids,
@@ -34,3 +40,21 @@ def _database(project: Project) -> Db:
     if url:
         raise BadInput(f"store {url.partition(':')[0]}: is not known; leave it empty for the embedded store")
     return open_sqlite(project.database, create=True, busy_seconds=project.settings.store.busy_seconds)
+
+
+class LateGit:
+    """The repository, looked at when first asked: the prompt hook never asks."""
+
+    def __init__(self, project: Project):
+        self._project = project
+
+    def active_days(self) -> tuple[date, ...]:
+        return self._repository.active_days()
+
+    @cached_property
+    def _repository(self) -> Repository:
+        from zoneinfo import ZoneInfo
+
+        from recollect.store.history import Repository
+
+        return Repository(self._project.root, ZoneInfo(self._project.settings.timezone))

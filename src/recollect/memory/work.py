@@ -22,9 +22,7 @@ class Work:
     def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
         with self._context.db.write(self._context.space) as tx:
             outcome = check_id(outcome, "outcome") if outcome is not None else None
-            tasks.ensure_task(
-                tx, check_id(id, "task"), outcome=outcome, at=self._context.clock.now(), title=title
-            )
+            tasks.ensure_task(tx, check_id(id, "task"), outcome=outcome, at=self._context.clock.now(), title=title)
             return tasks.task(tx, id)
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:

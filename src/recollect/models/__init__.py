@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The one way to a model: `ask()`.
+"""The one way to a model: `ask()` for words, `embed` for vectors.
 
 Without a model, the offline twin that every caller brings answers. Knows nothing about what an answer is for.
 """
-=======
-"""`ask()` and `embed()`: providers and their answers. Knows nothing about what an answer is for."""
->>>>>>> staging

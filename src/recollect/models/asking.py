@@ -1,7 +1,7 @@
 """ask(): a model's answer to a question about some sources, or the offline twin's.
 
-Answers are cached by kind, prompt version and source hash. Model output is untrusted: the caller's `accept` turns it into
-a value or says no, and after three tries the offline twin answers. No transaction is open while a model thinks.
+Answers are cached by kind, prompt version and source hash. Model output is untrusted: the caller's `accept` turns it
+into a value or says no, and after three tries the offline twin answers. No transaction is open while a model thinks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Answer(Generic[T]):
 
 
 def ask(ctx: Context, question: Ask[T]) -> Answer[T]:
-    """The answer of the model configured for this kind of question; the offline twin's when there is none or it fails."""
+    """The answer of the model configured for this kind of question; the offline twin's if there is none or it fails."""
     provider = ctx.models.provider(question.kind)
     if provider is None:
         return Answer(value=question.offline(), generator=OFFLINE)

@@ -103,9 +103,7 @@ def _load(model: ModelFiles) -> tuple[Any, Any]:
 
     for path, pinned in ((model.weights, model.weights_sha256), (model.tokenizer, model.tokenizer_sha256)):
         if pinned and _sha256(path) != pinned:
-            raise ModelDamaged(
-                f"{path} is not the file this version was built for; reinstall the embeddings extra"
-            )
+            raise ModelDamaged(f"{path} is not the file this version was built for; reinstall the embeddings extra")
     tokenizer = Tokenizer.from_file(str(model.tokenizer))
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.enable_padding()

@@ -16,7 +16,9 @@ from recollect.store.passages import HEADER_LINES, Stored
 BATCH = 64  # candidates scored at a time
 K1 = 1.2
 LENGTH_WEIGHT = 0.75
-TYPICAL_LENGTH = 60  # terms; an absolute length, because a store of long notes should not change the score of a short one
+TYPICAL_LENGTH = (
+    60  # terms; an absolute length, because a store of long notes should not change the score of a short one
+)
 TITLE_WEIGHT = 4.0
 KEYWORD_WEIGHT = 3.0
 WHO_WEIGHT = 1.0
@@ -98,4 +100,3 @@ def _scored(stored: Stored, query: Query) -> Scored:
         matched=tuple(sorted(matched)),
         terms=tuple(hits),
     )
-

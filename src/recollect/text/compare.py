@@ -91,9 +91,7 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
     if extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
         return answer("unsure", "one says more")
     return (
-        answer("yes", "nearly the same words")
-        if alike or len(whole.shared) >= 3
-        else answer("unsure", "one says more")
+        answer("yes", "nearly the same words") if alike or len(whole.shared) >= 3 else answer("unsure", "one says more")
     )
 
 
@@ -136,9 +134,7 @@ class _Pair:
         same = self.one.signs.keys() & self.other.signs.keys()
         candidates = product(self.one.signs.keys() - same, self.other.signs.keys() - same)
         return frozenset(
-            (left, right)
-            for left, right in candidates
-            if opposite(self.one.forms[left], self.other.forms[right])
+            (left, right) for left, right in candidates if opposite(self.one.forms[left], self.other.forms[right])
         )
 
     @cached_property
@@ -237,9 +233,7 @@ def _judge_conflict(pair: _Pair) -> Comparison:
 
 def _changed_value(one: str, other: str) -> bool:
     """ "The default branch is A", "… is B": one subject that has one value, and another value."""
-    ones, others = (
-        re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other)
-    )
+    ones, others = (re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other))
     if len(ones) < 2 or len(others) < 2 or _frame(one) != _frame(other):
         return False
     subject = ones[0].split()

@@ -69,11 +69,7 @@ def one_line(text: str) -> str:
 
 def shown(learning: Learning) -> Shown:
     """What an agent will see of a learning."""
-    used = (
-        f"helpful {learning.times_helpful}x"
-        if learning.times_helpful > 0
-        else f"used {learning.times_injected}x"
-    )
+    used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
     source = one_line(learning.source_outcome_id or "")
     return Shown(
         id=one_line(learning.id),
@@ -157,16 +153,12 @@ _BLOCK = re.compile(
 )
 # An agent may quote or indent a whole section; it is still ours.
 _HEADING_LINE = re.compile(rf"^[ \t>]*{re.escape(HEADING)}[ \t]*\r?$", re.MULTILINE)
-_SECTION_END = re.compile(
-    rf"^[ \t>]*{re.escape(END_MARK)}[ \t]*\r?(?:\n|\Z)|^(?=[ \t>]*\#{{1,2}}[ \t])", re.MULTILINE
-)
+_SECTION_END = re.compile(rf"^[ \t>]*{re.escape(END_MARK)}[ \t]*\r?(?:\n|\Z)|^(?=[ \t>]*\#{{1,2}}[ \t])", re.MULTILINE)
 
 
 def parse(text: str) -> tuple[Shown, ...]:
     """The learnings shown in a text, in order. Reads inside our sections only."""
-    return tuple(
-        _read(found) for start, end in _sections(text) for found in _BLOCK.finditer(text, start, end)
-    )
+    return tuple(_read(found) for start, end in _sections(text) for found in _BLOCK.finditer(text, start, end))
 
 
 def strip(text: str) -> str:

@@ -50,10 +50,7 @@ var variable | keep kept
 def words_of(text: str) -> list[str]:
     """The words of a lower-case text that carry meaning, in order."""
     return [
-        part
-        for word in _WORD.findall(text)
-        for part in _split_compound(word.removesuffix("'s"))
-        if part not in LIGHT
+        part for word in _WORD.findall(text) for part in _split_compound(word.removesuffix("'s")) if part not in LIGHT
     ]
 
 
@@ -107,9 +104,7 @@ def _strip(word: str) -> str:
 
 
 _VOWEL = re.compile("[aeiouy]")
-_NOT_INFLECTED = frozenset(
-    {"embed", "need", "speed", "feed", "exceed", "proceed", "shed", "string", "during"}
-)
+_NOT_INFLECTED = frozenset({"embed", "need", "speed", "feed", "exceed", "proceed", "shed", "string", "during"})
 _SAME = {
     _strip(word): _strip(group.split()[0])
     for line in _GROUPS.splitlines()

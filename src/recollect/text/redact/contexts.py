@@ -42,9 +42,7 @@ def _element(names: str, least: int) -> str:
 
 
 _STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
-_PASSWORD_NAME = (
-    r"(?i)(?:password|passwd|passphrase|passwort|[_-]pwd|\bpwd|[_-]pass|\bpass)" + _STAGE + _ASSIGN
-)
+_PASSWORD_NAME = r"(?i)(?:password|passwd|passphrase|passwort|[_-]pwd|\bpwd|[_-]pass|\bpass)" + _STAGE + _ASSIGN
 _KEY_NAME = (
     r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|license)[_.-]?key"
     r"|token|secret(?:[_.-]?(?:key|base|string))?|credentials?|(?-i:\b_auth))" + _STAGE + _ASSIGN

@@ -28,9 +28,7 @@ TOKENS: tuple[Shape, ...] = (
     shape("google-api-key", "aiza", EDGE + r"(AIza[A-Za-z0-9_-]{35})"),
     shape("google-oauth-secret", "gocspx-", r"(GOCSPX-[A-Za-z0-9_-]{28})"),
     shape("google-oauth-token", "ya29.", r"(ya29\.[A-Za-z0-9_-]{30,})"),
-    shape(
-        "google-refresh-token", "1//0 1%2f%2f0 1\\/\\/0", EDGE + rf"(1{SLASH}{SLASH}0[A-Za-z0-9_-]{{40,}})"
-    ),
+    shape("google-refresh-token", "1//0 1%2f%2f0 1\\/\\/0", EDGE + rf"(1{SLASH}{SLASH}0[A-Za-z0-9_-]{{40,}})"),
     shape(
         "azure-client-secret",
         "q~ q%7e",
@@ -95,9 +93,7 @@ TOKENS: tuple[Shape, ...] = (
         "access_token$ access_token%24",
         rf"(access_token{DOLLAR}(?:production|sandbox){DOLLAR}[0-9a-z]{{16}}{DOLLAR}[0-9a-f]{{32}})",
     ),
-    shape(
-        "shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"(shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32})"
-    ),
+    shape("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"(shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32})"),
     shape("flutterwave-key", "flwseck", r"(FLWSECK(?:_TEST)?-[0-9a-zA-Z]{12,40}(?:-X)?)"),
     # chat and mail
     shape("slack-token", "xox", r"(xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{20,})"),

@@ -1,0 +1,75 @@
+"""The commands, by name. A command's module is imported when the command is used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from recollect.core.errors import RecollectError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("project", "Begin a memory in this folder."),
+    "learn": ("learn", "Add, show, edit and settle learnings."),
+    "observe": ("work", "Learn from a finished task's output."),
+    "search": ("search", "Find what was learned."),
+    "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
+    "feedback": ("feedback", "Count the verdicts in an agent's output."),
+    "rate": ("feedback", "Say whether a learning helped."),
+    "why": ("why", "Where a thing came from and what happened to it."),
+    "undo": ("learn", "Take back the last change to learnings."),
+    "inbox": ("inbox", "What waits for a person."),
+    "outcome": ("work", "What tasks belong to."),
+    "task": ("work", "Tasks, and what each was shown."),
+    "discovery": ("work", "Raw discoveries and what became of them."),
+    "cycle": ("project", "Do everything that is due."),
+    "status": ("project", "What is remembered, what waits, what is wrong."),
+    "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
+}
+
+
+class Commands(click.Group):
+    """A group that knows its commands' names and one-line help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}")
+        found = getattr(module, cmd_name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, doc) for name, (_, doc) in COMMANDS.items()])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="recollect-memory", prog_name="recollect")
+def recollect() -> None:
+    """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and give its exit code: 0 fine, 1 no, 2 bad use, 3 the environment."""
+    try:
+        code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except RecollectError as error:
+        click.echo(f"recollect: {error}", err=True)
+        return error.exit_code
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        click.echo("recollect: stopped; nothing was changed", err=True)
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away, as `| head` does
+        return 0

@@ -1,0 +1,112 @@
+"""`recollect inject`: its own small argument reader, because a worker calls it for every task.
+
+The table of options is also what the help page and the documentation test read.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.errors import BadInput, RecollectError
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    doc: str
+    kind: type = str
+    many: bool = False
+
+
+OPTIONS = (
+    Option("--task", "id of the task that is about to start (needed)"),
+    Option("--outcome", "id of what the task belongs to; its own learnings are left out (needed)"),
+    Option("--title", "what the task is about"),
+    Option("--description", "more about it; - reads standard input"),
+    Option("--learning", "inject this learning instead of searching; may be repeated", many=True),
+    Option("--max-learnings", "how many at most", int),
+    Option("--min-confidence", "leave out what is below", float),
+    Option("--budget", "tokens the block may take", int),
+    Option("--full", "print whole task instructions with the learnings in place", bool),
+    Option("--json", "print the learnings and the block as JSON", bool),
+    Option("--project", "folder of the project, instead of the current one"),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the block for a task; nothing relevant prints nothing."""
+    try:
+        given = read(arguments)
+        if given.get("description") == "-":
+            given["description"] = sys.stdin.read()
+        return run(given)
+    except RecollectError as error:
+        print(f"recollect: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def read(arguments: list[str]) -> dict[str, Any]:
+    """Arguments to values, `--name value` or `--name=value`; anything unknown is refused."""
+    known = {option.name: option for option in OPTIONS}
+    given: dict[str, Any] = {}
+    rest = list(arguments)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        option = known.get(name)
+        if option is None:
+            raise BadInput(f"inject does not know {name!r}; see: recollect inject --help")
+        key = name[2:].replace("-", "_")
+        if option.kind is bool:
+            given[key] = True
+            continue
+        if not equals:
+            if not rest:
+                raise BadInput(f"{name} needs a value")
+            value = rest.pop(0)
+        try:
+            converted = option.kind(value)
+        except ValueError:
+            raise BadInput(f"{name} must be a number, not {value!r}") from None
+        given[key] = [*given.get(key, []), converted] if option.many else converted
+    return given
+
+
+def run(given: dict[str, Any]) -> int:
+    """Choose, remember, print."""
+    from recollect.cli.opening import open_memory
+
+    for needed in ("task", "outcome"):
+        if not given.get(needed):
+            raise BadInput(f"inject needs --{needed}; see: recollect inject --help")
+    with open_memory(given.get("project")) as memory:
+        chosen = memory.inject(
+            task=given["task"],
+            outcome=given["outcome"],
+            title=given.get("title", ""),
+            description=given.get("description", ""),
+            learnings=tuple(given.get("learning", ())),
+            max_learnings=given.get("max_learnings"),
+            min_confidence=given.get("min_confidence"),
+            budget=given.get("budget"),
+        )
+    text = chosen.markdown
+    if given.get("full"):
+        from recollect.text.frame import task_instructions
+
+        text = task_instructions(
+            outcome=given["outcome"],
+            task_title=given.get("title", ""),
+            description=given.get("description", ""),
+            section=chosen.markdown,
+        )
+    if given.get("json"):
+        import json
+
+        from recollect.core.plain import plain
+
+        text = json.dumps({"learnings": plain(chosen.learnings), "markdown": text}, ensure_ascii=False, indent=2)
+    if text:
+        print(text)
+    return 0

@@ -1,0 +1,286 @@
+"""Commands about learnings: learn add|list|show|edit|tag|archive|restore|supersede|merge|pin|adopt, and undo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.cli.output import common, emit, table
+from recollect.core.clock import iso
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, PATTERN_TYPES, Learning, LearningEdit
+from recollect.store.learnings import SORTS
+
+_TEMPLATE = """\
+# Lines that begin with # are left out. Write after each colon; leave the file empty to stop.
+title: {title}
+context: {context}
+observation: {observation}
+implication: {implication}
+action: {action}
+"""
+
+
+@click.group()
+def learn() -> None:
+    """Learnings: what was noticed, what it means, what to do."""
+
+
+@learn.command()
+@click.option("--title", help="What somebody with this problem would search for; at most 100 characters.")
+@click.option("--context", help="What were you working on?")
+@click.option("--observation", help="What did you notice?")
+@click.option("--implication", help="How should this change future work?")
+@click.option("--action", help="The specific change to make.")
+@click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
+@click.option("--domain", help="Such as database, testing, api-integration.")
+@click.option(
+    "--type",
+    "pattern_type",
+    type=click.Choice(PATTERN_TYPES),
+    default="solution",
+    show_default=True,
+    help="What kind of insight it is.",
+)
+@click.option("--confidence", type=float, help="Between 0 and 1; chosen by who writes and the type when not given.")
+@click.option("--outcome", help="Id of the outcome it came from.")
+@click.option("--task", help="Id of the task it came from.")
+@common
+def add(
+    tags: tuple[str, ...],
+    domain: str | None,
+    pattern_type: Any,
+    confidence: float | None,
+    outcome: str | None,
+    task: str | None,
+    project: str | None,
+    as_json: bool,
+    **fields: str | None,
+) -> None:
+    """Add a learning. With no text given, your editor opens."""
+    if not any(fields.values()):
+        fields = dict(_from_editor({}))
+    missing = [name for name in ("title", *COIA) if not fields.get(name)]
+    if missing:
+        raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
+    with open_memory(project) as memory:
+        captured = memory.learn(
+            **fields,
+            tags=tags,
+            domain=domain,
+            pattern_type=pattern_type,
+            confidence=confidence,
+            source_outcome_id=outcome,
+            source_task_id=task,
+        )
+    learning = captured.learning
+    said = (
+        f"{learning.id} already says so; seen {learning.recurrence} times"
+        if captured.merged
+        else f"saved {learning.id}"
+    )
+    if captured.redacted:
+        said += f" (redacted: {', '.join(captured.redacted)})"
+    emit({**vars(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
+
+
+@learn.command("list")
+@click.option(
+    "--status",
+    default="active",
+    show_default=True,
+    type=click.Choice(["active", "archived", "superseded", "all"]),
+    help="Which of them.",
+)
+@click.option("--domain", help="Only this domain.")
+@click.option("--tag", help="Only with this tag.")
+@click.option("--min-confidence", type=float, default=0.0, help="Leave out what is below.")
+@click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="In which order.")
+@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
+@click.option("--offset", type=int, default=0, help="How many to skip.")
+@common
+def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
+    """List learnings."""
+    with open_memory(project) as memory:
+        found, total = memory.learnings.page(**wanted)
+    rows = [(each.id, f"{each.confidence:.3f}".rstrip("0"), each.status, each.title) for each in found]
+    text = (
+        table(("id", "confidence", "status", "title"), rows)
+        if rows
+        else "no learnings yet; add one with: recollect learn add"
+    )
+    if total > len(found):
+        text += f"\n{len(found)} of {total}; --offset shows more"
+    emit({"learnings": found, "total": total}, text, as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@common
+def show(id: str, project: str | None, as_json: bool) -> None:
+    """Show a learning whole."""
+    with open_memory(project) as memory:
+        learning = memory.learnings.get(id)
+    emit(learning, card(learning), as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@common
+def history(id: str, project: str | None, as_json: bool) -> None:
+    """Show how a learning's confidence moved, and why."""
+    with open_memory(project) as memory:
+        events = memory.learnings.history(id)
+    rows = [(iso(event.at), f"{event.new['confidence']:.3f}", event.what, event.who, event.reason) for event in events]
+    emit(events, table(("when", "confidence", "what", "who", "reason"), rows), as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--title", help="New title.")
+@click.option("--context", help="New context.")
+@click.option("--observation", help="New observation.")
+@click.option("--implication", help="New implication.")
+@click.option("--action", help="New action.")
+@click.option("--domain", help="New domain.")
+@click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
+@click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
+@click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
+@common
+def edit(id: str, version: int | None, project: str | None, as_json: bool, **fields: Any) -> None:
+    """Edit a learning. With no field given, your editor opens on it."""
+    with open_memory(project) as memory:
+        if not any(value is not None for value in fields.values()):
+            learning = memory.learnings.get(id)
+            version = version or learning.version
+            fields = dict(_from_editor({name: getattr(learning, name) for name in ("title", *COIA)}))
+        after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)
+    emit(after, f"{id} is now at version {after.version}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--add", "add_", multiple=True, help="Add this tag; may be repeated.")
+@click.option("--remove", multiple=True, help="Take this tag away; may be repeated.")
+@common
+def tag(id: str, add_: tuple[str, ...], remove: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Change a learning's tags."""
+    if not add_ and not remove:
+        raise BadInput("say which tags: --add WORD or --remove WORD")
+    with open_memory(project) as memory:
+        after = memory.learnings.tag(id, add=add_, remove=remove)
+    emit(after, f"{id}: {', '.join(after.tags) or 'no tags'}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@common
+def archive(id: str, reason: str, project: str | None, as_json: bool) -> None:
+    """Put a learning away. It is kept, and `learn restore` brings it back."""
+    with open_memory(project) as memory:
+        after = memory.learnings.archive(id, reason=reason)
+    emit(after, f"{id} is {after.status}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@common
+def restore(id: str, project: str | None, as_json: bool) -> None:
+    """Bring an archived or superseded learning back into use."""
+    with open_memory(project) as memory:
+        after = memory.learnings.restore(id)
+    emit(after, f"{id} is {after.status}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@common
+def supersede(old: str, new: str, reason: str, project: str | None, as_json: bool) -> None:
+    """Mark OLD as replaced by NEW."""
+    with open_memory(project) as memory:
+        after = memory.learnings.supersede(old, new, reason=reason)
+    emit(after, f"{old} is superseded by {new}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("keep")
+@click.argument("other")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@common
+def merge(keep: str, other: str, reason: str, project: str | None, as_json: bool) -> None:
+    """Merge OTHER into KEEP: tags, sources and recurrence move over."""
+    with open_memory(project) as memory:
+        after = memory.learnings.merge(keep, other, reason=reason)
+    emit(after, f"{other} is merged into {keep}, seen {after.recurrence} times", as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--off", is_flag=True, help="Unpin it.")
+@common
+def pin(id: str, off: bool, project: str | None, as_json: bool) -> None:
+    """Pin a learning: the machine never decays or archives it."""
+    with open_memory(project) as memory:
+        after = memory.learnings.pin(id, on=not off)
+    emit(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}", as_json=as_json)
+
+
+@learn.command()
+@click.argument("id")
+@common
+def adopt(id: str, project: str | None, as_json: bool) -> None:
+    """Vouch for a learning that came from outside, so that it may be injected."""
+    with open_memory(project) as memory:
+        after = memory.learnings.adopt(id)
+    emit(after, f"{id} may be injected from now on", as_json=as_json)
+
+
+@click.command()
+@common
+def undo(project: str | None, as_json: bool) -> None:
+    """Take back the last change to learnings; again takes back the one before."""
+    with open_memory(project) as memory:
+        restored = memory.learnings.undo()
+    text = "\n".join(f"{each.id} is back: {each.title} ({each.status})" for each in restored)
+    emit(restored, text, as_json=as_json)
+
+
+def card(learning: Learning) -> str:
+    """A learning for a person's eyes."""
+    lines = [
+        learning.title,
+        f"{learning.id} · {learning.pattern_type} · {learning.status} · confidence {learning.confidence:.3f}"
+        f" · injected {learning.times_injected}x, helpful {learning.times_helpful}x,"
+        f" not helpful {learning.times_not_helpful}x · version {learning.version}",
+    ]
+    if learning.tags or learning.domain:
+        lines.append(f"{learning.domain or 'no domain'} · {', '.join(learning.tags) or 'no tags'}")
+    lines += ["", *(f"{name.capitalize():<12} {getattr(learning, name)}" for name in COIA)]
+    if learning.superseded_by:
+        lines += ["", f"superseded by {learning.superseded_by}"]
+    return "\n".join(lines)
+
+
+def _from_editor(fields: dict[str, str]) -> dict[str, str]:
+    """Fields typed in the user's editor; a field goes on until the next one begins."""
+    template = _TEMPLATE.format(**{name: " ".join(fields.get(name, "").split()) for name in ("title", *COIA)})
+    typed = click.edit(template, extension=".txt")
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in (typed or "").splitlines():
+        name, colon, rest = line.partition(":")
+        if line.startswith("#"):
+            continue
+        if colon and name in ("title", *COIA):
+            current = found.setdefault(name, [])
+            line = rest
+        current.append(line.strip())
+    given = {name: " ".join(part for part in lines if part) for name, lines in found.items()}
+    if not any(given.values()):
+        raise BadInput("nothing was written; nothing was changed")
+    return given

@@ -1,0 +1,56 @@
+"""Printing: JSON for programs, short lines for people, tables and colour only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from recollect.core.plain import plain
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def common(command: F) -> F:
+    """The options every command takes."""
+    command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
+
+
+def emit(value: Any, text: str, *, as_json: bool) -> None:
+    """The value as JSON, or its text for a person."""
+    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
+
+
+def read_stdin() -> str:
+    """All of standard input as text; bytes that are not UTF-8 are shown as such, never an error."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Aligned columns in a pipe, a drawn table on a terminal."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        return _drawn(headings, cells)
+    widths = [max(len(row[i]) for row in [list(headings), *cells]) for i in range(len(headings))]
+    lines = [list(headings), *cells]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in lines
+    )
+
+
+def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(*headings, box=None, header_style="bold", pad_edge=False)
+    for row in cells:
+        drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
+    console = Console()
+    with console.capture() as captured:
+        console.print(drawn)
+    return captured.get().rstrip("\n")

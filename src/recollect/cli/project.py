@@ -1,0 +1,64 @@
+"""Commands about the project as a whole: init, status, cycle, trust."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from recollect.cli.opening import actor_of, open_memory
+from recollect.cli.output import common, emit
+from recollect.memory import Memory
+from recollect.store import project as projects
+
+
+@click.command()
+@click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
+@click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@common
+def init(space: str | None, timezone: str | None, project: str | None, as_json: bool) -> None:
+    """Begin a memory in this folder. Run again, it only fills in what is missing."""
+    root = Path(project or ".").resolve()
+    made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
+    text = "\n".join(f"made {line}" for line in made) or "nothing to do: this folder already has a memory"
+    emit({"made": made}, text, as_json=as_json)
+
+
+@click.command()
+@common
+def status(project: str | None, as_json: bool) -> None:
+    """Say what is remembered, what waits, and what works on words alone."""
+    with open_memory(project) as memory:
+        found = memory.status()
+    lines = [
+        f"space       {found.space} ({found.engine}: {found.store})",
+        f"learnings   {', '.join(f'{count} {name}' for name, count in found.learnings.items())}",
+        f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
+        f"{found.verdicts['not_helpful']} not helpful",
+        f"discoveries {found.discoveries}",
+        f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
+        f"spool       {found.spooled} waiting",
+        f"models      {found.models}",
+        f"you are     {found.actor.name} ({found.actor.trust})",
+    ]
+    emit(found, "\n".join(lines), as_json=as_json)
+
+
+@click.command()
+@common
+def cycle(project: str | None, as_json: bool) -> None:
+    """Do everything that is due. Nothing due is fine; run it as often as you like."""
+    with open_memory(project) as memory:
+        report = memory.cycle()
+    text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
+    emit(report, text, as_json=as_json)
+
+
+@click.command()
+@common
+def trust(project: str | None, as_json: bool) -> None:
+    """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
+    root = Path(project or ".").resolve()
+    file = projects.trust(root, os.environ)
+    emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
