@@ -1,0 +1,1 @@
+"""All SQL, files and git."""
