@@ -264,6 +264,16 @@ def test_a_hook_that_calls_us_does_not_send_us_to_its_repository(
     assert Repository(repo.root, ZoneInfo("UTC")).active_days() == (DAY,)
 
 
+def _sign_head(repo: Repo) -> None:
+    """Give HEAD a signature, so that showing it would have git call the verifier."""
+    headers, _, message = repo.git("cat-file", "commit", "HEAD").partition("\n\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----"
+    signed = repo.root / ".git" / "signed"
+    signed.write_text(f"{headers}\n{signature}\n\n{message}")
+    commit = repo.git("hash-object", "-t", "commit", "-w", "--no-filters", str(signed)).strip()
+    repo.git("update-ref", "HEAD", commit)
+
+
 def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     evil = repo.write("evil.sh", f'#!/bin/sh\necho "$0 $@" >> {ran}\ncat\n')
@@ -293,6 +303,7 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     ):
         repo.git("config", key, str(evil))
     repo.git("config", "log.showSignature", "true")
+    _sign_head(repo)
     repo.git("config", "core.hooksPath", str(hooks))
     repo.write(FILE, PREAMBLE + ONE + "\n" + TWO)
     git = Repository(repo.root, ZoneInfo("UTC"))
