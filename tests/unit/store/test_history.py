@@ -279,6 +279,7 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     evil = repo.write("evil.sh", f'#!/bin/sh\necho "$0 $@" >> {ran}\ncat\n')
     evil.chmod(evil.stat().st_mode | stat.S_IXUSR)
     repo.commit(DAY, {FILE: PREAMBLE + ONE, ".gitattributes": "*.md filter=evil diff=evil\n", ".mailmap": ""})
+    _sign_head(repo)
     hooks = repo.root / ".git" / "hooks"
     hooks.mkdir(exist_ok=True)
     for name in ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction"):
@@ -303,7 +304,6 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     ):
         repo.git("config", key, str(evil))
     repo.git("config", "log.showSignature", "true")
-    _sign_head(repo)
     repo.git("config", "core.hooksPath", str(hooks))
     repo.write(FILE, PREAMBLE + ONE + "\n" + TWO)
     git = Repository(repo.root, ZoneInfo("UTC"))
