@@ -1,0 +1,177 @@
+"""What git knows about the project: the days with a commit, and since when each line of a file is there.
+
+Asks the git binary a few read-only questions and nothing else. A repository is somebody else's input: its
+hooks, monitors, filters, pagers, signature checks and diff programs never run, and no question takes longer
+than five seconds. The working copy is read by the caller, not by git, because reading a file through git runs
+the repository's filters. Where there is no answer to trust, `NoHistory` says so in words. Knows nothing about
+learnings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from difflib import SequenceMatcher
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from recollect.text.staging import lines_of
+
+LIMIT_SECONDS = 5.0
+
+# What a repository's own config could have git execute while it answers.
+_DISARMED = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "core.pager=cat",
+    "credential.helper=",
+    "diff.external=",
+    "gpg.program=false",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+)
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "LC_ALL": "C",
+}
+_SHORT_LINE = 20  # a line with fewer letters may stand in a file twice by chance
+
+
+class NoHistory(Exception):
+    """Git has no answer to trust here; the message says why, for a person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """A commit, by the day it was authored, and how many lines of a kind it removed on balance."""
+
+    day: date
+    lines: int
+
+
+class Repository:
+    """The repository around a folder, its days told in one time zone."""
+
+    def __init__(self, folder: Path, zone: ZoneInfo, *, limit: float = LIMIT_SECONDS) -> None:
+        self._folder = folder
+        self._zone = zone
+        self._limit = limit
+
+    def active_days(self) -> tuple[date, ...]:
+        """The days on which a commit of HEAD's history was authored, ascending."""
+        self._refuse_unusable(self._folder)
+        stamps = self._git(self._folder, "log", "--format=%at", "HEAD", "--").split()
+        return tuple(sorted({self._day(stamp) for stamp in stamps}))
+
+    def line_days(self, path: Path, text: str) -> tuple[date | None, ...]:
+        """For each line of `text`, the working copy of `path`, the day it was added; None before a commit."""
+        committed = self.committed(path)
+        if committed is None:
+            raise NoHistory(f"{path.name} is not in git yet; its entries get an age with the first commit")
+        told = self._git(
+            path.parent,
+            *("blame", "-w", "-M", "-C", "-C", "--no-textconv", "--line-porcelain", "HEAD", "--", path.name),
+        )
+        days = [self._day(stamp) for stamp in re.findall(r"^author-time (\d+)$", told, re.MULTILINE)]
+        return _carried_over(lines_of(committed), days, lines_of(text))
+
+    def committed(self, path: Path) -> str | None:
+        """The file as HEAD has it, with `\\n` line ends; None when HEAD does not have it."""
+        self._refuse_unusable(path.parent)
+        listed = self._git(path.parent, "ls-tree", "-z", "HEAD", "--", path.name)
+        if not listed:
+            return None
+        blob = listed.partition("\t")[0].split()[2]
+        return self._git(path.parent, "cat-file", "blob", blob).replace("\r\n", "\n")
+
+    def removals(self, path: Path, line: re.Pattern[str]) -> list[Removal]:
+        """The commits that removed more lines of a kind from the file than they added, newest first."""
+        self._refuse_unusable(path.parent)
+        log = self._git(
+            path.parent,
+            *("log", "--follow", "--format=%x00%at", "-p", "-U0", "-w", "--no-ext-diff", "--no-textconv"),
+            *("--no-color", "HEAD", "--", path.name),
+        )
+        found = []
+        for commit in log.split("\0")[1:]:
+            stamp, _, diff = commit.partition("\n")
+            _, _, hunks = diff.partition("\n@@")
+            changed = hunks.split("\n")
+            removed = sum(each[:1] == "-" and bool(line.match(each[1:])) for each in changed)
+            added = sum(each[:1] == "+" and bool(line.match(each[1:])) for each in changed)
+            if removed > added:
+                found.append(Removal(day=self._day(stamp), lines=removed - added))
+        return found
+
+    def _refuse_unusable(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise NoHistory(f"{folder} is not a folder")
+        if self._git(folder, "rev-parse", "--is-shallow-repository").strip() == "true":
+            raise NoHistory("this clone is shallow, so ages cannot be known; run: git fetch --unshallow")
+        try:
+            self._git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        except NoHistory:
+            raise NoHistory("there is no commit yet; entries get an age with the first one") from None
+
+    def _day(self, stamp: str) -> date:
+        return datetime.fromtimestamp(int(stamp), self._zone).date()
+
+    def _git(self, folder: Path, *arguments: str) -> str:
+        binary = shutil.which("git")
+        if binary is None:
+            raise NoHistory("git is not installed; ages are counted from its history")
+        settings = [part for setting in _DISARMED for part in ("-c", setting)]
+        # A hook that calls us has set GIT_ variables for its own repository.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        try:
+            done = subprocess.run(
+                [binary, "--no-pager", "--literal-pathspecs", *settings, *arguments],
+                cwd=folder,
+                env=ours | _ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise NoHistory(f"git took longer than {self._limit:g} seconds; nothing was decided") from None
+        if done.returncode:
+            raise NoHistory(_explained(done.stderr.decode("utf-8", "replace")))
+        return done.stdout.decode("utf-8", "replace")
+
+
+def _explained(complaint: str) -> str:
+    if "not a git repository" in complaint:
+        return "this folder is not in a git repository; ages are counted from its history"
+    first = complaint.strip().partition("\n")[0]
+    return f"git says: {first}" if first else "git failed without a word"
+
+
+def _carried_over(old: Sequence[str], days: Sequence[date], new: Sequence[str]) -> tuple[date | None, ...]:
+    """The days of committed lines for the working copy's: in place first, then wherever they moved to."""
+    if len(old) != len(days):
+        raise NoHistory("git's answer does not fit the file; nothing was decided")
+    before, after = [_squeezed(line) for line in old], [_squeezed(line) for line in new]
+    found: list[date | None] = [None] * len(new)
+    for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        found[block.b : block.b + block.size] = days[block.a : block.a + block.size]
+    moved: dict[str, date] = {}
+    for line, day in zip(before, days, strict=True):
+        if len(line) >= _SHORT_LINE:
+            moved[line] = min(day, moved.get(line, day))
+    return tuple(day or moved.get(line) for day, line in zip(found, after, strict=True))
+
+
+def _squeezed(line: str) -> str:
+    return "".join(line.split())

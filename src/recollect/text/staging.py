@@ -1,0 +1,163 @@
+"""The staging file: a preamble, then one H2 section per staged learning.
+
+Reading and changing it as text; every line that is not asked for stays as it was. Headings inside fences and
+comments are text. Knows nothing about ages, files or what becomes of an entry.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+HEADING_LINE = re.compile(r"## +\S")
+
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
+_TITLE = re.compile(r"## +(.*?)(?:\s+#+)?\s*$")
+_CONSOLIDATED = re.compile(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
+_PENDING = re.compile(
+    r"^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)", re.IGNORECASE | re.MULTILINE
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One staged learning; its lines in the file are `first` to `last`, counted from 0, `last` excluded."""
+
+    title: str
+    body: str
+    slug: str
+    first: int
+    last: int
+
+    @property
+    def text(self) -> str:
+        return f"## {self.title}\n\n{self.body}\n" if self.body else f"## {self.title}\n"
+
+    @property
+    def pending(self) -> bool:
+        """Its author marked it as not validated yet."""
+        return bool(_PENDING.search(self.body))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staging:
+    """A staging file, read. `consolidated_on` is what the last consolidation left in the preamble."""
+
+    preamble: str
+    entries: tuple[Entry, ...]
+    lines: int
+    consolidated_on: date | None
+
+    def entry(self, slug: str) -> Entry | None:
+        return next((entry for entry in self.entries if entry.slug == slug), None)
+
+
+def read_staging(text: str) -> Staging:
+    lines = lines_of(text)
+    starts = headings(lines)
+    entries: list[Entry] = []
+    taken: set[str] = set()
+    for first, last in pairwise([*starts, len(lines)]):
+        title_match = _TITLE.match(lines[first])
+        title = title_match[1] if title_match else ""
+        slug = free_slug(slug_of(title), taken)
+        taken.add(slug)
+        body = _trimmed(lines[first + 1 : last])
+        entries.append(Entry(title=title, body=body, slug=slug, first=first, last=last))
+    preamble = "\n".join(lines[: starts[0]] if starts else lines)
+    return Staging(
+        preamble=preamble,
+        entries=tuple(entries),
+        lines=len(lines),
+        consolidated_on=_consolidated_on(preamble),
+    )
+
+
+def without(text: str, slugs: Collection[str]) -> str:
+    """The file without these entries; all other lines are untouched."""
+    lines = lines_of(text)
+    for entry in reversed(read_staging(text).entries):
+        if entry.slug in slugs:
+            del lines[entry.first : entry.last]
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def with_entry(text: str, title: str, body: str) -> str:
+    """The file with one more entry at its end."""
+    entry = f"## {title}\n\n{body.strip()}\n" if body.strip() else f"## {title}\n"
+    return f"{text.rstrip()}\n\n{entry}" if text.strip() else entry
+
+
+def marked_consolidated(text: str, day: date) -> str:
+    """The file with the day of this consolidation in its preamble, in place of the last one's."""
+    mark = f"<!-- recollect: consolidated on {day.isoformat()} -->\n"
+    staging = read_staging(text)
+    if staging.consolidated_on:
+        return _CONSOLIDATED.sub(mark, text, count=1)
+    lines = lines_of(text)
+    start = staging.entries[0].first if staging.entries else len(lines)
+    head = "\n".join(lines[:start]).rstrip()
+    rest = "\n".join(lines[start:])
+    return (f"{head}\n\n" if head else "") + mark + (f"\n{rest}\n" if rest else "")
+
+
+def headings(lines: list[str], pattern: re.Pattern[str] = HEADING_LINE) -> list[int]:
+    """Which lines are headings of a kind: not those inside a fence or a comment."""
+    found: list[int] = []
+    fence = ""
+    commented = False
+    for at, line in enumerate(lines):
+        if fence:
+            if re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}\s*", line):
+                fence = ""
+        elif commented:
+            commented = "-->" not in line
+        elif match := _FENCE.match(line):
+            fence = match[1]
+        elif line.lstrip().startswith("<!--"):
+            commented = "-->" not in line
+        elif pattern.match(line):
+            found.append(at)
+    return found
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as git and editors count them: `str.splitlines` would also break at form feeds and U+2028."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def slug_of(title: str) -> str:
+    """A title as an id and a link target: lower-case words with hyphens."""
+    plain = unicodedata.normalize("NFKD", title).lower()
+    kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return "-".join(re.findall(r"\w+", kept))[:80].strip("-") or "untitled"
+
+
+def free_slug(slug: str, taken: Collection[str]) -> str:
+    """The slug itself, or with the first number that nobody has."""
+    number, free = 2, slug
+    while free in taken:
+        free, number = f"{slug}-{number}", number + 1
+    return free
+
+
+def _trimmed(lines: list[str]) -> str:
+    """A body without the blank lines and rules around it."""
+    while lines and lines[0].strip() == "":
+        lines = lines[1:]
+    while lines and lines[-1].strip() in ("", "---", "***", "___"):
+        lines = lines[:-1]
+    return "\n".join(lines)
+
+
+def _consolidated_on(preamble: str) -> date | None:
+    match = _CONSOLIDATED.search(preamble + "\n")
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None
