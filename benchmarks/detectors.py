@@ -75,8 +75,7 @@ def main(arguments: Sequence[str], show: Callable[[str], object] = print) -> Non
     found = measure(pairs)
     if given.json:
         figures = {
-            way: {name: vars(score) for name, score in scores(pairs, labels).items()}
-            for way, labels in found.items()
+            way: {name: vars(score) for name, score in scores(pairs, labels).items()} for way, labels in found.items()
         }
         show(json.dumps(figures, indent=2))
         return

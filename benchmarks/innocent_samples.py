@@ -108,9 +108,7 @@ def code_about_secrets(rng: random.Random) -> str:
 
 
 INNOCENT: dict[str, Line] = {
-    "git hash": lambda rng: (
-        f"commit {chars(rng, HEX, 40)}\nindex {chars(rng, HEX, 7)}..{chars(rng, HEX, 7)} 100644"
-    ),
+    "git hash": lambda rng: f"commit {chars(rng, HEX, 40)}\nindex {chars(rng, HEX, 7)}..{chars(rng, HEX, 7)} 100644",
     "uuid": lambda rng: rng.choice(("id={}", '"request_id": "{}"', "trace {} done", "{}")).format(uuid(rng)),
     "sha256 sum": lambda rng: f"{chars(rng, HEX, 64)}  recollect-{rng.randint(0, 9)}.tar.gz",
     "image digest": lambda rng: f"FROM python@sha256:{chars(rng, HEX, 64)} AS base",
@@ -125,9 +123,7 @@ INNOCENT: dict[str, Line] = {
     "placeholder": lambda rng: assigned(rng, rng.choice(STAND_INS)),
     "lookup": looked_up,
     "code about secrets": code_about_secrets,
-    "ssh public key": lambda rng: (
-        f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{chars(rng, BASE64, 43)} ada@example.org"
-    ),
+    "ssh public key": lambda rng: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{chars(rng, BASE64, 43)} ada@example.org",
     "certificate": lambda rng: (
         "-----BEGIN CERTIFICATE-----\n"
         + "\n".join(chars(rng, BASE64, 64) for _ in range(12))
@@ -136,9 +132,7 @@ INNOCENT: dict[str, Line] = {
     "ulid": lambda rng: f"01{chars(rng, UPPER + DIGITS, 24)} event stored",
     "nanoid": lambda rng: f"session/{chars(rng, BASE62 + '_-', 21)}/replay",
     "pod name": lambda rng: f"pod/importer-{chars(rng, HEX, 10)}-{chars(rng, LOWER + DIGITS, 5)} Running 0",
-    "versioned asset": lambda rng: (
-        f"/static/js/main.{chars(rng, HEX, 20)}.chunk.js?v={chars(rng, DIGITS, 10)}"
-    ),
+    "versioned asset": lambda rng: f"/static/js/main.{chars(rng, HEX, 20)}.chunk.js?v={chars(rng, DIGITS, 10)}",
     "minified code": lambda rng: "".join(
         f"{chars(rng, LOWER, 1)}.{chars(rng, BASE62, 3)}({chars(rng, UPPER, 1)},{rng.randint(0, 999)});"
         for _ in range(40)

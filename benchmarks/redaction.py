@@ -17,7 +17,6 @@ from pathlib import Path
 
 from benchmarks.innocent_samples import INNOCENT
 from benchmarks.secret_samples import FORMATS, Sample, url_quoted, wrapped
-
 from recollect.text.redact import redact
 
 
@@ -85,10 +84,7 @@ def on_real_text() -> dict[str, object]:
 
 def on_clean_text() -> float:
     """CPU milliseconds a kilobyte on short notes without any secret, the usual case."""
-    note = (
-        "We moved the importer to a queue because retries blocked requests; docs/import.md has the limits.\n"
-        * 10
-    )
+    note = "We moved the importer to a queue because retries blocked requests; docs/import.md has the limits.\n" * 10
     runs = 2000
     redact(note)
     started = time.process_time()

@@ -78,9 +78,7 @@ def openai(rng: random.Random) -> Sample:
         return Sample(text="sk-proj-" + body, hidden=(body,), bare_token=True)
     side = rng.choice((58, 74))
     body = chars(rng, BASE64URL, side) + "T3BlbkFJ" + chars(rng, BASE64URL, side)
-    return Sample(
-        text=rng.choice(("sk-proj-", "sk-svcacct-", "sk-admin-")) + body, hidden=(body,), bare_token=True
-    )
+    return Sample(text=rng.choice(("sk-proj-", "sk-svcacct-", "sk-admin-")) + body, hidden=(body,), bare_token=True)
 
 
 def slack(rng: random.Random) -> Sample:
@@ -105,9 +103,7 @@ def discord_bot(rng: random.Random) -> Sample:
 
 def jwt(rng: random.Random) -> Sample:
     header = base64_json(rng, {"alg": rng.choice(("HS256", "RS256")), "typ": "JWT"})
-    claims = base64_json(
-        rng, {"sub": chars(rng, DIGITS, 10), "name": "Ada", "iat": rng.randint(10**9, 2 * 10**9)}
-    )
+    claims = base64_json(rng, {"sub": chars(rng, DIGITS, 10), "name": "Ada", "iat": rng.randint(10**9, 2 * 10**9)})
     signature = chars(rng, BASE64URL, 43)
     return Sample(text=f"{header}.{claims}.{signature}", hidden=(claims, signature), bare_token=True)
 
@@ -129,9 +125,7 @@ def private_key(rng: random.Random) -> Sample:
     )
     lines = [chars(rng, BASE64, 64) for _ in range(rng.randint(3, 25))] + [chars(rng, BASE64, 38) + "=="]
     body = "\n".join(lines)
-    return Sample(
-        text=f"-----BEGIN {label}-----\n{body}\n-----END {label}-----", hidden=tuple(lines), bare_token=False
-    )
+    return Sample(text=f"-----BEGIN {label}-----\n{body}\n-----END {label}-----", hidden=tuple(lines), bare_token=False)
 
 
 def pgp_key(rng: random.Random) -> Sample:
@@ -151,9 +145,7 @@ def password(rng: random.Random) -> str:
 def url_password(rng: random.Random) -> Sample:
     scheme = rng.choice(("postgres", "postgresql", "mysql", "mongodb+srv", "redis", "amqp", "https", "ftp"))
     secret = password(rng).replace("#", "-").replace("%", "_")
-    return Sample(
-        text=f"{scheme}://app:{secret}@db.example.org:5432/main", hidden=(secret,), bare_token=False
-    )
+    return Sample(text=f"{scheme}://app:{secret}@db.example.org:5432/main", hidden=(secret,), bare_token=False)
 
 
 def authorization(rng: random.Random) -> Sample:
@@ -173,9 +165,7 @@ def password_assignment(rng: random.Random) -> Sample:
 
 def secret_assignment(rng: random.Random) -> Sample:
     secret = chars(rng, rng.choice((HEX, BASE62, BASE64URL)), rng.choice((24, 32, 40, 64)))
-    key = rng.choice(
-        ("api_key", "API-KEY", "clientSecret", "SECRET_KEY", "auth_token", "DATADOG_API_KEY", "x-api-key")
-    )
+    key = rng.choice(("api_key", "API-KEY", "clientSecret", "SECRET_KEY", "auth_token", "DATADOG_API_KEY", "x-api-key"))
     line = rng.choice(('{} = "{}"', "{}: '{}'", "{}={}", '"{}": "{}"', "{}: {}"))
     return Sample(text=line.format(key, secret), hidden=(secret,), bare_token=False)
 
@@ -361,9 +351,7 @@ ANY_WRAP: dict[str, Callable[[str], str]] = {
     "log line": lambda text: f"2026-11-15T10:00:00Z ERROR [worker-3] request failed: {text}; giving up\n",
 }
 TOKEN_WRAP: dict[str, Callable[[str], str]] = {
-    "url query": lambda text: (
-        f"GET https://api.example.org/v1/items?page=2&k={url_quoted(text)}&sort=asc HTTP/1.1"
-    ),
+    "url query": lambda text: f"GET https://api.example.org/v1/items?page=2&k={url_quoted(text)}&sort=asc HTTP/1.1",
     "json in url": lambda text: "/login?state=" + url_quoted(json.dumps({"k": text, "n": 1})),
     "html": lambda text: f"<pre>login(&quot;{text}&quot;)</pre>",
     "header": lambda text: f"curl -H 'X-Service-Auth: {text}' https://api.example.org",

@@ -102,9 +102,9 @@ HOSTILE = (
 texts = st.one_of(
     st.text(max_size=60),
     st.sampled_from(HOSTILE),
-    st.lists(
-        st.one_of(st.sampled_from(HOSTILE), st.text(alphabet="\\[]<>!#`~-_* |:x\n", max_size=8)), max_size=6
-    ).map("".join),
+    st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(alphabet="\\[]<>!#`~-_* |:x\n", max_size=8)), max_size=6).map(
+        "".join
+    ),
     st.characters(categories=["Cs", "Cf", "Cc", "Zs", "Mn"]).map(lambda c: f"a{c}b"),
 )
 learnings = st.builds(
@@ -138,9 +138,7 @@ def everywhere(text: str) -> Learning:
 # Normal form
 
 
-@pytest.mark.parametrize(
-    "line_break", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\u0085", "\u2028", "\u2029", "\t \n"]
-)
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\u0085", "\u2028", "\u2029", "\t \n"])
 def test_every_kind_of_line_break_becomes_one_space(line_break: str) -> None:
     assert frame.one_line(f" one{line_break}two ") == "one two"
 
@@ -370,9 +368,7 @@ def test_a_section_never_passes_its_budget_and_keeps_the_order(notes: list[Learn
 
 @given(st.lists(learnings, max_size=6), st.integers(0, 400))
 @settings(deadline=None)
-def test_what_is_left_out_would_not_have_fitted_after_what_came_before_it(
-    notes: list[Learning], budget: int
-) -> None:
+def test_what_is_left_out_would_not_have_fitted_after_what_came_before_it(notes: list[Learning], budget: int) -> None:
     notes = [replace(note, id=f"learn_{n}") for n, note in enumerate(notes)]
     chosen = frame.fit(notes, budget)
     for n, note in enumerate(notes):
@@ -417,8 +413,6 @@ def test_names_in_task_instructions_keep_to_their_line() -> None:
 
 
 def test_task_instructions_hold_no_discovery_and_no_verdict_of_their_own() -> None:
-    text = frame.task_instructions(
-        outcome="o", task_title="t", description="", section=frame.section([PLAIN])
-    )
+    text = frame.task_instructions(outcome="o", task_title="t", description="", section=frame.section([PLAIN]))
     signals = read_signals(text)
     assert signals.helpful == signals.not_helpful == ()

@@ -130,8 +130,10 @@ def undo(ctx: Context) -> list[Learning]:
         restored = []
         for event in reversed(change):
             current = rows.get(tx, event.subject)
-            before = event.old if event.what != "learning.created" else {"status": "archived"}
-            if any(_shown(getattr(current, name)) != value for name, value in event.new.items() if name in STATE):
+            created = event.what == "learning.created"
+            before = {"status": "archived"} if created else event.old
+            moved = {} if created else {name: value for name, value in event.new.items() if name in STATE}
+            if any(_shown(getattr(current, name)) != value for name, value in moved.items()):
                 raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
             state: dict[str, Any] = {name: value for name, value in before.items() if name in STATE}
             if "tags" in state:

@@ -70,15 +70,11 @@ def aged(
     """An entry with the age of its oldest line, so that a new title does not make it young."""
     days = [
         day
-        for line, day in zip(
-            lines[entry.first : entry.last], line_days[entry.first : entry.last], strict=True
-        )
+        for line, day in zip(lines[entry.first : entry.last], line_days[entry.first : entry.last], strict=True)
         if day and any(letter.isalnum() for letter in line)
     ]
     added = min(days, default=None)
-    return Aged(
-        entry=entry, added=added, age=None if added is None else active_days_after(added, active, today)
-    )
+    return Aged(entry=entry, added=added, age=None if added is None else active_days_after(added, active, today))
 
 
 def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> tuple[Trigger, str]:
@@ -91,9 +87,7 @@ def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> 
             f"{since_last} active days since the last consolidation, the limit is {limits.stale_days}",
         )
     waited = (
-        "nothing was consolidated yet"
-        if since_last is None
-        else f"{since_last} of {limits.stale_days} active days"
+        "nothing was consolidated yet" if since_last is None else f"{since_last} of {limits.stale_days} active days"
     )
     return "none", f"{lines} of {limits.lines} lines, {waited}"
 

@@ -18,9 +18,7 @@ HEADING_LINE = re.compile(r"## +\S")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _TITLE = re.compile(r"## +(.*?)(?:\s+#+)?\s*$")
 _CONSOLIDATED = re.compile(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
-_PENDING = re.compile(
-    r"^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)", re.IGNORECASE | re.MULTILINE
-)
+_PENDING = re.compile(r"^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,9 +29,7 @@ def day(number: int) -> date:
     return DAY + timedelta(days=number)
 
 
-def ages(
-    repo: Repo, name: str = FILE, *, today: date = date(2027, 6, 1)
-) -> dict[str, tuple[date | None, int | None]]:
+def ages(repo: Repo, name: str = FILE, *, today: date = date(2027, 6, 1)) -> dict[str, tuple[date | None, int | None]]:
     path = repo.root / name
     text = path.read_text("utf-8")
     git = Repository(repo.root, ZoneInfo("UTC"))
@@ -108,9 +106,7 @@ def test_an_entry_copied_from_another_file_keeps_the_age(repo: Repo) -> None:
 
 def test_a_retitled_entry_keeps_the_age_of_its_oldest_line(repo: Repo) -> None:
     repo.commit(DAY, {FILE: PREAMBLE + ONE})
-    repo.commit(
-        day(2), {FILE: PREAMBLE + ONE.replace("Load the skill before editing it", "Read skills first")}
-    )
+    repo.commit(day(2), {FILE: PREAMBLE + ONE.replace("Load the skill before editing it", "Read skills first")})
     assert ages(repo) == {"read-skills-first": (DAY, 1)}
 
 
@@ -326,9 +322,7 @@ def test_the_commits_that_removed_entries_are_found_through_a_rename(repo: Repo)
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    steps=st.lists(
-        st.tuples(st.integers(0, 12), st.sampled_from(["work", "entry", "merge"])), min_size=1, max_size=9
-    )
+    steps=st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["work", "entry", "merge"])), min_size=1, max_size=9)
 )
 def test_any_history_counts_as_one_show_per_commit_does(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, str]]
@@ -346,9 +340,7 @@ def test_any_history_counts_as_one_show_per_commit_does(
             today += 1
             repo.git("merge", "-q", "--no-ff", "-m", "merge", f"side{number}", day=day(today))
         elif kind == "entry":
-            text += (
-                f"## Entry number {number} of this history\n\nIt is there because of step {number} alone.\n\n"
-            )
+            text += f"## Entry number {number} of this history\n\nIt is there because of step {number} alone.\n\n"
             added[f"entry-number-{number}-of-this-history"] = day(today)
             repo.commit(day(today), {FILE: text})
         else:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from recollect.text import compare
 
 PAIRS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "data/detector_pairs.jsonl").read_text().splitlines()
+    json.loads(line) for line in (Path(__file__).parents[2] / "data/detector_pairs.jsonl").read_text().splitlines()
 ]
 
 

@@ -15,9 +15,7 @@ def staged(*ages: int | None, body: str = "Because.", lines: int = 5) -> list[Ag
     """Entries e0, e1, … with these ages, in the file's order."""
     return [
         Aged(
-            entry=Entry(
-                title=f"Entry e{at}", body=body, slug=f"e{at}", first=at * lines, last=(at + 1) * lines
-            ),
+            entry=Entry(title=f"Entry e{at}", body=body, slug=f"e{at}", first=at * lines, last=(at + 1) * lines),
             added=None if age is None else DAY - timedelta(days=age),
             age=age,
         )
@@ -42,9 +40,7 @@ def test_an_entry_is_ripe_at_7_active_days(age: int | None, ripe: bool) -> None:
 
 @pytest.mark.parametrize(("ripe", "short"), [(2, True), (3, False)])
 @pytest.mark.parametrize(("lines", "since"), [(150, 0), (10, 14)])
-def test_fewer_than_3_ripe_entries_are_not_worth_a_run(
-    ripe: int, short: bool, lines: int, since: int
-) -> None:
+def test_fewer_than_3_ripe_entries_are_not_worth_a_run(ripe: int, short: bool, lines: int, since: int) -> None:
     entries = staged(*[20] * ripe, 0, 0, 0)
     made = plan(entries, lines=lines, since_last=since, limits=LIMITS)
     assert made.short is short
@@ -81,9 +77,7 @@ def test_pending_waiting_and_referred_entries_are_held_back() -> None:
     )
     entries = [Aged(entry=entry, added=DAY, age=30) for entry in read_staging(text).entries]
     limits = Thresholds(keep_newest=0, batch=1)
-    made = plan(
-        entries, lines=10, since_last=14, limits=limits, waiting={"epsilon-rule": "waits in the inbox"}
-    )
+    made = plan(entries, lines=10, since_last=14, limits=limits, waiting={"epsilon-rule": "waits in the inbox"})
     assert [one.entry.slug for one in made.batch] == ["delta-rule"]
     assert {held.slug: held.reason for held in made.held} == {
         "alpha-rule": "'Delta rule' refers to it",

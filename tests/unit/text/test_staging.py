@@ -83,9 +83,7 @@ def test_the_day_of_the_last_consolidation_is_kept_in_the_preamble_once() -> Non
     assert read_staging(once).consolidated_on == date(2026, 3, 1)
     assert read_staging(twice).consolidated_on == date(2026, 4, 1)
     assert twice == once.replace("2026-03-01", "2026-04-01")
-    assert [entry.text for entry in read_staging(twice).entries] == [
-        entry.text for entry in read_staging(FILE).entries
-    ]
+    assert [entry.text for entry in read_staging(twice).entries] == [entry.text for entry in read_staging(FILE).entries]
 
 
 @pytest.mark.parametrize("day", ["2026-13-45", "0000-00-00"])
@@ -93,17 +91,13 @@ def test_a_mark_that_is_no_date_counts_as_none(day: str) -> None:
     assert read_staging(f"<!-- recollect: consolidated on {day} -->\n").consolidated_on is None
 
 
-@pytest.mark.parametrize(
-    "line", ["<!-- pending: ask Ada -->", "Status: pending", "**Status:** Pending validation"]
-)
+@pytest.mark.parametrize("line", ["<!-- pending: ask Ada -->", "Status: pending", "**Status:** Pending validation"])
 def test_an_entry_can_be_marked_pending(line: str) -> None:
     assert read_staging(f"## a\n\nbody\n{line}\n").entries[0].pending
     assert not read_staging("## a\n\nThe pending queue grows.\n").entries[0].pending
 
 
-@given(
-    st.lists(st.sampled_from(["## a", "## b c", "text", "", "---", "```", "# t", "<!-- x", "-->", "\u2028"]))
-)
+@given(st.lists(st.sampled_from(["## a", "## b c", "text", "", "---", "```", "# t", "<!-- x", "-->", "\u2028"])))
 def test_removing_all_entries_leaves_the_preamble_and_parsing_loses_no_line(lines: list[str]) -> None:
     text = "\n".join([*lines, ""])
     staging = read_staging(text)

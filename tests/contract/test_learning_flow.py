@@ -1,0 +1,41 @@
+"""The first complete flow: captured, found, shown, rated, and its confidence moves."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import AGENT, Opener
+from recollect import Memory, NotFound, Refused
+from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+
+def test_a_learning_goes_all_the_way_round(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    assert [hit.learning.id for hit in memory.search("webhook order")] == [kept.id]
+    shown = memory.inject(task="task-1", outcome="billing", title="Handle Stripe webhooks")
+    assert [each.id for each in shown.learnings] == [kept.id]
+    taken = memory.feedback(f"Done.\nLEARNING_HELPFUL: {kept.id}\n", task="task-1")
+    assert taken.counted == (kept.id,)
+    after = memory.learnings.get(kept.id)
+    assert (after.confidence, after.times_injected, after.times_helpful) == (0.75, 1, 1)
+
+
+def test_search_finds_the_right_one_among_others(memory: Memory) -> None:
+    for base in (WEBHOOKS, MIGRATIONS, FLAKY):
+        memory.learn(learning(base))
+    assert memory.search("alter table default rewrites rows")[0].learning.title == MIGRATIONS["title"]
+    assert memory.search("sleeping in playwright tests")[0].learning.title == FLAKY["title"]
+
+
+def test_an_unknown_id_is_not_found(memory: Memory) -> None:
+    with pytest.raises(NotFound, match="learn_nope"):
+        memory.learnings.get("learn_nope")
+
+
+def test_a_verdict_counts_only_where_the_learning_was_shown(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    kept = memory.learn(learning()).learning
+    assert memory.feedback(f"LEARNING_HELPFUL: {kept.id}", task="elsewhere").not_injected == (kept.id,)
+    with pytest.raises(Refused, match="never injected"):
+        memory.rate(kept.id, "helpful")
+    assert memory.learnings.get(kept.id).times_helpful == 0

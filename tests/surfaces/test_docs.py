@@ -1,0 +1,44 @@
+"""Every command, option and setting is documented: a command `recollect a b` has its page docs/a.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect.cli.app import recollect
+from recollect.core.settings import described
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        for name in command.list_commands(ctx):
+            inner = command.get_command(ctx, name)
+            assert inner is not None
+            yield from _commands(inner, (*path, name))
+    if path:
+        yield path, command
+
+
+COMMANDS = list(_commands(recollect))
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
+def test_a_command_and_its_options_stand_in_the_docs(path: tuple[str, ...], command: click.Command) -> None:
+    page = (DOCS / f"{path[0]}.md").read_text("utf-8")
+    assert f"recollect {' '.join(path)}" in page
+    options = [name for param in command.params if isinstance(param, click.Option) for name in param.opts]
+    missing = [name for name in options if f"`{name}" not in page and f" {name}" not in page]
+    assert not missing
+
+
+@pytest.mark.parametrize(("name", "default"), [(name, default) for name, default, _, _ in described()])
+def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: object) -> None:
+    page = (DOCS / "settings.md").read_text("utf-8")
+    shown = f"`{default}`" if default != "" else "empty"
+    assert any(f"`{name}`" in line and shown in line for line in page.splitlines())
