@@ -6,7 +6,7 @@ work; this module only knows what exists, what type it has, and which of it a re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
@@ -115,7 +115,9 @@ def described() -> list[tuple[str, Any, str, bool]]:
     return rows
 
 
-def merged(settings: Settings, given: Mapping[str, Any], source: str, *, trusted: bool = True) -> Settings:
+def merged(
+    settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
+) -> Settings:
     """Settings with a file's or the environment's values over them. Unknown names are refused: a typo is not a wish."""
     changes: dict[str, Any] = {}
     known = {option.name: option for option in fields(Settings)}
@@ -162,8 +164,8 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
-def _checked(option: Field[Any], current: Any, value: Any, name: str, source: str, trusted: bool) -> Any:
-    if option.metadata["guarded"] and not trusted and value != current:
+def _checked(option: Field[Any], current: Any, value: Any, name: str, source: str, trusted: Callable[[], bool]) -> Any:
+    if option.metadata["guarded"] and value != current and not trusted():
         raise BadInput(
             f"{source} sets {name}, which a repository may not choose by itself. "
             "Look at the file, then run: recollect trust"

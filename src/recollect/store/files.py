@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -21,6 +20,8 @@ TEMP_SUFFIX = ".recollect-tmp"
 
 def content_hash(text: str) -> str:
     """The identity of a text: sha256 of its UTF-8 bytes."""
+    import hashlib  # loads OpenSSL, which a reader of memory does not need
+
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

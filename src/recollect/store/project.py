@@ -59,7 +59,7 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     if user_file.is_file():
         settings = merged(settings, _toml(user_file), str(user_file))
     file = root / SETTINGS_FILE
-    settings = merged(settings, _toml(file), str(file), trusted=is_trusted(file, environ))
+    settings = merged(settings, _toml(file), str(file), trusted=lambda: is_trusted(file, environ))
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")

@@ -21,7 +21,7 @@ STOP_WORDS = frozenset(
 )
 
 _CJK = r"぀-ヿ㐀-䶿一-鿿가-힯豈-﫿𠀀-𲎯"
-_WORD = re.compile(rf"[{_CJK}]+|v?\d+(?:\.\d+)+|\.NET\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?", re.IGNORECASE)
+_WORD = re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?")
 _CJK_RUN = re.compile(rf"[{_CJK}]+")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _CACHE_LIMIT = 200_000
