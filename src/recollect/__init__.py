@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from recollect.core.actor import Actor
     from recollect.core.clock import ScriptedClock
     from recollect.core.errors import (
         BadInput,
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
         Stale,
         Trouble,
     )
-    from recollect.core.event import Actor
-    from recollect.core.learning import Injection, Learning, LearningEdit, NewLearning
+    from recollect.core.learning import Injection, Learning
+    from recollect.core.new_learning import LearningEdit, NewLearning
     from recollect.inject.relevant import NewInjection
     from recollect.memory import Memory
     from recollect.search.learnings import LearningHit, SearchOptions
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Actor": "recollect.core.event",
+    "Actor": "recollect.core.actor",
     "BadInput": "recollect.core.errors",
     "Injection": "recollect.core.learning",
     "Learning": "recollect.core.learning",
-    "LearningEdit": "recollect.core.learning",
+    "LearningEdit": "recollect.core.new_learning",
     "LearningHit": "recollect.search.learnings",
     "Memory": "recollect.memory",
     "NewInjection": "recollect.inject.relevant",
-    "NewLearning": "recollect.core.learning",
+    "NewLearning": "recollect.core.new_learning",
     "NotFound": "recollect.core.errors",
     "NotInitialised": "recollect.core.errors",
     "RecollectError": "recollect.core.errors",

@@ -13,7 +13,8 @@ from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning, LearningEdit, check_content
+from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.new_learning import LearningEdit, check_content
 from recollect.store import events
 from recollect.store import learnings as rows
 from recollect.text.normal import clean

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from recollect.core.actor import Actor
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
-from recollect.core.event import Actor
-from recollect.core.learning import COIA, Learning, NewLearning
-from recollect.core.task import check_id
+from recollect.core.ids import check_id
+from recollect.core.learning import COIA, Learning
+from recollect.core.new_learning import NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.text.compare import redundancy

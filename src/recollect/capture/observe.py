@@ -9,8 +9,10 @@ from functools import partial
 from recollect.capture.learn import Captured, learn
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
-from recollect.core.learning import TITLE_LIMIT, NewLearning, PatternType
-from recollect.core.task import Discovery, DiscoveryType, check_id
+from recollect.core.ids import check_id
+from recollect.core.learning import PatternType
+from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.task import Discovery, DiscoveryType
 from recollect.models.asking import Ask, ask
 from recollect.models.prompts import load_prompt
 from recollect.store import events, tasks

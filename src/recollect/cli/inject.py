@@ -6,13 +6,13 @@ The table of options is also what the help page and the documentation test read.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError
+from recollect.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Option:
     name: str
     doc: str
@@ -21,17 +21,17 @@ class Option:
 
 
 OPTIONS = (
-    Option("--task", "id of the task that is about to start (needed)"),
-    Option("--outcome", "id of what the task belongs to; its own learnings are left out (needed)"),
-    Option("--title", "what the task is about"),
-    Option("--description", "more about it; - reads standard input"),
-    Option("--learning", "inject this learning instead of searching; may be repeated", many=True),
-    Option("--max-learnings", "how many at most", int),
-    Option("--min-confidence", "leave out what is below", float),
-    Option("--budget", "tokens the block may take", int),
-    Option("--full", "print whole task instructions with the learnings in place", bool),
-    Option("--json", "print the learnings and the block as JSON", bool),
-    Option("--project", "folder of the project, instead of the current one"),
+    Option(name="--task", doc="id of the task that is about to start (needed)"),
+    Option(name="--outcome", doc="id of what the task belongs to; its own learnings are left out (needed)"),
+    Option(name="--title", doc="what the task is about"),
+    Option(name="--description", doc="more about it; - reads standard input"),
+    Option(name="--learning", doc="inject this learning instead of searching; may be repeated", many=True),
+    Option(name="--max-learnings", doc="how many at most", kind=int),
+    Option(name="--min-confidence", doc="leave out what is below", kind=float),
+    Option(name="--budget", doc="tokens the block may take", kind=int),
+    Option(name="--full", doc="print whole task instructions with the learnings in place", kind=bool),
+    Option(name="--json", doc="print the learnings and the block as JSON", kind=bool),
+    Option(name="--project", doc="folder of the project, instead of the current one"),
 )
 
 

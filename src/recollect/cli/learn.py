@@ -10,7 +10,8 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning, LearningEdit
+from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.new_learning import LearningEdit
 from recollect.store.learnings import SORTS
 
 _TEMPLATE = """\

@@ -6,10 +6,13 @@ Trust comes from the channel: a terminal is a person's, unless a host's environm
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from recollect.core.event import Actor
+from recollect.core.actor import Actor
 from recollect.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HOSTS = {
     "CLAUDECODE": "claude-code",

@@ -1,16 +1,19 @@
 """Time: one injectable clock, instants as integer milliseconds UTC, shown as ISO 8601.
 
-Calendar arithmetic of the tree lives elsewhere; this module knows instants and days, nothing about weeks.
+Calendar arithmetic of the tree lives elsewhere; this module knows instants and days, nothing about weeks. `datetime` is
+imported where it is used: the prompt hook only asks what time it is.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from datetime import UTC, date, datetime, tzinfo
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recollect.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, tzinfo
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -54,6 +57,8 @@ def clock_from(environ: Mapping[str, str]) -> Clock:
 
 def parse_time(text: str) -> int:
     """ISO 8601 to milliseconds; a time without a zone is UTC, a bare date is its midnight."""
+    from datetime import UTC, datetime
+
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -65,6 +70,8 @@ def parse_time(text: str) -> int:
 
 def iso(ms: int) -> str:
     """Milliseconds to ISO 8601 UTC, with milliseconds only where there are any."""
+    from datetime import UTC, datetime
+
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     text = moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
     return text.replace("+00:00", "Z")
@@ -72,4 +79,6 @@ def iso(ms: int) -> str:
 
 def day_of(ms: int, zone: tzinfo) -> date:
     """The calendar day of an instant in the project's time zone."""
+    from datetime import datetime
+
     return datetime.fromtimestamp(ms / 1000, zone).date()

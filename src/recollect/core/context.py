@@ -5,17 +5,21 @@ The protocols say what a room may ask for. `store` and `models` hold what answer
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import date
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.core.clock import Clock
-from recollect.core.event import Actor
-from recollect.core.ids import Ids
-from recollect.core.settings import Settings
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import date
+
+    from recollect.core.actor import Actor
+    from recollect.core.clock import Clock
+    from recollect.core.ids import Ids
+    from recollect.core.prompt import Prompt
+    from recollect.core.settings import Settings
 
 Row = tuple[Any, ...]
 
@@ -92,18 +96,7 @@ class Provider(Protocol):
     def complete(self, prompt: Prompt) -> str: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
-    """What a model is told (`instructions`) and what it is told about (`data`); the two are never spliced."""
-
-    kind: str
-    instructions: str
-    data: str
-    max_tokens: int
-    timeout: float
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class Context:
     """Everything a room may touch, and on whose behalf."""
 

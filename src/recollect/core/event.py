@@ -1,24 +1,16 @@
-"""Who acts, and the record of what they changed."""
+"""The record of a change."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-Trust = Literal["human", "agent", "external"]
-TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
+from recollect.core.record import record
 
-
-@dataclass(frozen=True, kw_only=True)
-class Actor:
-    """Who writes, through which channel. The channel decides the trust, never the text."""
-
-    name: str
-    channel: str
-    trust: Trust
+if TYPE_CHECKING:
+    from recollect.core.actor import Trust
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Event:
     """One change to one thing. Events of one transaction share `change`, so that undo takes them back together."""
 
@@ -33,8 +25,3 @@ class Event:
     old: dict[str, Any]
     new: dict[str, Any]
     reason: str
-
-
-def lowest(*trusts: Trust) -> Trust:
-    """Derived text is as trustworthy as its worst source."""
-    return max(trusts, key=TRUSTS.index)

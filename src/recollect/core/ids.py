@@ -9,9 +9,12 @@ import os
 from collections.abc import Callable
 from itertools import count
 
+from recollect.core.errors import BadInput
+
 Ids = Callable[[str], str]
 """Makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`."""
 
+ID_LIMIT = 200
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
 
 
@@ -29,3 +32,12 @@ def counted_ids() -> Ids:
     """Ids in order, for tests and documentation: `learn_000001`, `learn_000002`, …"""
     numbers = count(1)
     return lambda prefix: f"{prefix}_{next(numbers):06d}"
+
+
+def check_id(value: str, name: str) -> str:
+    """Ids of tasks and outcomes come from callers: any printable text on one line."""
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput(f"{name} is empty; give the id your tracker uses")
+    if len(value) > ID_LIMIT or not value.isprintable():
+        raise BadInput(f"{name} must be at most {ID_LIMIT} printable characters on one line")
+    return value.strip()

@@ -6,12 +6,12 @@ future work) and action (the specific change to make).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from recollect.core.confidence import thousandths
-from recollect.core.errors import BadInput
-from recollect.core.event import Trust
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from recollect.core.actor import Trust
 
 PatternType = Literal["solution", "gotcha", "best-practice", "constraint"]
 Status = Literal["active", "archived", "superseded"]
@@ -20,39 +20,9 @@ PATTERN_TYPES: tuple[PatternType, ...] = get_args(PatternType)
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 COIA = ("context", "observation", "implication", "action")
-TITLE_LIMIT = 100
-FIELD_LIMIT = 10_000
-TAG_LIMIT = 20
-TAG_LENGTH = 50
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewLearning:
-    """What a caller gives. Ids of sources that are not known yet are created on first use."""
-
-    title: str
-    context: str
-    observation: str
-    implication: str
-    action: str
-    tags: tuple[str, ...] = ()
-    domain: str | None = None
-    pattern_type: PatternType = "solution"
-    confidence: float | None = None
-    source_outcome_id: str | None = None
-    source_task_id: str | None = None
-    source_discovery_id: str | None = None
-
-    def __post_init__(self) -> None:
-        check_content(self.title, {field: getattr(self, field) for field in COIA}, self.tags, self.domain)
-        if self.pattern_type not in PATTERN_TYPES:
-            raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {self.pattern_type!r}")
-        if self.confidence is not None:
-            thousandths(self.confidence)
-        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class Learning:
     """A stored learning. `version` counts edits; counters and confidence move without touching it."""
 
@@ -95,22 +65,7 @@ class Learning:
         return (self.context, self.observation, self.implication, self.action)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearningEdit:
-    """Fields to change; None leaves a field as it is."""
-
-    title: str | None = None
-    context: str | None = None
-    observation: str | None = None
-    implication: str | None = None
-    action: str | None = None
-    tags: tuple[str, ...] | None = None
-    domain: str | None = None
-    pattern_type: PatternType | None = None
-    confidence: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class Injection:
     """The record that a learning was shown to a task, and what came of it."""
 
@@ -120,29 +75,3 @@ class Injection:
     injected_at: int
     feedback: Verdict | None = None
     feedback_at: int | None = None
-
-
-def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:
-    """Refuse what no learning may hold, with a message that says how to fix it."""
-    for name, value in {"title": title, **fields}.items():
-        if not isinstance(value, str):
-            raise BadInput(f"{name} must be text, not {type(value).__name__}")
-        if not value.strip():
-            raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
-        if len(value) > FIELD_LIMIT:
-            raise BadInput(
-                f"{name} has {len(value):,} characters; {FIELD_LIMIT:,} is the most. Keep the rest in the log"
-            )
-    if len(title) > TITLE_LIMIT:
-        raise BadInput(
-            f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"
-        )
-    if not isinstance(tags, tuple | list) or not all(isinstance(tag, str) for tag in tags):
-        raise BadInput("tags must be a list of words")
-    if len(tags) > TAG_LIMIT:
-        raise BadInput(f"{len(tags):,} tags given; {TAG_LIMIT} is the most")
-    for tag in tags:
-        if not tag.strip() or len(tag) > TAG_LENGTH or any(not c.isprintable() for c in tag):
-            raise BadInput(f"tag {tag[:60]!r} must be 1 to {TAG_LENGTH} printable characters")
-    if domain is not None and (not domain.strip() or len(domain) > TAG_LENGTH):
-        raise BadInput(f"domain must be 1 to {TAG_LENGTH} characters")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.event import Trust
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from recollect.core.actor import Trust
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Passage:
     """A searchable piece of text, written by the room that owns the text, in the same transaction.
 

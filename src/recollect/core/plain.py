@@ -14,8 +14,8 @@ def plain(value: Any, name: str = "") -> Any:
     """A record, or any mixture of records and containers, as what `json.dumps` takes."""
     if isinstance(value, int) and not isinstance(value, bool) and (name == "at" or name.endswith("_at")):
         return iso(value)
-    if hasattr(value, "__dataclass_fields__"):
-        return {field: plain(getattr(value, field), field) for field in value.__dataclass_fields__}
+    if hasattr(type(value), "__dataclass_fields__"):
+        return {field: plain(part, field) for field, part in vars(value).items()}
     if isinstance(value, dict):
         return {key: plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -7,70 +7,65 @@ work; this module only knows what exists, what type it has, and which of it a re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from recollect.core.errors import BadInput
+from recollect.core.record import record
 
 
-def _option(default: Any, doc: str, *, guarded: bool = False) -> Any:
-    """`guarded`: a repository's file may not set it until `recollect trust`."""
-    return field(default=default, metadata={"doc": doc, "guarded": guarded})
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class SearchSettings:
-    min_confidence: float = _option(0.5, "learnings below this confidence are not found")
-    limit: int = _option(10, "how many hits a search gives")
+    min_confidence: float = 0.5  # learnings below this confidence are not found
+    limit: int = 10  # how many hits a search gives
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class InjectSettings:
-    max_learnings: int = _option(5, "how many learnings one task is given at most")
-    min_confidence: float = _option(0.6, "learnings below this confidence are not injected")
-    explore_from: float = _option(0.5, "one slot tries a learning between this and min_confidence")
-    explore_verdicts: int = _option(3, "… while it has fewer verdicts than this")
-    relevance: float = _option(0.12, "share of the task's words, weighted by rarity, that a learning must meet")
-    budget: int = _option(1500, "tokens the injected block may take")
+    max_learnings: int = 5  # how many learnings one task is given at most
+    min_confidence: float = 0.6  # learnings below this confidence are not injected
+    explore_from: float = 0.5  # one slot tries a learning between this and min_confidence
+    explore_verdicts: int = 3  # … while it has fewer verdicts than this
+    relevance: float = 0.12  # share of the task's words, weighted by rarity, that a learning must meet
+    budget: int = 1500  # tokens the injected block may take
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConfidenceSettings:
-    helpful: float = _option(0.05, "added by a helpful verdict")
-    not_helpful: float = _option(0.1, "taken by a not-helpful verdict")
-    floor: float = _option(0.1, "the lowest confidence; nothing is fully forgotten")
-    ceiling: float = _option(1.0, "the highest confidence")
-    decay: float = _option(0.02, "taken per full period without use")
-    decay_days: int = _option(30, "days in such a period")
-    decay_clock: str = _option("calendar", "`calendar`, or `active` to count only days with a commit")
+    helpful: float = 0.05  # added by a helpful verdict
+    not_helpful: float = 0.1  # taken by a not-helpful verdict
+    floor: float = 0.1  # the lowest confidence; nothing is fully forgotten
+    ceiling: float = 1.0  # the highest confidence
+    decay: float = 0.02  # taken per full period without use
+    decay_days: int = 30  # days in such a period
+    decay_clock: str = "calendar"  # `calendar`, or `active` to count only days with a commit
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CaptureSettings:
-    person: float = _option(0.7, "initial confidence of what a person wrote")
-    blocker: float = _option(0.7, "initial confidence of a learning from a blocker (and of a gotcha)")
-    constraint: float = _option(0.6, "initial confidence of a learning from a constraint")
-    pattern: float = _option(0.5, "initial confidence of a learning from a pattern (and of a best practice)")
-    decision: float = _option(0.5, "initial confidence of a learning from a decision (and of a solution)")
-    recurring_tasks: int = _option(3, "different tasks with the same insight that propose a best practice")
+    person: float = 0.7  # initial confidence of what a person wrote
+    blocker: float = 0.7  # initial confidence of a learning from a blocker (and of a gotcha)
+    constraint: float = 0.6  # initial confidence of a learning from a constraint
+    pattern: float = 0.5  # initial confidence of a learning from a pattern (and of a best practice)
+    decision: float = 0.5  # initial confidence of a learning from a decision (and of a solution)
+    recurring_tasks: int = 3  # different tasks with the same insight that propose a best practice
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StoreSettings:
-    url: str = _option("", "where rows live: empty for the embedded store, or postgresql://…", guarded=True)
-    busy_seconds: float = _option(30.0, "how long a write waits for another process")
-    backups: int = _option(5, "how many automatic backups are kept")
+    url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
+    busy_seconds: float = 30.0  # how long a write waits for another process
+    backups: int = 5  # how many automatic backups are kept
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Settings:
-    space: str = _option("", "the project's name in the store; `init` writes it, so that two clones are one space")
-    timezone: str = _option("UTC", "IANA time zone that decides which day it is; `init` pins it")
-    store: StoreSettings = field(default_factory=StoreSettings)
-    search: SearchSettings = field(default_factory=SearchSettings)
-    inject: InjectSettings = field(default_factory=InjectSettings)
-    confidence: ConfidenceSettings = field(default_factory=ConfidenceSettings)
-    capture: CaptureSettings = field(default_factory=CaptureSettings)
+    space: str = ""  # the project's name in the store; `init` writes it, so that two clones are one space
+    timezone: str = "UTC"  # IANA time zone that decides which day it is; `init` pins it
+    store: StoreSettings = StoreSettings()
+    search: SearchSettings = SearchSettings()
+    inject: InjectSettings = InjectSettings()
+    confidence: ConfidenceSettings = ConfidenceSettings()
+    capture: CaptureSettings = CaptureSettings()
 
     def __post_init__(self) -> None:
         if self.confidence.decay_clock not in ("calendar", "active"):
@@ -86,6 +81,7 @@ class Settings:
                     raise BadInput(f"{section}.{name} must be at least 1")
 
 
+_SECTIONS = (StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings)
 _SHARES = {
     "search": ("min_confidence",),
     "inject": ("min_confidence", "explore_from", "relevance"),
@@ -100,18 +96,16 @@ _COUNTS = {
 }
 
 
-def described() -> list[tuple[str, Any, str, bool]]:
-    """Every setting as (dotted name, default, documentation, guarded), in order."""
-    rows: list[tuple[str, Any, str, bool]] = []
-    defaults = Settings()
-    for top in fields(Settings):
-        value = getattr(defaults, top.name)
-        if "doc" in top.metadata:
-            rows.append((top.name, value, top.metadata["doc"], top.metadata["guarded"]))
-            continue
-        for option in fields(value):
-            meta = option.metadata
-            rows.append((f"{top.name}.{option.name}", getattr(value, option.name), meta["doc"], meta["guarded"]))
+GUARDED = frozenset({"store.url"})
+"""What a repository's file may not choose until the user ran `recollect trust`."""
+
+
+def described() -> list[tuple[str, Any]]:
+    """Every setting as (dotted name, default), in order; docs/settings.md says what each is for."""
+    rows: list[tuple[str, Any]] = []
+    for name, value in vars(Settings()).items():
+        section = _section(value)
+        rows += [(f"{name}.{key}", part) for key, part in section.items()] if section else [(name, value)]
     return rows
 
 
@@ -120,25 +114,22 @@ def merged(
 ) -> Settings:
     """Settings with a file's or the environment's values over them. Unknown names are refused: a typo is not a wish."""
     changes: dict[str, Any] = {}
-    known = {option.name: option for option in fields(Settings)}
     for name, value in given.items():
-        option = known.get(name)
-        if option is None:
+        if name not in vars(settings):
             raise BadInput(f"{source}: unknown setting {name!r}; see docs/settings.md")
         current = getattr(settings, name)
-        if "doc" in option.metadata:
-            changes[name] = _checked(option, current, value, name, source, trusted)
+        section = _section(current)
+        if not section:
+            changes[name] = _checked(current, value, name, source, trusted)
             continue
         if not isinstance(value, Mapping):
             raise BadInput(f"{source}: {name} is a section; write [{name}] and its options under it")
-        inner = {item.name: item for item in fields(current)}
-        section: dict[str, Any] = {}
         for key, part in value.items():
-            if key not in inner:
+            if key not in section:
                 raise BadInput(f"{source}: unknown setting {name}.{key!r}; see docs/settings.md")
-            section[key] = _checked(inner[key], getattr(current, key), part, f"{name}.{key}", source, trusted)
-        changes[name] = replace(current, **section)
-    return replace(settings, **changes)
+            section[key] = _checked(section[key], part, f"{name}.{key}", source, trusted)
+        changes[name] = type(current)(**section)
+    return Settings(**{**vars(settings), **changes})
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -146,7 +137,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}
-    for name, default, _, _ in described():
+    for name, default in described():
         text = environ.get("RECOLLECT_" + name.replace(".", "_").upper())
         if not text:
             continue
@@ -164,8 +155,13 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
-def _checked(option: Field[Any], current: Any, value: Any, name: str, source: str, trusted: Callable[[], bool]) -> Any:
-    if option.metadata["guarded"] and value != current and not trusted():
+def _section(value: Any) -> dict[str, Any]:
+    """The options of a section; empty for a plain value."""
+    return dict(vars(value)) if isinstance(value, _SECTIONS) else {}
+
+
+def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable[[], bool]) -> Any:
+    if name in GUARDED and value != current and not trusted():
         raise BadInput(
             f"{source} sets {name}, which a repository may not choose by itself. "
             "Look at the file, then run: recollect trust"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
-from recollect.core.errors import BadInput
+from recollect.core.record import record
 
 DiscoveryType = Literal["blocker", "constraint", "pattern", "decision", "dependency"]
 DISCOVERY_TYPES: tuple[DiscoveryType, ...] = get_args(DiscoveryType)
-ID_LIMIT = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Outcome:
     """What a piece of work is for; hosts use the session."""
 
@@ -21,7 +19,7 @@ class Outcome:
     created_at: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Task:
     """One unit of work inside an outcome."""
 
@@ -31,7 +29,7 @@ class Task:
     created_at: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Discovery:
     """What an observer saw in a finished task; `learning_id` is what became of it, else `skipped` says why."""
 
@@ -43,12 +41,3 @@ class Discovery:
     created_at: int
     learning_id: str | None = None
     skipped: str | None = None
-
-
-def check_id(value: str, name: str) -> str:
-    """Ids of tasks and outcomes come from callers: any printable text on one line."""
-    if not isinstance(value, str) or not value.strip():
-        raise BadInput(f"{name} is empty; give the id your tracker uses")
-    if len(value) > ID_LIMIT or not value.isprintable():
-        raise BadInput(f"{name} must be at most {ID_LIMIT} printable characters on one line")
-    return value.strip()

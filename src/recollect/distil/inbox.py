@@ -7,7 +7,7 @@ from collections.abc import Callable
 from recollect.capture import edit
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Refused
-from recollect.core.learning import LearningEdit
+from recollect.core.new_learning import LearningEdit
 from recollect.store import escalations, events
 from recollect.store.escalations import Escalation
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from recollect.core.confidence import decimal
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused
+from recollect.core.ids import check_id
 from recollect.core.learning import Learning, Verdict
-from recollect.core.task import check_id
 from recollect.feedback.confidence import after_verdict, clamped
 from recollect.store import events, injections
 from recollect.store import learnings as rows

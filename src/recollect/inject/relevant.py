@@ -5,25 +5,28 @@ Two steps, because the choice must reach the agent even when the record cannot b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
-from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
-from recollect.core.learning import Injection, Learning
-from recollect.core.task import check_id
+from recollect.core.ids import check_id
+from recollect.core.record import record
 from recollect.search.learnings import LearningHit, find
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.text.frame import fit, section
 
+if TYPE_CHECKING:
+    from recollect.core.context import Context, Tx
+    from recollect.core.learning import Injection, Learning
+
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
 LOOKED_AT = 20  # hits beyond the slots, so that a tried-out learning can be skipped for the next
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewInjection:
     """A task that wants learnings. `learnings` names chosen ones; then nothing is searched."""
 
@@ -49,7 +52,7 @@ class NewInjection:
             raise BadInput(f"budget must be at least 1 token, not {self.budget}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Chosen:
     """What a task is shown."""
 
@@ -66,7 +69,7 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     return Chosen(learnings=fitting, markdown=section(fitting))
 
 
-def record(
+def remember(
     ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
 ) -> list[Injection]:
     """Remember what a task was shown; shown again, it is the same injection."""

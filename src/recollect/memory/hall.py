@@ -6,24 +6,25 @@ Rooms are imported where they are called, because the prompt hook opens a Memory
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
-from recollect.core.context import Context, Models
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.event import Actor
 from recollect.core.ids import Ids, random_id
 from recollect.memory.opening import open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recollect.capture.learn import Captured
     from recollect.capture.observe import Observed
-    from recollect.core.learning import Learning, NewLearning, Verdict
+    from recollect.core.context import Context, Models
+    from recollect.core.learning import Learning, Verdict
+    from recollect.core.new_learning import NewLearning
     from recollect.feedback.signals import Taken
     from recollect.inject.relevant import Chosen, NewInjection
     from recollect.memory.inbox import Inbox
@@ -91,6 +92,8 @@ class Memory:
 
     def acting_as(self, actor: Actor) -> Memory:
         """The same memory on behalf of somebody else: servers answer many callers."""
+        from dataclasses import replace
+
         return Memory(replace(self.context, actor=actor), self.project)
 
     # Verbs
@@ -98,7 +101,7 @@ class Memory:
     def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
         """Capture a learning, given as a record or as its fields."""
         from recollect.capture.learn import learn
-        from recollect.core.learning import NewLearning
+        from recollect.core.new_learning import NewLearning
 
         return learn(self.context, new or _made(NewLearning, fields))
 
@@ -116,7 +119,7 @@ class Memory:
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
-        from recollect.inject.relevant import NewInjection, choose, record
+        from recollect.inject.relevant import NewInjection, choose, remember
 
         wanted = wanted or _made(NewInjection, fields)
         chosen = choose(self.context, wanted)
@@ -128,7 +131,7 @@ class Memory:
                 "learnings": tuple(learning.id for learning in chosen.learnings),
             }
             try:
-                record(self.context, **shown)
+                remember(self.context, **shown)
             except Trouble:
                 self._spool("inject", shown)
         return chosen

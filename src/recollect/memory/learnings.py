@@ -7,7 +7,8 @@ from recollect.core.confidence import thousandths
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.event import Event
-from recollect.core.learning import Injection, Learning, LearningEdit
+from recollect.core.learning import Injection, Learning
+from recollect.core.new_learning import LearningEdit
 from recollect.store import events, injections
 from recollect.store import learnings as rows
 from recollect.store.learnings import SORTS, Filter

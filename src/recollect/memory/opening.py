@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.core.clock import Clock
 from recollect.core.context import Context, Db, Models
 from recollect.core.errors import BadInput
-from recollect.core.event import Actor
-from recollect.core.ids import Ids
 from recollect.models.scripted import NoModels
 from recollect.store.opening import open_sqlite
-from recollect.store.project import Project
 from recollect.store.vault import FolderVault
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from recollect.core.actor import Actor
+    from recollect.core.clock import Clock
+    from recollect.core.ids import Ids
     from recollect.store.history import Repository
+    from recollect.store.project import Project
 
 
 def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None) -> Context:

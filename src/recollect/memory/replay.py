@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from recollect.core.actor import Actor
 from recollect.core.clock import ScriptedClock
 from recollect.core.context import Context
 from recollect.core.errors import RecollectError, Trouble
-from recollect.core.event import Actor
 from recollect.store import events, spool
 from recollect.store.project import Project
 
@@ -62,10 +62,10 @@ def _replay_one(ctx: Context, record: dict[str, Any]) -> None:
 
 def _verbs() -> dict[str, Callable[[Context, str, dict[str, Any]], object]]:
     from recollect.feedback.signals import take
-    from recollect.inject.relevant import record
+    from recollect.inject.relevant import remember
 
     return {
-        "inject": lambda ctx, change, given: record(
+        "inject": lambda ctx, change, given: remember(
             ctx, **{**given, "learnings": tuple(given["learnings"])}, change=change
         ),
         "feedback": lambda ctx, change, given: take(ctx, **given, change=change),

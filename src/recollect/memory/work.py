@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from recollect.core.context import Context
+from recollect.core.ids import check_id
 from recollect.core.learning import Injection
-from recollect.core.task import Discovery, Outcome, Task, check_id
+from recollect.core.task import Discovery, Outcome, Task
 from recollect.store import injections, tasks
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from recollect.core.context import Context, Prompt
+from recollect.core.context import Context
 from recollect.core.errors import BadInput, Trouble
+from recollect.core.prompt import Prompt
 from recollect.store import answers
 from recollect.store.files import content_hash
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Prompt, Provider
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from recollect.core.context import Provider
+    from recollect.core.prompt import Prompt
 
 
 class ScriptedProvider:

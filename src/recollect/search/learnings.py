@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
-from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
+from recollect.core.record import record
 from recollect.search import words
 from recollect.store import learnings as rows
 from recollect.store.learnings import KIND, Filter
@@ -16,11 +15,16 @@ from recollect.store.lookup import understand
 from recollect.store.passages import HEADER_LINES, Stored
 from recollect.text.snippet import snippet
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Context, Tx
+
 FIELDS = ("title", "who", "tags", *COIA)
 LIMIT = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SearchOptions:
     """What a search may be narrowed by; None takes the setting's default."""
 
@@ -31,7 +35,7 @@ class SearchOptions:
     status: str = "active"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LearningHit:
     """A learning that matched, how well, where, and the words around the match."""
 

@@ -5,13 +5,17 @@ The same code ranks on both engines: an engine only says which passages hold a t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Tx
+from recollect.core.record import record
 from recollect.store import passages
 from recollect.store.lookup import Query, candidates
 from recollect.store.passages import HEADER_LINES, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from recollect.core.context import Tx
 
 BATCH = 64  # candidates scored at a time
 K1 = 1.2
@@ -24,7 +28,7 @@ KEYWORD_WEIGHT = 3.0
 WHO_WEIGHT = 1.0
 
 
-@dataclass(frozen=True)
+@record
 class Scored:
     """A passage with its score, the share of the query it covers (by weight), and the lines that matched."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Tx
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 
 @dataclass(frozen=True)

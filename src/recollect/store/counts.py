@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Tx
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 
 def learnings_by_status(tx: Tx) -> dict[str, int]:

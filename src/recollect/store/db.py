@@ -7,10 +7,12 @@ engine: every statement is walled into one space, and work that belongs to a com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from recollect.core.context import Row, Tx
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from recollect.core.context import Row, Tx
 
 _walled: set[str] = set()
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.core.context import Tx
 from recollect.core.errors import NotFound
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 _COLUMNS = "number, kind, subject, other, reason, detail, created_at, resolved_at, resolution"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Escalation:
     number: int
     kind: str

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.core.context import Context, Tx
 from recollect.core.event import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from recollect.core.context import Context, Tx
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
 

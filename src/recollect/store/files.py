@@ -9,11 +9,14 @@ import errno
 import fcntl
 import os
 import stat
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadInput, NoSpace, StoreUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 TEMP_SUFFIX = ".recollect-tmp"
 

@@ -13,14 +13,17 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import SequenceMatcher
-from pathlib import Path
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from recollect.text.staging import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from zoneinfo import ZoneInfo
 
 LIMIT_SECONDS = 5.0
 

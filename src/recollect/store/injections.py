@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Tx
+from typing import TYPE_CHECKING
+
 from recollect.core.learning import Injection, Verdict
+
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 _COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"
 

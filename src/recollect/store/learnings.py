@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.confidence import decimal
-from recollect.core.context import Row, Tx
 from recollect.core.errors import NotFound, Stale
 from recollect.core.learning import Learning
 from recollect.core.passage import Passage
+from recollect.core.record import record
 from recollect.store import passages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Row, Tx
 
 KIND = "learning"
 _COLUMNS = (
@@ -33,7 +36,7 @@ SORTS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Filter:
     """Which learnings a list or a search wants; None means any."""
 

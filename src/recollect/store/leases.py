@@ -6,13 +6,16 @@ was overtaken finds that its fence is old and must not write.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from recollect.core.context import Context, Tx
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Lease:
     name: str
     owner: str

@@ -6,11 +6,14 @@ The cost is bounded by `POSTINGS` whatever the text: common words never bring ca
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Tx
+from recollect.core.record import record
 from recollect.store import passages
 from recollect.text.tokens import terms as terms_of
+
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
@@ -18,7 +21,7 @@ RAREST = 16  # terms that bring candidates
 POSTINGS = 30_000  # index entries read for one query; the rarest term always comes through
 
 
-@dataclass(frozen=True)
+@record
 class Query:
     """A text as search understands it: its terms with the weight of each, rarest first."""
 

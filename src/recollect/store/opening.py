@@ -5,14 +5,18 @@ Knows the order of migrations and nothing of what the tables mean.
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
 from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer
 from recollect.store.files import locked, write_path
-from recollect.store.schema import MIGRATIONS, VERSION, rendered
+from recollect.store.schema import MIGRATIONS, VERSION, statements
 from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 APPLICATION_ID = 0x7265636F  # "reco"
 
@@ -79,6 +83,10 @@ def check_file(path: Path) -> None:
 
 def _version(db: SqliteDb) -> int:
     connection = db.connection()
+    with suppress(apsw.SQLError), translated(db.path):  # no such table: a new store, or not ours
+        found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        if found == (str(VERSION),):
+            return VERSION
     with translated(db.path):
         owner = connection.pragma("application_id")
         tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
@@ -100,7 +108,7 @@ def _migrate(db: SqliteDb) -> None:
     """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
     version = _version(db)
     if 0 < version < VERSION:
-        backup_to(db, db.path.parent / "backups" / f"before-{MIGRATIONS[version].name}.db")
+        backup_to(db, db.path.parent / "backups" / f"before-{MIGRATIONS[version]}.db")
     connection = db.connection()
     for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
         with translated(db.path), connection:
@@ -108,9 +116,9 @@ def _migrate(db: SqliteDb) -> None:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 for statement in _FIRST:
                     connection.execute(statement)
-            for statement in migration.statements:
-                connection.execute(rendered(statement, TYPES))
-            connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration.name, position))
+            for statement in statements(migration, TYPES):
+                connection.execute(statement)
+            connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration, position))
             connection.execute(
                 "INSERT INTO meta (name, value) VALUES ('schema', ?) "
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",

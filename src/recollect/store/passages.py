@@ -6,26 +6,31 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from recollect.core.context import Row, Tx
-from recollect.core.event import Trust
-from recollect.core.passage import Passage
+from recollect.core.record import record
 from recollect.store.files import content_hash
 from recollect.text.tokens import terms as terms_of
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
+
+    from recollect.core.actor import Trust
+    from recollect.core.context import Row, Tx
+    from recollect.core.passage import Passage
 
 HEADER_LINES = 3  # title, who, keywords
 CHUNK = 500  # ids in one IN list: both engines take it, and a plan stays small
 EVERY = ""  # the term that every passage holds: its count is the number of passages
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
+_NAMES = _COLUMNS.split(", ")
 
 
-@dataclass(frozen=True)
+@record
 class Stored:
-    """A passage as search reads it. Positional, because hundreds are made per query."""
+    """A passage as search reads it."""
 
     doc: int
     id: str
@@ -98,12 +103,12 @@ def by_docs(tx: Tx, docs: Sequence[int], *, kinds: tuple[str, ...] = ()) -> list
             **{f"d{i}": doc for i, doc in enumerate(chunk)},
             **kind_params,
         )
-    return [Stored(*row) for row in found]
+    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in found]
 
 
 def by_id(tx: Tx, id: str) -> Stored | None:
     row = tx.row(f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND id = :id", id=id)
-    return Stored(*row) if row else None
+    return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

@@ -5,22 +5,26 @@ Finding a project reads a few small files and runs nothing, because the hook doe
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import BadInput, NotInitialised
+from recollect.core.errors import BadInput, NotInitialised, Trouble
+from recollect.core.record import record
 from recollect.core.settings import Settings, from_environment, merged
 from recollect.store.files import content_hash, write_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Project:
     """A project's root, its settings, and where its data lives (worktrees of one repository share it)."""
 
@@ -59,7 +63,8 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     if user_file.is_file():
         settings = merged(settings, _toml(user_file), str(user_file))
     file = root / SETTINGS_FILE
-    settings = merged(settings, _toml(file), str(file), trusted=lambda: is_trusted(file, environ))
+    given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / "settings.json")
+    settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
@@ -171,6 +176,26 @@ def _toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} is not valid TOML: {error}") from None
+
+
+def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
+    """The file's content, kept as JSON next to the store: reading TOML costs the prompt hook 5 ms, JSON nothing.
+
+    The copy counts only while the file is the one it was made from; what may be set is checked afterwards either way.
+    """
+    stat = file.stat()
+    made_from = [str(file), stat.st_mtime_ns, stat.st_size, stat.st_ino]
+    try:
+        known = json.loads(cache.read_bytes())
+        if known["made_from"] == made_from:
+            return dict(known["content"])
+    except (OSError, ValueError, TypeError, KeyError):
+        pass  # no copy yet, or not one of ours: read the file itself
+    content = _toml(file)
+    if cache.parent.is_dir():
+        with suppress(Trouble, TypeError):  # a read-only project has no copy; a date in the file cannot be one
+            write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
+    return content
 
 
 def _slug(name: str) -> str:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import Trouble
 from recollect.store.files import write_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:

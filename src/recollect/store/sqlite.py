@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from recollect.core.context import Row
 from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.store.db import Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from recollect.core.context import Row
 
 TYPES = {"$int": "INTEGER", "$text": "TEXT", "$key": "INTEGER PRIMARY KEY", "$table": "STRICT"}
 

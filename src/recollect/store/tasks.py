@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Tx
+from typing import TYPE_CHECKING
+
 from recollect.core.errors import NotFound
 from recollect.core.task import Discovery, Outcome, Task
+
+if TYPE_CHECKING:
+    from recollect.core.context import Tx
 
 _DISCOVERY = "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"
 

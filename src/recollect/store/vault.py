@@ -6,9 +6,9 @@ Paths are relative, with `/`. Every folder on the way is opened without followin
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadInput, Stale
 from recollect.store.files import (
@@ -19,6 +19,9 @@ from recollect.store.files import (
     translated,
     write_atomically,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PART_LIMIT = 200
 

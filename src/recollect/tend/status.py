@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.core.actor import Actor
 from recollect.core.context import Context
-from recollect.core.event import Actor
 from recollect.store import counts, escalations, spool
 from recollect.store.project import Project
 

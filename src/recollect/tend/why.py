@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.core.actor import Trust
 from recollect.core.context import Context
-from recollect.core.event import Event, Trust
+from recollect.core.event import Event
 from recollect.core.learning import Injection
 from recollect.store import events, injections
 from recollect.store import learnings as rows

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
-from recollect.core.learning import Learning
+from recollect.core.record import record
 from recollect.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.learning import Learning
 
 HEADING = "## Relevant Learnings (from past outcomes)"
 END_MARK = "_End of relevant learnings._"
@@ -29,7 +33,7 @@ NOTE = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shown:
     """A learning as far as an agent sees it, every text in normal form."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 from recollect.text.stem import stem
 
@@ -20,9 +21,10 @@ STOP_WORDS = frozenset(
     "s t d ll m o re ve don didn doesn isn wasn aren won".split()
 )
 
-_CJK = r"぀-ヿ㐀-䶿一-鿿가-힯豈-﫿𠀀-𲎯"
-_WORD = re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?")
-_CJK_RUN = re.compile(rf"[{_CJK}]+")
+_CJK = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿𠀀-𲎯"
+_ASCII_WORD = re.compile(
+    r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
+)
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _CACHE_LIMIT = 200_000
 _TERM_LIMIT = 64
@@ -35,7 +37,7 @@ def terms(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     found: list[str] = []
-    for word in _WORD.findall(text):
+    for word in words(text):
         made = _known.get(word)
         if made is None:
             made = _terms_of(word)
@@ -47,7 +49,7 @@ def terms(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """The words of a text as written: what snippets and counts work on."""
-    return _WORD.findall(text)
+    return _ASCII_WORD.findall(text) if text.isascii() else _any_word().findall(text)
 
 
 def word_terms(word: str) -> tuple[str, ...]:
@@ -59,13 +61,24 @@ def tokens(text: str) -> int:
     """What a text costs in a prompt: an upper-bound heuristic of words / 0.75, where a CJK character is a word."""
     if text.isascii():
         return -(-len(text.split()) * 4 // 3)
-    wide = sum(len(run) for run in _CJK_RUN.findall(text))
-    narrow = len(_CJK_RUN.sub(" ", text).split())
+    wide = sum(len(run) for run in _cjk_run().findall(text))
+    narrow = len(_cjk_run().sub(" ", text).split())
     return -(-(wide + narrow) * 4 // 3)
 
 
+@cache
+def _any_word() -> re.Pattern[str]:
+    """Compiled when first met: the wide character classes take longer than the rest of this module."""
+    return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?")
+
+
+@cache
+def _cjk_run() -> re.Pattern[str]:
+    return re.compile(rf"[{_CJK}]+")
+
+
 def _terms_of(word: str) -> tuple[str, ...]:
-    if _CJK_RUN.match(word):
+    if not word.isascii() and _cjk_run().match(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
     whole = _plain(word)
     if "." in whole and whole[0] == "v":

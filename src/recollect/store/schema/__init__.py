@@ -1,29 +1,22 @@
 """Tables of both engines, as named migrations in order.
 
-Each migration is a list of statements with the engine's types left open: `$int`, `$text`, `$key` (an integer the engine
-counts up), `$table` (what ends a table definition). A migration runs in one transaction, after a verified backup.
+Each migration is a module of statements with the engine's types left open: `$int`, `$text`, `$key` (an integer the
+engine counts up), `$table` (what ends a table definition). It runs in one transaction, after a verified backup.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from recollect.store.schema import m001_foundation
-
-
-@dataclass(frozen=True)
-class Migration:
-    name: str
-    statements: tuple[str, ...]
-
-
-MIGRATIONS: tuple[Migration, ...] = (Migration("m001_foundation", m001_foundation.STATEMENTS),)
-
+MIGRATIONS = ("m001_foundation",)
 VERSION = len(MIGRATIONS)
 
 
-def rendered(statement: str, types: dict[str, str]) -> str:
-    """A statement with the engine's types in place."""
-    for name, text in types.items():
-        statement = statement.replace(name, text)
-    return statement
+def statements(migration: str, types: dict[str, str]) -> list[str]:
+    """The statements of a migration with the engine's types in place; loaded only when a store has to be migrated."""
+    from importlib import import_module
+
+    made = []
+    for statement in import_module(f"recollect.store.schema.{migration}").STATEMENTS:
+        for name, text in types.items():
+            statement = statement.replace(name, text)
+        made.append(statement)
+    return made

@@ -1,0 +1,24 @@
+"""Who acts, and how far they are trusted."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from recollect.core.record import record
+
+Trust = Literal["human", "agent", "external"]
+TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
+
+
+@record
+class Actor:
+    """Who writes, through which channel. The channel decides the trust, never the text."""
+
+    name: str
+    channel: str
+    trust: Trust
+
+
+def lowest(*trusts: Trust) -> Trust:
+    """Derived text is as trustworthy as its worst source."""
+    return max(trusts, key=TRUSTS.index)

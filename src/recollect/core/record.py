@@ -1,0 +1,90 @@
+"""Records: frozen, keyword-only dataclasses whose machinery is made when somebody asks for it.
+
+`@dataclass` imports `inspect` and compiles six functions per class: on the path of the prompt hook that was a third of
+the process, paid on every prompt. A record shares its methods with all others; `dataclasses.fields`, `replace`,
+`is_dataclass`, msgspec and pydantic find real dataclass fields on it, made on their first look. Off that path a plain
+`@dataclass(frozen=True, kw_only=True)` serves as well.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` itself is worth avoiding here
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+else:
+
+    def dataclass_transform(**_):
+        return lambda function: function
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def record(cls: type[T]) -> type[T]:
+    """Make a class with annotations into a record; its `__post_init__`, if any, checks its invariants."""
+    names = tuple(cls.__annotations__)
+    wanted = frozenset(names)
+    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+    check = cls.__dict__.get("__post_init__")
+
+    def make(self: Any, **given: Any) -> None:
+        values = {**defaults, **given} if defaults else given
+        if values.keys() != wanted:
+            missing, unknown = sorted(wanted - values.keys()), sorted(values.keys() - wanted)
+            said = f"needs {', '.join(missing)}" if missing else f"has no field {', '.join(unknown)}"
+            raise TypeError(f"{cls.__name__} {said}")
+        self.__dict__.update(values)
+        if check is not None:
+            check(self)
+
+    members: dict[str, Any] = {
+        "__init__": make,
+        "__repr__": _repr,
+        "__eq__": _eq,
+        "__hash__": _hash,
+        "__setattr__": _refuse,
+        "__delattr__": _refuse,
+        "__dataclass_fields__": _LateFields(names, defaults),
+    }
+    for name, member in members.items():
+        setattr(cls, name, member)
+    return cls
+
+
+class _LateFields:
+    """Stands for `__dataclass_fields__` until somebody reads it, then puts the real thing in its place."""
+
+    def __init__(self, names: tuple[str, ...], defaults: dict[str, Any]):
+        self._names = names
+        self._defaults = defaults
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
+        import dataclasses
+
+        spec = [
+            (name, owner.__annotations__[name], dataclasses.field(default=self._defaults[name]))
+            if name in self._defaults
+            else (name, owner.__annotations__[name])
+            for name in self._names
+        ]
+        twin = dataclasses.make_dataclass(owner.__name__, spec, frozen=True, kw_only=True)
+        owner.__dataclass_params__ = twin.__dataclass_params__  # type: ignore[attr-defined]
+        fields: dict[str, Any] = twin.__dataclass_fields__  # type: ignore[attr-defined]
+        owner.__dataclass_fields__ = fields  # type: ignore[attr-defined]
+        return fields
+
+
+def _repr(self: Any) -> str:
+    return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+def _eq(self: Any, other: object) -> bool:
+    return type(self) is type(other) and self.__dict__ == other.__dict__
+
+
+def _hash(self: Any) -> int:
+    return hash(tuple(self.__dict__[name] for name in sorted(self.__dict__)))
+
+
+def _refuse(self: Any, name: str, *_: object) -> NoReturn:
+    raise AttributeError(f"{type(self).__name__} is frozen; {name} cannot be changed")
