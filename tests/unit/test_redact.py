@@ -43,9 +43,7 @@ KEY = made_up(_MIXED, 32)
 SLACK_PATH = f"T0000ABCD/B0000ABCD/{KEY}"
 DISCORD_PATH = f"918273645546372819/{KEY * 2}"
 TEAMS_PATH = f"{UUID}@{UUID}/IncomingWebhook/{made_up(_HEX, 32)}/{UUID}"
-JWT = ".".join(
-    (encoded('{"alg":"HS256"}').rstrip("="), encoded('{"sub":"12345"}').rstrip("="), made_up(_MIXED, 43))
-)
+JWT = ".".join((encoded('{"alg":"HS256"}').rstrip("="), encoded('{"sub":"12345"}').rstrip("="), made_up(_MIXED, 43)))
 
 # kind, text, and the part of the text that must go
 EXAMPLES: list[tuple[str, str, str]] = [
@@ -230,9 +228,7 @@ def test_a_private_key_goes_as_a_whole_however_its_lines_are_broken(newline: str
 
 def test_a_private_key_without_its_end_goes_as_far_as_it_looks_like_one() -> None:
     text = private_key("EC PRIVATE KEY").partition("-----END")[0]
-    assert (
-        redact(text + "and that was (all) of it").text == "[redacted:private-key]\nand that was (all) of it"
-    )
+    assert redact(text + "and that was (all) of it").text == "[redacted:private-key]\nand that was (all) of it"
 
 
 def test_two_private_keys_leave_the_text_between_them() -> None:
