@@ -1,7 +1,8 @@
-"""Made-up secrets in the formats their vendors publish, seeded, for measuring redaction.
+"""Made-up secrets in publicly known formats, seeded, for measuring redaction.
 
-Written from the vendors' format descriptions and independent of the recogniser: it knows nothing of the
-patterns in `recollect.text.redact`. A sample is a text and the random parts of it that must not survive.
+The formats are those vendors publish or, where a vendor is silent, those public scanners' rule sets record. The
+samples share no code with the patterns in `recollect.text.redact`. A sample is a text and the random parts of it that
+must not survive.
 """
 
 import base64
