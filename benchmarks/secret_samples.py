@@ -1,7 +1,8 @@
-"""Made-up secrets in the formats their vendors publish, seeded, for measuring redaction.
+"""Made-up secrets in publicly known formats, seeded, for measuring redaction.
 
-Written from the vendors' format descriptions and independent of the recogniser: it knows nothing of the
-patterns in `recollect.text.redact`. A sample is a text and the random parts of it that must not survive.
+The formats are those vendors publish or, where a vendor is silent, those public scanners' rule sets record. The
+samples share no code with the patterns in `recollect.text.redact`. A sample is a text and the random parts of it that
+must not survive.
 """
 
 import base64
@@ -177,6 +178,20 @@ def aws_secret(rng: random.Random) -> Sample:
     return Sample(text=line.format(key, secret), hidden=(secret,), bare_token=False)
 
 
+def said(rng: random.Random) -> Sample:
+    """As people write it in a note."""
+    secret, key = password(rng), chars(rng, BASE62, 32)
+    line, hidden = rng.choice(
+        (
+            (f"the staging password is {secret}", secret),
+            (f"Password: {secret} (changed in May)", secret),
+            (f"their API key is {key}, valid until June", key),
+            (f'def connect(password: str = "{secret}") -> None:', secret),
+        )
+    )
+    return Sample(text=line, hidden=(hidden,), bare_token=False)
+
+
 def netrc(rng: random.Random) -> Sample:
     secret, gap = password(rng), rng.choice((" ", "\n  "))
     return Sample(
@@ -323,6 +338,7 @@ FORMATS: dict[str, Make] = {
     "authorization": authorization,
     "password": password_assignment,
     "secret": secret_assignment,
+    "said in a note": said,
     "netrc": netrc,
     "command-line": command_line,
     "docker-auth": docker_auth,

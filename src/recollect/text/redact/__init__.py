@@ -9,7 +9,7 @@ UTF-8 bytes with lone surrogates let through, so every str can be redacted and s
 
 import functools
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Redacted:
     """One per marker this call put in, in order of appearance; `private` for a dropped span."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class _Span:
     start: int
     end: int
@@ -57,26 +57,24 @@ def redact(text: str) -> Redacted:
         found = _found(data)
         if not found:
             break
-        data, marks = _replaced(data, sorted([*marks, *found]))
+        data, marks = _replaced(data, _joined([*marks, *found]))
     if not marks:
         return Redacted(text=text, kinds=())
     return Redacted(text=data.decode("utf-8", "surrogatepass"), kinds=tuple(mark.kind for mark in marks))
 
 
 def _found(data: bytes) -> list[_Span]:
-    """Disjoint spans to replace, in order. Markers already in the text are left alone."""
-    spans = list(_private_spans(data))
+    """What to replace. Markers already in the text are no part of any secret."""
     markers = _markers(data)
-    for shape in _possible(data):
-        spans.extend(span for span in _secrets(shape, data) if not _touches(span, markers))
-    return _joined(spans)
+    secrets = (span for shape in _possible(data) for span in _secrets(shape, data))
+    return [*_private_spans(data), *(span for span in secrets if not _touches(span, markers))]
 
 
-def _possible(data: bytes) -> list[Shape]:
+def _possible(data: bytes) -> Iterable[Shape]:
     """The shapes one of whose hints occurs: one pass over the text for all of them."""
-    hits = frozenset(_hints().Match(data))
-    # The hint after the last shape's is always there. Without it RE2 gave up, and nothing may be ruled out.
-    return [shape for number, shape in enumerate(SHAPES) if number in hits or len(SHAPES) not in hits]
+    hits = _hints().Match(data)
+    # One hint always occurs. If not even that was seen, RE2 ran out of memory and nothing may be ruled out.
+    return [SHAPES[number] for number in sorted(hits) if number < len(SHAPES)] if hits else SHAPES
 
 
 def _private_spans(data: bytes) -> Iterator[_Span]:
@@ -107,16 +105,9 @@ def _secrets(shape: Shape, data: bytes) -> Iterator[_Span]:
         start, end = match.span(group)
         position = end
         if shape.guard(data[start : min(end, start + _JUDGED)].decode("utf-8", "replace")):
-            yield _Span(start, _character_end(data, end), shape.kind)
+            yield _Span(start, end, shape.kind)
         elif shape.named and end - start <= _LONGEST_NAME:
             position = start
-
-
-def _character_end(data: bytes, end: int) -> int:
-    """A pattern with a longest length may stop inside a character; take the rest of it along."""
-    while end < len(data) and data[end] & 0xC0 == 0x80:
-        end += 1
-    return end
 
 
 def _markers(data: bytes) -> list[_Span]:

@@ -20,14 +20,14 @@ _SPACE = r"(?:[ \t]|%20|\+){1,4}"
 _QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])"
 _OPTIONAL_QUOTE = _QUOTE + "?"
 
-# What stands between a name and its value, in JSON, YAML, TOML, shell, code and URLs.
-_ASSIGN = _OPTIONAL_QUOTE + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd])[ \t]{0,8}[bruf]{0,2}"
+# What stands between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
+_ASSIGN = _OPTIONAL_QUOTE + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}"
 
 
 def _quoted(least: int) -> str:
     """A value in quotes, which a string inside a string escapes."""
     return (
-        rf"(?:\\{{0,7}}\"((?:[^\"\\\r\n]|\\[^\"\\nrtu]){{{least},}})"
+        rf"[bruf]{{0,2}}(?:\\{{0,7}}\"((?:[^\"\\\r\n]|\\[^\"\\nrtu]){{{least},}})"
         rf"|\\{{0,7}}'((?:[^'\\\r\n]|\\[^'\\nrtu]){{{least},}})"
         rf"|`([^`\\\r\n]{{{least},}}))"
     )
@@ -42,11 +42,12 @@ def _element(names: str, least: int) -> str:
 
 
 _STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
-_PASSWORD_NAME = r"(?i)(?:password|passwd|passphrase|passwort|[_-]pwd|\bpwd|[_-]pass|\bpass)" + _STAGE + _ASSIGN
+_PASSWORD_NAME = r"(?i)(?:password|passwd|passphrase|passwort|[_-]pwd|\bpwd|[_-]pass|\bpass)" + _STAGE
 _KEY_NAME = (
-    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|license)[_.-]?key"
-    r"|token|secret(?:[_.-]?(?:key|base|string))?|credentials?|(?-i:\b_auth))" + _STAGE + _ASSIGN
+    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app)[_. -]?key"
+    r"|license[_. -]?key|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|(?-i:\b_auth))" + _STAGE
 )
+_IS = r"[ \t]{1,4}(?:is|was)[ \t:]{1,4}"
 _PASSWORD_HINTS = "pass pwd"
 _KEY_HINTS = "key secret token credential _auth"
 
@@ -112,10 +113,15 @@ CONTEXTS: tuple[Shape, ...] = (
         rf"(?i)secret[_-]?(?:access)?[_-]?key{_ASSIGN}{_OPTIONAL_QUOTE}({BASE64}{{40}})(?:[^A-Za-z0-9+/=]|\z)",
         like_token,
     ),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _quoted(4), like_password, named=True),
-    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _bare(6), like_bare_password, named=True),
+    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _ASSIGN + _quoted(4), like_password, named=True),
+    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _ASSIGN + _bare(6), like_bare_password, named=True),
+    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _quoted(4), like_password, named=True),
+    shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _bare(6), like_bare_password, named=True),
     shape("password", _PASSWORD_HINTS, _element("password|passwd|passphrase", 4), like_password),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _quoted(12), like_key, named=True),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _bare(12), like_key, named=True),
+    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _quoted(12), like_key, named=True),
+    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _bare(12), like_key, named=True),
+    shape("secret", _KEY_HINTS, _KEY_NAME + _IS + _OPTIONAL_QUOTE + _bare(12), like_key, named=True),
     shape("secret", _KEY_HINTS, _element("secret|token|key", 12), like_key),
+    # an environment variable such as SEARCH_KEY may hold anything, so only an unbroken random run counts
+    shape("secret", "_key", rf"[A-Z0-9]_KEY{_ASSIGN}{_OPTIONAL_QUOTE}([A-Za-z0-9]{{24,}})", like_token),
 )

@@ -1,8 +1,8 @@
 """Does a value look like a real secret, or like what people write in its place?
 
 A vendor's prefix needs little more than `not_a_placeholder`. Values known by the name beside them
-(`password = …`) need more, since most such values in code are names, types, lookups and labels. The expressions
-here run on the stdlib's engine, so each is written to need no backtracking.
+(`password = …`) need more, since most such values in code are names, types, lookups and labels. The
+expressions here run on the stdlib's engine, so each is written to need no backtracking.
 """
 
 import base64
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 # A random token holds one of these about once in a million; documentation is full of them.
 _PLACEHOLDER = re.compile(
-    r"example|xxxx|change.?(?:me|this)|placeholder|redacted|dummy|insert|replace[-_]|sample[-_]|[-_]here\b"
+    r"example|(?-i:xxxx|XXXX)|change.?(?:me|this)|placeholder|redacted|dummy|insert|replace[-_]|sample[-_]|[-_]here\b"
     r"|your[-_.]|[-_.]your|yourpass|yourkey|yourtoken|\*\*\*|\.\.\.|1234567890|abcdefgh|<[^<>]*>",
     re.IGNORECASE,
 )

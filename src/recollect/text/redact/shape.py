@@ -1,7 +1,8 @@
 """What a row in the tables of secret shapes is, and the pieces their patterns share.
 
 Patterns are RE2 over the bytes of a text and see ASCII. The part to hide is the first group that took part in
-the match, or the whole match.
+the match, or the whole match. A class that takes in non-ASCII bytes has no upper length, else a match could
+end inside a character.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Tokens known by themselves: a vendor's prefix, length and alphabet, as published.
+"""Tokens known by themselves: a vendor's prefix, length and alphabet, as publicly known.
 
 Nothing here is a secret. Where a vendor says that tokens may grow, the pattern has no upper length.
 """
