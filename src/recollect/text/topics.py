@@ -1,0 +1,146 @@
+"""What a short technical text is about: tags that occur in it, and a domain from a small table.
+
+Tags are only ever words of the text (a known short form is spelled out), best first: technologies, then identifiers
+and acronyms, then the longest words of its first line. Knows nothing about learnings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from recollect.core.learning import TAG_LENGTH
+from recollect.text.tokens import STOP_WORDS
+
+FEWEST_TAGS, MOST_TAGS = 2, 5
+
+_TECHNOLOGIES = frozenset(
+    """
+    airflow alembic android angular ansible apache argocd asyncio aws axios azure babel bash bazel bigquery black
+    boto3 bun c c# c++ cassandra celery chrome circleci clang clickhouse cloudflare cloudfront cmake cockroachdb
+    composer cors cron css csv curl cypress dart datadog debian deno django docker dotnet duckdb dynamodb ecs
+    elasticsearch electron elixir esbuild eslint express fargate fastapi fastify ffmpeg figma firebase firefox flask
+    flutter gcp gin git github gitlab go gradle grafana graphql grpc gunicorn haskell helm heroku hibernate html
+    htmx http https hugo ios istio java javascript jest jenkins jinja jinja2 jpa jquery json junit jwt kafka keycloak
+    kotlin kubernetes lambda launchdarkly laravel linux lua macos mariadb markdown maven memcached minio mocha mongodb
+    mssql mypy mysql nats neo4j nestjs netlify next.js nginx node node.js npm nuget numpy oauth okta openai openapi
+    openssl oracle pandas passport paypal php pip playwright pnpm podman poetry postcss postgresql powershell prettier
+    prisma prometheus protobuf puppeteer pydantic pylint pytest python pytorch qt rabbitmq rails react redis redux
+    requests rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
+    shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
+    swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
+    vault vercel vite vitest vue wasm webpack websocket websockets windows wordpress xcode xml yaml yarn zod zookeeper
+    """.split()
+)
+_SHORT_FORMS = {
+    "k8s": "kubernetes",
+    "postgres": "postgresql",
+    "psql": "postgresql",
+    "mongo": "mongodb",
+    "js": "javascript",
+    "ts": "typescript",
+    "tf": "terraform",
+    "golang": "go",
+    "websockets": "websocket",
+    "nodejs": "node.js",
+    "py": "python",
+}
+# Technologies whose names are everyday words count only when written as a name.
+_WRITTEN_AS_NAMES = frozenset(
+    "black c express gin go node oracle qt requests rest spark spring swift unity vault".split()
+)
+
+_DOMAINS = {
+    "authentication": "auth authentication authorisation authorization cookie jwt login logout oauth oidc okta password "
+    "saml session sessions sign-in signin sso token tokens mfa keycloak",
+    "security": "argon2 argon2id bcrypt certificate cors csp csrf cve encrypt encrypted encryption gdpr hash hashing "
+    "injection permission permissions personal privacy sandbox secret secrets security tls vulnerability xss compliance",
+    "database": "alembic cassandra column columns database databases dynamodb foreign index indexes join mariadb "
+    "migration migrations mongodb mysql orm postgres postgresql prisma query queries row rows schema sql sqlalchemy "
+    "sqlite table tables transaction transactions pgvector elasticsearch",
+    "messaging": "amqp broker celery consumer email emails kafka mail message messages nats notification notifications "
+    "pubsub queue queues rabbitmq sendgrid smtp sns sqs stream streams",
+    "testing": "assertion coverage cypress e2e fixture fixtures flaky jest junit mock mocks playwright pytest rspec "
+    "selenium snapshot snapshots stub test tests testing vitest unit",
+    "ui": "accessibility android animation app aria browser browsers button buttons chrome component components css "
+    "dashboard firefox form forms frontend header html ios layout mobile modal page pages react render rendering safari "
+    "scroll svelte tailwind ui ux vue",
+    "deployment": "aws azure cd ci container containers deploy deploys deployment docker gcp helm image images "
+    "infrastructure jenkins k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout server "
+    "terraform worker workers workflow",
+    "build": "bundle bundler bundling cmake compile compiler compiling dependency dependencies esbuild eslint gradle "
+    "lint linter lockfile maven monorepo npm package packages pip plugin plugins pnpm poetry pre-commit prettier "
+    "rollup toolchain tsconfig turborepo typescript vite webpack yarn",
+    "concurrency": "async asyncio atomic concurrent concurrency coroutine deadlock deadlocks goroutine goroutines lock "
+    "locks mutex parallel race races semaphore thread threads",
+    "performance": "cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance "
+    "profile profiling slow slower speed throughput",
+    "api-integration": "api apis callback client clients endpoint endpoints gateway github graphql grpc http integration "
+    "pagination partner partners paypal rate request requests rest retry retries sdk slack sse stripe third-party "
+    "twilio upstream webhook webhooks websocket websockets",
+    "data-format": "charset csv date dates datetime decimal decimals dst encoding float floats format json locale parse "
+    "parser parsing rounding serialise serialize timestamp timestamps timezone unicode utc utf-8 xml yaml",
+    "version-control": "branch branches commit commits git gitignore lfs merge rebase repository submodule",
+    "observability": "alert alerts datadog grafana log logging logs metric metrics monitoring prometheus sentry "
+    "span spans trace traces tracing",
+}
+_DOMAIN_OF: dict[str, list[str]] = {}
+for _name, _words in _DOMAINS.items():
+    for _word in _words.split():
+        _DOMAIN_OF.setdefault(_word, []).append(_name)
+
+_TOKEN = re.compile(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
+_IDENTIFIER = re.compile(
+    r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z][a-z]+[A-Z]\w*"
+)
+_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+s?|[A-Z]+[a-z]?[A-Z]+")
+_PLAIN_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+")
+_SHOUTED = frozenset("API APIS ID IDS OK URL URLS URI TODO NOT AND OR ALL ONLY NEVER ALWAYS MUST".split())
+
+
+def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
+    """Two to five tags out of the words of a text; `spare` helps out when the text has fewer."""
+    words = [match[0].rstrip(".:/-") for match in _TOKEN.finditer(text)]
+    found = [
+        *filter(None, map(_technology, words)),
+        *(word for word in words if _is_identifier(word)),
+        *(word for word in words if _ACRONYM.fullmatch(word) and word not in _SHOUTED),
+    ]
+    chosen = _distinct(found)
+    if len(chosen) < 3:
+        plain = [
+            word for word in words if word.isalpha() and len(word) > 3 and word.lower() not in STOP_WORDS
+        ]
+        plain.sort(key=len, reverse=True)
+        chosen = _distinct([*chosen, *plain])[:3]
+    if len(chosen) < FEWEST_TAGS:
+        chosen = _distinct([*chosen, *spare])[:FEWEST_TAGS]
+    return tuple(chosen[:MOST_TAGS])
+
+
+def domain(text: str, hints: str = "") -> str | None:
+    """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
+    scores = dict.fromkeys(_DOMAINS, 0)
+    for source, weight in ((text, 2), (hints, 1)):
+        for word in {match[0].rstrip(".:/-").lower() for match in _TOKEN.finditer(source)}:
+            for name in _DOMAIN_OF.get(word, ()):
+                scores[name] += weight
+    best = max(scores, key=lambda name: scores[name])
+    return best if scores[best] else None
+
+
+def _technology(word: str) -> str | None:
+    lower = word.lower()
+    lower = _SHORT_FORMS.get(lower, lower)
+    if lower not in _TECHNOLOGIES or (lower in _WRITTEN_AS_NAMES and word.islower()):
+        return None
+    return lower
+
+
+def _is_identifier(word: str) -> bool:
+    return bool(_IDENTIFIER.fullmatch(word)) and not _PLAIN_COMPOUND.fullmatch(word)
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    fitting = (word.lower() for word in words if 0 < len(word) <= TAG_LENGTH and word.isprintable())
+    return list(dict.fromkeys(fitting))
