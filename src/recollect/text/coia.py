@@ -147,14 +147,12 @@ _ADVICE_OPENING = re.compile(
     r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just|better)[, ]\s*)+",
     re.IGNORECASE,
 )
-_ADVICE = re.compile(
-    r"(?:always|never|do not|don't|make sure|be sure|remember to|no new|new)\b", re.IGNORECASE
-)
+_ADVICE = re.compile(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
 _CONDITION = re.compile(
     r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE
 )
 _DUTY = re.compile(
-    r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|need to|may only|can only|is best|are best|is better"
+    r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|may only|is best|are best|is better"
     r"|are better|recommended)\b",
     re.IGNORECASE,
 )
@@ -180,7 +178,7 @@ _NOUNS_TOO = frozenset(
     """
     back batch block build cache call catch change check chunk clone close commit copy cover cut debounce delete deploy
     document drop export filter force format group host import index list load lock log look map mark match merge name
-    open order order override parse patch plan point pool prune pull push query queue quote rate record release repeat
+    open order override parse patch plan point pool prune pull push query queue quote rate record release repeat
     report return roll route run sample schedule scope seed set share sort start stop stream sync tag test trace track
     update version watch
     """.split()
@@ -221,7 +219,7 @@ def _role(clause: str, *, opening: bool) -> tuple[Role, str]:
 def _is_advice(clause: str) -> bool:
     clause = _ADVICE_OPENING.sub("", clause, count=1)
     if _ADVICE.match(clause):
-        return not clause.lower().startswith("new") or bool(_DUTY.search(clause))
+        return True
     if condition := _CONDITION.match(clause):
         return _is_advice(clause[condition.end() :])
     verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
@@ -230,7 +228,7 @@ def _is_advice(clause: str) -> bool:
 
 # --- Sentences and clauses
 
-_SENTENCE_END = re.compile(r"(?<![.\s])[.!?]+[\"')\]]*\s+")
+_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|no|fig|al|dr|mr|mrs|st))\.\s+$", re.IGNORECASE
 )

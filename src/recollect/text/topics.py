@@ -7,7 +7,7 @@ and acronyms, then the longest words of its first line. Knows nothing about lear
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from recollect.core.learning import TAG_LENGTH
 from recollect.text.tokens import STOP_WORDS
@@ -26,7 +26,7 @@ _TECHNOLOGIES = frozenset(
     mssql mypy mysql nats neo4j nestjs netlify next.js nginx node node.js npm nuget numpy oauth okta openai openapi
     openssl oracle pandas passport paypal php pip playwright pnpm podman poetry postcss postgresql powershell prettier
     prisma prometheus protobuf puppeteer pydantic pylint pytest python pytorch qt rabbitmq rails react redis redux
-    requests rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
+    rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
     shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
     swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
     vault vercel vite vitest vue wasm webpack websocket websockets windows wordpress xcode xml yaml yarn zod zookeeper
@@ -45,10 +45,8 @@ _SHORT_FORMS = {
     "nodejs": "node.js",
     "py": "python",
 }
-# Technologies whose names are everyday words count only when written as a name.
-_WRITTEN_AS_NAMES = frozenset(
-    "black c express gin go node oracle qt requests rest spark spring swift unity vault".split()
-)
+# Everyday words count as technologies only with a capital letter inside a sentence.
+_EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
 
 _DOMAINS = {
     "authentication": "auth authentication authorisation authorization cookie jwt login logout oauth oidc okta password "
@@ -62,11 +60,11 @@ _DOMAINS = {
     "pubsub queue queues rabbitmq sendgrid smtp sns sqs stream streams",
     "testing": "assertion coverage cypress e2e fixture fixtures flaky jest junit mock mocks playwright pytest rspec "
     "selenium snapshot snapshots stub test tests testing vitest unit",
-    "ui": "accessibility android animation app aria browser browsers button buttons chrome component components css "
-    "dashboard firefox form forms frontend header html ios layout mobile modal page pages react render rendering safari "
+    "ui": "accessibility android animation aria browser browsers button buttons chrome colors colours component components css "
+    "dashboard firefox font fonts form forms frontend header html ios layout mobile modal page pages react render rendering safari "
     "scroll svelte tailwind ui ux vue",
-    "deployment": "aws azure cd ci container containers deploy deploys deployment docker gcp helm image images "
-    "infrastructure jenkins k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout server "
+    "deployment": "aws azure cd ci container containers deploy deploys deployment docker gcp helm "
+    "infrastructure jenkins k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout "
     "terraform worker workers workflow",
     "build": "bundle bundler bundling cmake compile compiler compiling dependency dependencies esbuild eslint gradle "
     "lint linter lockfile maven monorepo npm package packages pip plugin plugins pnpm poetry pre-commit prettier "
@@ -91,28 +89,33 @@ for _name, _words in _DOMAINS.items():
 
 _TOKEN = re.compile(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
 _IDENTIFIER = re.compile(
-    r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Z][a-z]+[A-Z]\w*"
+    r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*"  # snake_case, a.b, a/b, --flag, /path
+    r"|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Za-z]+\d+[a-z]\w*"  # camelCase, argon2id
 )
-_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+s?|[A-Z]+[a-z]?[A-Z]+")
-_PLAIN_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+")
-_SHOUTED = frozenset("API APIS ID IDS OK URL URLS URI TODO NOT AND OR ALL ONLY NEVER ALWAYS MUST".split())
+_PLAIN_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
+_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
+_SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
+_ENOUGH_TAGS = 4
 
 
 def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
     """Two to five tags out of the words of a text; `spare` helps out when the text has fewer."""
-    words = [match[0].rstrip(".:/-") for match in _TOKEN.finditer(text)]
-    found = [
-        *filter(None, map(_technology, words)),
-        *(word for word in words if _is_identifier(word)),
+    found = list(_words(text))
+    words = [word for word, _ in found]
+    names = [
+        *(word for word, opening in found if _is_technology(word, opening)),
+        *filter(_is_identifier, words),
         *(word for word in words if _ACRONYM.fullmatch(word) and word not in _SHOUTED),
     ]
-    chosen = _distinct(found)
-    if len(chosen) < 3:
+    chosen = _distinct(names)
+    if len(chosen) < _ENOUGH_TAGS:
         plain = [
-            word for word in words if word.isalpha() and len(word) > 3 and word.lower() not in STOP_WORDS
+            word for word in words if len(word) > 3 and word.lower() not in STOP_WORDS and word.isalpha()
         ]
-        plain.sort(key=len, reverse=True)
-        chosen = _distinct([*chosen, *plain])[:3]
+        telling = [word for word in plain if word.lower() in _DOMAIN_OF]
+        likely_nouns = [word for word in plain if not word.lower().endswith(("ed", "ing", "ly", "es"))]
+        likely_nouns.sort(key=len, reverse=True)
+        chosen = _distinct([*chosen, *telling, *likely_nouns])[:_ENOUGH_TAGS]
     if len(chosen) < FEWEST_TAGS:
         chosen = _distinct([*chosen, *spare])[:FEWEST_TAGS]
     return tuple(chosen[:MOST_TAGS])
@@ -122,25 +125,38 @@ def domain(text: str, hints: str = "") -> str | None:
     """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
     scores = dict.fromkeys(_DOMAINS, 0)
     for source, weight in ((text, 2), (hints, 1)):
-        for word in {match[0].rstrip(".:/-").lower() for match in _TOKEN.finditer(source)}:
+        for word in {part for word, _ in _words(source) for part in (word.lower(), *_parts(word))}:
             for name in _DOMAIN_OF.get(word, ()):
                 scores[name] += weight
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] else None
 
 
-def _technology(word: str) -> str | None:
-    lower = word.lower()
-    lower = _SHORT_FORMS.get(lower, lower)
-    if lower not in _TECHNOLOGIES or (lower in _WRITTEN_AS_NAMES and word.islower()):
-        return None
-    return lower
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    """Each word, and whether it opens a sentence (where a capital letter says nothing)."""
+    opening = True
+    for match in _TOKEN.finditer(text):
+        yield match[0].rstrip(".:/-"), opening
+        opening = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
+
+
+def _parts(word: str) -> list[str]:
+    return re.split(r"[_./:-]+", word.lower()) if _IDENTIFIER.fullmatch(word) else []
+
+
+def _is_technology(word: str, opening: bool) -> bool:
+    tag = _tag(word)
+    return tag in _TECHNOLOGIES and (tag not in _EVERYDAY or (not opening and not word.islower()))
 
 
 def _is_identifier(word: str) -> bool:
-    return bool(_IDENTIFIER.fullmatch(word)) and not _PLAIN_COMPOUND.fullmatch(word)
+    return bool(_IDENTIFIER.fullmatch(word)) and not (_PLAIN_COMPOUND.fullmatch(word) and word.islower())
+
+
+def _tag(word: str) -> str:
+    return _SHORT_FORMS.get(word.lower(), word.lower())
 
 
 def _distinct(words: Iterable[str]) -> list[str]:
-    fitting = (word.lower() for word in words if 0 < len(word) <= TAG_LENGTH and word.isprintable())
+    fitting = (_tag(word) for word in words if 0 < len(word) <= TAG_LENGTH and word.isprintable())
     return list(dict.fromkeys(fitting))
