@@ -24,14 +24,15 @@ from recollect.text.prose import own_lines
 
 @dataclass(frozen=True, kw_only=True)
 class Discoveries:
-    """Each (type, text) once, in order. `unknown` holds what was marked with a type that we do not have."""
+    """Each (type, text) once, in order. What was marked with a type that we do not have is only named."""
 
-    known: tuple[tuple[DiscoveryType, str], ...] = ()
-    unknown: tuple[tuple[str, str], ...] = ()
+    discoveries: tuple[tuple[DiscoveryType, str], ...] = ()
+    unknown_types: tuple[str, ...] = ()
 
 
 _MARK = re.compile(
-    r" {0,3}(?:[-*+][ \t]++)?(?P<bold>\*\*|)DISCOVERY\[(?P<type>[^\[\]\n]{1,50})\]:?(?P=bold):?[ \t]*+(?P<text>.*+)",
+    r" {0,3}(?:[-*+][ \t]++)?(?P<bold>\*\*|)DISCOVERY\[(?P<type>[^\[\]\n]{1,50})\]"
+    r"(?:(?P=bold):|:(?P=bold))[ \t]*+(?P<text>.*+)",
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"[ \t]++[^\s]")
@@ -42,20 +43,18 @@ def read_discoveries(output: str) -> Discoveries:
 
     Tolerated: any case of the keyword and type, a list bullet, bold. Fenced and quoted lines are not the agent's own.
     """
-    if "discovery[" not in output.lower():
+    if not re.search(r"discovery\[", output, re.IGNORECASE):
         return Discoveries()
-    known: dict[tuple[DiscoveryType, str], None] = {}
-    unknown: dict[tuple[str, str], None] = {}
-    for kind, text in _marked(output):
-        if kind in DISCOVERY_TYPES:
-            known[cast(DiscoveryType, kind), text] = None
-        else:
-            unknown[kind, text] = None
-    return Discoveries(known=tuple(known), unknown=tuple(unknown))
+    marked = dict.fromkeys(_marked(output))
+    return Discoveries(
+        discoveries=tuple((kind, text) for kind, text in marked if kind in DISCOVERY_TYPES),
+        unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
+    )
 
 
 def _marked(output: str) -> Iterator[tuple[str, str]]:
-    kind, parts = "", list[str]()
+    kind = ""
+    parts: list[str] = []
     for line in own_lines(output):
         mark = _MARK.match(line)
         if not mark and parts and _CONTINUED.match(line):
@@ -82,7 +81,7 @@ class Coia:
     action: str
     tags: tuple[str, ...]
     domain: str | None
-    stated: tuple[str, ...]
+    stated: tuple[str, ...] = COIA
 
 
 Role = Literal["context", "observation", "implication", "action"]
@@ -105,9 +104,9 @@ _WORKING_ON = "Working on: {work}"
 _WORKING = "Working on a task without a name"
 
 
-def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:  # noqa: A002
-    """A discovery sorted into the fields of a learning."""
-    content = one_line(content)
+def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:
+    """A discovery sorted into the fields of a learning. What is beyond a field's limit stays in the discovery."""
+    content = _clipped(one_line(content), FIELD_LIMIT)
     if not content:
         raise BadInput("the discovery has no text; write DISCOVERY[type]: what you found")
     roles = _sorted_by_role(content)
@@ -117,7 +116,7 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
     return Coia(
         title=title,
         context=stated.get("context") or context,
-        observation=stated.get("observation") or _clipped(content, FIELD_LIMIT),
+        observation=stated.get("observation") or content,
         implication=stated.get("implication") or _IMPLICATION_FILLERS[type].format(title=title),
         action=stated.get("action") or _ACTION_FILLERS[type].format(title=title),
         tags=topics.tags(content, spare=(type, "discovery")),
@@ -126,7 +125,7 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
     )
 
 
-def neutral_wording(type: DiscoveryType) -> str:  # noqa: A002
+def neutral_wording(type: DiscoveryType) -> str:
     """Every word that extraction may add of its own."""
     return " ".join([_IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
 
@@ -144,13 +143,11 @@ _FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 _ADVICE_OPENING = re.compile(
-    r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just|better)[, ]\s*)+",
+    r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just)[, ]\s*)+",
     re.IGNORECASE,
 )
 _ADVICE = re.compile(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE
-)
+_CONDITION = re.compile(r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE)
 _DUTY = re.compile(
     r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|may only|is best|are best|is better"
     r"|are better|recommended)\b",
@@ -163,24 +160,24 @@ _REMEDY = re.compile(
 )
 _VERBS = frozenset(
     """
-    add allow apply ask assert avoid bind bump choose clear compare compute configure confirm convert create declare
-    define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give guard
-    handle include increase inject install invoke join keep leave let limit lower make measure memoise memoize migrate
-    mock mount move normalise normalize pass pin prefer prefix preload prevent provide put raise read rebuild reduce
-    refactor refresh regenerate register rehash reject remove rename renew replace require reset resolve respect
-    restart retry reuse revert revisit rewrite rotate sanitise sanitize select send separate serialise serialize serve
-    skip specify split squash stick store strip stub switch take treat trim try turn upgrade upload use validate verify
-    wait warm wrap write
+    add allow apply ask assert avoid bind bump choose compare compute configure confirm convert create declare
+    define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give
+    guard handle include increase inject install invoke join keep leave let make measure memoise memoize migrate
+    mount move normalise normalize pass pin prefer preload prevent provide put raise read rebuild reduce refactor
+    regenerate register rehash reject remove rename renew replace require resolve respect restart reuse revert
+    revisit rewrite rotate sanitise sanitize select send serialise serialize serve skip specify split squash stick
+    store strip switch take treat trim try turn use validate verify wait wrap write
     """.split()
 )
 # As often nouns as verbs: they give advice only when an object follows.
 _NOUNS_TOO = frozenset(
     """
-    back batch block build cache call catch change check chunk clone close commit copy cover cut debounce delete deploy
-    document drop export filter force format group host import index list load lock log look map mark match merge name
-    open order override parse patch plan point pool prune pull push query queue quote rate record release repeat
-    report return roll route run sample schedule scope seed set share sort start stop stream sync tag test trace track
-    update version watch
+    back batch block build cache call catch change check chunk clear clone close commit copy cover cut debounce
+    delete deploy document drop export filter force format group host import index limit list load lock log look
+    lower map mark match merge mock name open order override parse patch plan point pool prefix prune pull push
+    query queue quote rate record refresh release repeat report reset retry return roll route run sample schedule
+    scope seed separate set share sort start stop stream stub sync tag test trace track update upgrade upload
+    version warm watch
     """.split()
 )
 _OBJECT = re.compile(
@@ -192,38 +189,35 @@ _OBJECT = re.compile(
 
 def _sorted_by_role(content: str) -> dict[str, list[str]]:
     roles: dict[str, list[str]] = {role: [] for role in COIA}
-    duties: list[str] = []
-    for number, sentence in enumerate(_sentences(content)):
-        for clause in _clauses(sentence):
-            role, text = _role(clause, opening=number == 0)
-            roles[role].append(text)
-            if number == 0 and role == "observation" and _DUTY.search(text):
-                duties.append(text)
+    opening, *rest = (clause for sentence in _sentences(content) for clause in _clauses(sentence))
+    for clause in (opening, *rest):
+        role, text = _role(clause, opening=clause is opening)
+        roles[role].append(text)
     if not roles["observation"]:
         roles["observation"] = roles["action"][:1] or roles["implication"][:1]
     # A rule that opens the discovery is what was seen and, when nothing else says it, what to do.
-    roles["action"] = roles["action"] or duties
+    if not roles["action"] and _DUTY.search(opening):
+        roles["action"] = [opening]
     return roles
 
 
 def _role(clause: str, *, opening: bool) -> tuple[Role, str]:
+    """What a clause is for. The one that opens a discovery says what was seen unless it is plainly advice."""
     if label := _LABEL.match(clause):
         return cast(Role, label.lastgroup), clause[label.end() :]
     if _is_advice(clause) or (not opening and (_DUTY.search(clause) or _REMEDY.search(clause))):
         return "action", clause
-    if _FOLLOWS.match(clause):
+    if not opening and _FOLLOWS.match(clause):
         return "implication", re.sub(r"^so,?\s+", "", clause, flags=re.IGNORECASE)
     return "observation", clause
 
 
 def _is_advice(clause: str) -> bool:
-    clause = _ADVICE_OPENING.sub("", clause, count=1)
-    if _ADVICE.match(clause):
-        return True
-    if condition := _CONDITION.match(clause):
-        return _is_advice(clause[condition.end() :])
+    for opening in (_ADVICE_OPENING, _CONDITION):
+        if found := opening.match(clause):
+            clause = clause[found.end() :]
     verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
-    return verb in _VERBS or (verb in _NOUNS_TOO and bool(_OBJECT.match(clause)))
+    return bool(_ADVICE.match(clause) or verb in _VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)))
 
 
 # --- Sentences and clauses

@@ -45,47 +45,83 @@ _SHORT_FORMS = {
     "nodejs": "node.js",
     "py": "python",
 }
-# Everyday words count as technologies only with a capital letter inside a sentence.
+# Everyday words count as technologies only with a capital letter inside a sentence, or before a version number.
 _EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
 
 _DOMAINS = {
-    "authentication": "auth authentication authorisation authorization cookie jwt login logout oauth oidc okta password "
-    "saml session sessions sign-in signin sso token tokens mfa keycloak",
-    "security": "argon2 argon2id bcrypt certificate cors csp csrf cve encrypt encrypted encryption gdpr hash hashing "
-    "injection permission permissions personal privacy sandbox secret secrets security tls vulnerability xss compliance",
-    "database": "alembic cassandra column columns database databases dynamodb foreign index indexes join mariadb "
-    "migration migrations mongodb mysql orm postgres postgresql prisma query queries row rows schema sql sqlalchemy "
-    "sqlite table tables transaction transactions pgvector elasticsearch",
-    "messaging": "amqp broker celery consumer email emails kafka mail message messages nats notification notifications "
-    "pubsub queue queues rabbitmq sendgrid smtp sns sqs stream streams",
-    "testing": "assertion coverage cypress e2e fixture fixtures flaky jest junit mock mocks playwright pytest rspec "
-    "selenium snapshot snapshots stub test tests testing vitest unit",
-    "ui": "accessibility android animation aria browser browsers button buttons chrome colors colours component components css "
-    "dashboard firefox font fonts form forms frontend header html ios layout mobile modal page pages react render rendering safari "
-    "scroll svelte tailwind ui ux vue",
-    "deployment": "aws azure cd ci container containers deploy deploys deployment docker gcp helm "
-    "infrastructure jenkins k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout "
-    "terraform worker workers workflow",
-    "build": "bundle bundler bundling cmake compile compiler compiling dependency dependencies esbuild eslint gradle "
-    "lint linter lockfile maven monorepo npm package packages pip plugin plugins pnpm poetry pre-commit prettier "
-    "rollup toolchain tsconfig turborepo typescript vite webpack yarn",
-    "concurrency": "async asyncio atomic concurrent concurrency coroutine deadlock deadlocks goroutine goroutines lock "
-    "locks mutex parallel race races semaphore thread threads",
-    "performance": "cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance "
-    "profile profiling slow slower speed throughput",
-    "api-integration": "api apis callback client clients endpoint endpoints gateway github graphql grpc http integration "
-    "pagination partner partners paypal rate request requests rest retry retries sdk slack sse stripe third-party "
-    "twilio upstream webhook webhooks websocket websockets",
-    "data-format": "charset csv date dates datetime decimal decimals dst encoding float floats format json locale parse "
-    "parser parsing rounding serialise serialize timestamp timestamps timezone unicode utc utf-8 xml yaml",
-    "version-control": "branch branches commit commits git gitignore lfs merge rebase repository submodule",
-    "observability": "alert alerts datadog grafana log logging logs metric metrics monitoring prometheus sentry "
-    "span spans trace traces tracing",
+    "authentication": """
+        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta
+        password saml session sessions sign-in signin sso token tokens
+        """,
+    "security": """
+        argon2 argon2id bcrypt certificate compliance cors csp csrf cve encrypt encrypted encryption gdpr hash
+        hashing injection permission permissions personal privacy sandbox secret secrets security tls
+        vulnerability xss
+        """,
+    "database": """
+        alembic cassandra column columns database databases dynamodb elasticsearch foreign index indexes join
+        mariadb migration migrations mongodb mysql orm pgvector postgres postgresql prisma queries query row
+        rows schema sql sqlalchemy sqlite table tables transaction transactions
+        """,
+    "messaging": """
+        amqp broker celery consumer email emails kafka mail message messages nats notification notifications
+        pubsub queue queues rabbitmq sendgrid smtp sns sqs stream streams
+        """,
+    "testing": """
+        assertion coverage cypress e2e fixture fixtures flaky jest junit mock mocks playwright pytest rspec
+        selenium snapshot snapshots stub test testing tests unit vitest
+        """,
+    "ui": """
+        accessibility android animation aria browser browsers button buttons chrome colors colours component
+        components css dashboard firefox font fonts form forms frontend header html ios layout mobile modal page
+        pages react render rendering safari scroll svelte tailwind ui ux vue
+        """,
+    "deployment": """
+        aws azure cd ci container containers deploy deployment deploys docker gcp helm infrastructure jenkins
+        k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout terraform worker workers
+        workflow
+        """,
+    "build": """
+        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle
+        lint linter lockfile maven monorepo npm package packages pip plugin plugins pnpm poetry pre-commit
+        prettier rollup toolchain tsconfig turborepo typescript vite webpack yarn
+        """,
+    "concurrency": """
+        async asyncio atomic concurrency concurrent coroutine deadlock deadlocks goroutine goroutines lock locks
+        mutex parallel race races semaphore thread threads
+        """,
+    "performance": """
+        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance
+        profile profiling slow slower speed throughput
+        """,
+    "api-integration": """
+        api apis callback client clients endpoint endpoints gateway github graphql grpc http integration
+        pagination partner partners paypal rate request requests rest retries retry sdk slack sse stripe
+        third-party twilio upstream webhook webhooks websocket websockets
+        """,
+    "data-format": """
+        charset csv date dates datetime decimal decimals dst encoding float floats format json locale parse
+        parser parsing rounding serialise serialize timestamp timestamps timezone unicode utc utf-8 xml yaml
+        """,
+    "version-control": """
+        branch branches commit commits git gitignore lfs merge rebase repository submodule
+        """,
+    "observability": """
+        alert alerts datadog grafana log logging logs metric metrics monitoring prometheus sentry span spans
+        trace traces tracing
+        """,
 }
-_DOMAIN_OF: dict[str, list[str]] = {}
-for _name, _words in _DOMAINS.items():
-    for _word in _words.split():
-        _DOMAIN_OF.setdefault(_word, []).append(_name)
+
+
+def _by_word(domains: dict[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, words in domains.items():
+        for word in words.split():
+            found.setdefault(word, []).append(name)
+    return found
+
+
+_DOMAINS_OF = _by_word(_DOMAINS)
 
 _TOKEN = re.compile(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
 _IDENTIFIER = re.compile(
@@ -95,6 +131,7 @@ _IDENTIFIER = re.compile(
 _PLAIN_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
 _ACRONYM = re.compile(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
 _SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
+_EMPTY = STOP_WORDS | _EVERYDAY | frozenset(map(str.lower, _SHOUTED))
 _ENOUGH_TAGS = 4
 
 
@@ -109,10 +146,8 @@ def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
     ]
     chosen = _distinct(names)
     if len(chosen) < _ENOUGH_TAGS:
-        plain = [
-            word for word in words if len(word) > 3 and word.lower() not in STOP_WORDS and word.isalpha()
-        ]
-        telling = [word for word in plain if word.lower() in _DOMAIN_OF]
+        plain = [word for word in words if len(word) > 3 and word.isalpha() and word.lower() not in _EMPTY]
+        telling = [word for word in plain if word.lower() in _DOMAINS_OF]
         likely_nouns = [word for word in plain if not word.lower().endswith(("ed", "ing", "ly", "es"))]
         likely_nouns.sort(key=len, reverse=True)
         chosen = _distinct([*chosen, *telling, *likely_nouns])[:_ENOUGH_TAGS]
@@ -125,19 +160,26 @@ def domain(text: str, hints: str = "") -> str | None:
     """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
     scores = dict.fromkeys(_DOMAINS, 0)
     for source, weight in ((text, 2), (hints, 1)):
-        for word in {part for word, _ in _words(source) for part in (word.lower(), *_parts(word))}:
-            for name in _DOMAIN_OF.get(word, ()):
+        spoken = {
+            part
+            for word, opening in _words(source)
+            for part in (word.lower(), *_parts(word))
+            if part not in _EVERYDAY or _is_technology(word, opening)
+        }
+        for part in spoken:
+            for name in _DOMAINS_OF.get(part, ()):
                 scores[name] += weight
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] else None
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """Each word, and whether it opens a sentence (where a capital letter says nothing)."""
-    opening = True
+    """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
+    first = True
     for match in _TOKEN.finditer(text):
-        yield match[0].rstrip(".:/-"), opening
-        opening = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
+        versioned = text[match.end() : match.end() + 2].strip().isdigit()
+        yield match[0].rstrip(".:/-"), first and not versioned
+        first = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
 
 
 def _parts(word: str) -> list[str]:
@@ -158,5 +200,4 @@ def _tag(word: str) -> str:
 
 
 def _distinct(words: Iterable[str]) -> list[str]:
-    fitting = (_tag(word) for word in words if 0 < len(word) <= TAG_LENGTH and word.isprintable())
-    return list(dict.fromkeys(fitting))
+    return list(dict.fromkeys(tag for tag in map(_tag, words) if len(tag) <= TAG_LENGTH and tag.isprintable()))
