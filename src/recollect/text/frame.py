@@ -196,7 +196,8 @@ def task_instructions(*, outcome: str, task_title: str, description: str, sectio
     parts = [f"# Current Task\n\n**Outcome**: {one_line(outcome) or 'not named'}"]
     if section:
         parts.append(section.rstrip("\n"))
-    parts.append(f"## Your Task: {one_line(task_title)}")
+    title = one_line(task_title)
+    parts.append(f"## Your Task: {title}" if title else "## Your Task")
     if description.strip():
         parts.append(description.strip())
     parts.append(_REPORTING)

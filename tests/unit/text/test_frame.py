@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from golden import assert_golden
@@ -172,7 +172,6 @@ def test_ordinary_text_of_any_script_is_left_alone() -> None:
 
 
 @given(texts)
-@settings(deadline=None)
 def test_the_normal_form_is_final_printable_and_composed(text: str) -> None:
     line = frame.one_line(text)
     assert frame.one_line(line) == line
@@ -185,7 +184,6 @@ def test_the_normal_form_is_final_printable_and_composed(text: str) -> None:
 
 
 @given(texts)
-@settings(deadline=None, max_examples=300)
 def test_escaping_can_be_undone(text: str) -> None:
     line = frame.one_line(text)
     assert frame.unescape(frame.escape(line)) == line
@@ -270,13 +268,11 @@ def test_without_a_source_the_id_stands_alone() -> None:
 
 
 @given(st.lists(learnings, max_size=4))
-@settings(deadline=None, max_examples=200)
 def test_what_was_shown_reads_back_as_the_same_notes(notes: list[Learning]) -> None:
     assert frame.parse(frame.section(notes)) == tuple(map(frame.shown, notes))
 
 
 @given(learnings)
-@settings(deadline=None, max_examples=200)
 def test_a_note_has_the_lines_of_a_note_and_no_others(note: Learning) -> None:
     shapes = [r"### .* \[confidence: \d\.\d\d, (helpful|used) \d+x\]", ""]
     shapes += [rf"\*\*{name}\*\*: .*" for name in ("Context", "Observation", "Implication", "Action")]
@@ -287,7 +283,6 @@ def test_a_note_has_the_lines_of_a_note_and_no_others(note: Learning) -> None:
 
 
 @given(st.lists(learnings, min_size=1, max_size=3))
-@settings(deadline=None)
 def test_a_section_that_is_echoed_gives_no_verdict(notes: list[Learning]) -> None:
     signals = read_signals(frame.section(notes))
     assert signals.helpful == signals.not_helpful == signals.both == ()
@@ -316,7 +311,6 @@ def test_sections_are_read_from_the_middle_of_a_text() -> None:
 
 
 @given(st.lists(learnings, min_size=1, max_size=3), st.sampled_from(["", "Hello.\n", "# A\n\ntext\n\n"]))
-@settings(deadline=None)
 def test_stripping_takes_out_our_sections_and_nothing_else(notes: list[Learning], before: str) -> None:
     after = "I did the task.\n\n## Notes\n- one\n"
     assert frame.strip(before + frame.section(notes) + after) == before + after
@@ -358,7 +352,6 @@ def test_a_text_that_only_mentions_the_heading_is_left_alone() -> None:
 
 
 @given(st.lists(learnings, max_size=6), st.integers(0, 400))
-@settings(deadline=None)
 def test_a_section_never_passes_its_budget_and_keeps_the_order(notes: list[Learning], budget: int) -> None:
     chosen = frame.fit(notes, budget)
     assert tokens(frame.section(chosen)) <= budget
@@ -367,7 +360,6 @@ def test_a_section_never_passes_its_budget_and_keeps_the_order(notes: list[Learn
 
 
 @given(st.lists(learnings, max_size=6), st.integers(0, 400))
-@settings(deadline=None)
 def test_what_is_left_out_would_not_have_fitted_after_what_came_before_it(notes: list[Learning], budget: int) -> None:
     notes = [replace(note, id=f"learn_{n}") for n, note in enumerate(notes)]
     chosen = frame.fit(notes, budget)
@@ -402,7 +394,7 @@ def test_task_instructions_read_as_agents_have_always_seen_them() -> None:
 
 
 def test_task_instructions_without_learnings_have_no_empty_section() -> None:
-    text = frame.task_instructions(outcome="", task_title="Tidy up", description="", section="")
+    text = frame.task_instructions(outcome="", task_title="", description="", section="")
     assert_golden("task_instructions_bare.md", text)
 
 

@@ -1,0 +1,282 @@
+"""Discoveries in an agent's output, and the learning that can be read out of one without a model.
+
+Rules, not understanding: sentences and clauses are sorted by cue words into observation, implication and action.
+What the text does not say is filled with its own words in neutral wording and is missing from `stated`, so that
+nobody takes a filler for a finding. No fact is ever added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, FIELD_LIMIT, TITLE_LIMIT
+from recollect.core.task import DISCOVERY_TYPES, DiscoveryType
+from recollect.text import topics
+from recollect.text.frame import one_line
+from recollect.text.prose import own_lines
+
+# --- Reading discoveries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discoveries:
+    """Each (type, text) once, in order. What was marked with a type that we do not have is only named."""
+
+    discoveries: tuple[tuple[DiscoveryType, str], ...] = ()
+    unknown_types: tuple[str, ...] = ()
+
+
+_MARK = re.compile(
+    r" {0,3}(?:[-*+][ \t]++)?(?P<bold>\*\*|)DISCOVERY\[(?P<type>[^\[\]\n]{1,50})\]"
+    r"(?:(?P=bold):|:(?P=bold))[ \t]*+(?P<text>.*+)",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"[ \t]++[^\s]")
+
+
+def read_discoveries(output: str) -> Discoveries:
+    """The `DISCOVERY[type]: text` lines of an output; indented lines below one continue it.
+
+    Tolerated: any case of the keyword and type, a list bullet, bold. Fenced and quoted lines are not the agent's own.
+    """
+    if not re.search(r"discovery\[", output, re.IGNORECASE):
+        return Discoveries()
+    marked = dict.fromkeys(_marked(output))
+    return Discoveries(
+        discoveries=tuple((kind, text) for kind, text in marked if kind in DISCOVERY_TYPES),
+        unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
+    )
+
+
+def _marked(output: str) -> Iterator[tuple[str, str]]:
+    kind = ""
+    parts: list[str] = []
+    for line in own_lines(output):
+        mark = _MARK.match(line)
+        if not mark and parts and _CONTINUED.match(line):
+            parts.append(line)
+            continue
+        if text := one_line(" ".join(parts)):
+            yield kind, text
+        kind, parts = (one_line(mark["type"]).lower(), [mark["text"]]) if mark else ("", [])
+    if text := one_line(" ".join(parts)):
+        yield kind, text
+
+
+# --- One discovery as a learning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coia:
+    """The fields of a learning; `stated` names those that the discovery itself states."""
+
+    title: str
+    context: str
+    observation: str
+    implication: str
+    action: str
+    tags: tuple[str, ...]
+    domain: str | None
+    stated: tuple[str, ...] = COIA
+
+
+Role = Literal["context", "observation", "implication", "action"]
+
+_IMPLICATION_FILLERS: dict[DiscoveryType, str] = {
+    "blocker": "Similar work can run into the same problem: {title}",
+    "constraint": "Similar work has to keep to this limit: {title}",
+    "pattern": "The same approach may fit similar work: {title}",
+    "decision": "Related work builds on this choice: {title}",
+    "dependency": "Related work relies on this: {title}",
+}
+_ACTION_FILLERS: dict[DiscoveryType, str] = {
+    "blocker": "Check for this problem before starting similar work: {title}",
+    "constraint": "Keep to this limit: {title}",
+    "pattern": "Consider the same approach: {title}",
+    "decision": "Keep to this choice unless its reason is gone: {title}",
+    "dependency": "Check that this is available: {title}",
+}
+_WORKING_ON = "Working on: {work}"
+_WORKING = "Working on a task without a name"
+
+
+def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:
+    """A discovery sorted into the fields of a learning. What is beyond a field's limit stays in the discovery."""
+    content = _clipped(one_line(content), FIELD_LIMIT)
+    if not content:
+        raise BadInput("the discovery has no text; write DISCOVERY[type]: what you found")
+    roles = _sorted_by_role(content)
+    title = _title(_sentences(content)[0])
+    stated = {role: _joined(clauses) for role, clauses in roles.items() if clauses}
+    context = _working_on(one_line(task_title), one_line(outcome_name))
+    return Coia(
+        title=title,
+        context=stated.get("context") or context,
+        observation=stated.get("observation") or content,
+        implication=stated.get("implication") or _IMPLICATION_FILLERS[type].format(title=title),
+        action=stated.get("action") or _ACTION_FILLERS[type].format(title=title),
+        tags=topics.tags(content, spare=(type, "discovery")),
+        domain=topics.domain(content, f"{task_title} {outcome_name}"),
+        stated=tuple(role for role in COIA if role in stated),
+    )
+
+
+def neutral_wording(type: DiscoveryType) -> str:
+    """Every word that extraction may add of its own."""
+    return " ".join([_IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
+
+
+_LABEL = re.compile(
+    r"(?:(?P<action>fix|workaround|work-around|solution|remedy|resolution|action|recommendation|lesson|advice)"
+    r"|(?P<implication>implication|impact|consequence|effect|result)"
+    r"|(?P<context>context|background|setup)"
+    r"|(?P<observation>observation|problem|issue|symptom|cause|root cause|reason|finding)):\s+",
+    re.IGNORECASE,
+)
+_FOLLOWS = re.compile(
+    r"(?:therefore|thus|hence|consequently|accordingly|as a (?:result|consequence)|(?:this|that|which) means|meaning"
+    r"|otherwise|or else|so)\b|.*\b(?:is|are|was|were|can|will) (?:therefore|thus|hence)\b|.*\bno longer\b",
+    re.IGNORECASE,
+)
+_ADVICE_OPENING = re.compile(
+    r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just)[, ]\s*)+",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE)
+_DUTY = re.compile(
+    r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|may only|is best|are best|is better"
+    r"|are better|recommended)\b",
+    re.IGNORECASE,
+)
+_REMEDY = re.compile(
+    r"\b(?:fixed|fixes|solved|solves|resolved|resolves|worked around|cured|helped|did the trick"
+    r"|(?:fix|solution|workaround|remedy|trick|answer) (?:is|was))\b",
+    re.IGNORECASE,
+)
+_VERBS = frozenset(
+    """
+    add allow apply ask assert avoid bind bump choose compare compute configure confirm convert create declare
+    define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give
+    guard handle include increase inject install invoke join keep leave let make measure memoise memoize migrate
+    mount move normalise normalize pass pin prefer preload prevent provide put raise read rebuild reduce refactor
+    regenerate register rehash reject remove rename renew replace require resolve respect restart reuse revert
+    revisit rewrite rotate sanitise sanitize select send serialise serialize serve skip specify split squash stick
+    store strip switch take treat trim try turn use validate verify wait wrap write
+    """.split()
+)
+# As often nouns as verbs: they give advice only when an object follows.
+_NOUNS_TOO = frozenset(
+    """
+    back batch block build cache call catch change check chunk clear clone close commit copy cover cut debounce
+    delete deploy document drop export filter force format group host import index limit list load lock log look
+    lower map mark match merge mock name open order override parse patch plan point pool prefix prune pull push
+    query queue quote rate record refresh release repeat report reset retry return roll route run sample schedule
+    scope seed separate set share sort start stop stream stub sync tag test trace track update upgrade upload
+    version warm watch
+    """.split()
+)
+_OBJECT = re.compile(
+    r"\S+\s+(?:an?|the|it|its|them|this|that|these|those|all|both|each|every|one|your|our|new|only|with|before|after|to"
+    r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*)(?:\s|$)",
+    re.IGNORECASE,
+)
+
+
+def _sorted_by_role(content: str) -> dict[str, list[str]]:
+    roles: dict[str, list[str]] = {role: [] for role in COIA}
+    opening, *rest = (clause for sentence in _sentences(content) for clause in _clauses(sentence))
+    for clause in (opening, *rest):
+        role, text = _role(clause, opening=clause is opening)
+        roles[role].append(text)
+    if not roles["observation"]:
+        roles["observation"] = roles["action"][:1] or roles["implication"][:1]
+    # A rule that opens the discovery is what was seen and, when nothing else says it, what to do.
+    if not roles["action"] and _DUTY.search(opening):
+        roles["action"] = [opening]
+    return roles
+
+
+def _role(clause: str, *, opening: bool) -> tuple[Role, str]:
+    """What a clause is for. The one that opens a discovery says what was seen unless it is plainly advice."""
+    if label := _LABEL.match(clause):
+        return cast(Role, label.lastgroup), clause[label.end() :]
+    if _is_advice(clause) or (not opening and (_DUTY.search(clause) or _REMEDY.search(clause))):
+        return "action", clause
+    if not opening and _FOLLOWS.match(clause):
+        return "implication", re.sub(r"^so,?\s+", "", clause, flags=re.IGNORECASE)
+    return "observation", clause
+
+
+def _is_advice(clause: str) -> bool:
+    for opening in (_ADVICE_OPENING, _CONDITION):
+        if found := opening.match(clause):
+            clause = clause[found.end() :]
+    verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
+    return bool(_ADVICE.match(clause) or verb in _VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)))
+
+
+# --- Sentences and clauses
+
+_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|no|fig|al|dr|mr|mrs|st))\.\s+$", re.IGNORECASE
+)
+_CLAUSE_END = re.compile(
+    r";\s+|,\s+(?=so\s(?!that\b)|(?:which|that) means\b|hence\b|therefore\b|thus\b|otherwise\b|or else\b)",
+    re.IGNORECASE,
+)
+
+
+def _sentences(text: str) -> list[str]:
+    found, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        sentence = text[start : end.end()]
+        if not _ABBREVIATION.search(sentence) and sentence.count("`") % 2 == 0:
+            found.append(sentence.strip())
+            start = end.end()
+    if rest := text[start:].strip():
+        found.append(rest)
+    return found
+
+
+def _clauses(sentence: str) -> list[str]:
+    return [part.strip() for part in _CLAUSE_END.split(sentence) if part.strip()]
+
+
+def _joined(clauses: list[str]) -> str:
+    return _clipped(" ".join(map(_as_sentence, dict.fromkeys(clauses))), FIELD_LIMIT)
+
+
+def _as_sentence(clause: str) -> str:
+    first_word = clause.split(" ", 1)[0]
+    if first_word.isalpha() and first_word.islower():
+        clause = clause[0].upper() + clause[1:]
+    return clause if clause.endswith((".", "!", "?")) else clause.rstrip(",;:") + "."
+
+
+def _title(sentence: str) -> str:
+    """The head of the first sentence: what somebody with the same problem would search for."""
+    sentence = _LABEL.sub("", sentence, count=1) if _LABEL.match(sentence) else sentence
+    head = re.split(r"[;:]\s+", sentence, maxsplit=1)[0]
+    if len(head.split()) < 3:
+        head = sentence
+    for cut in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
+        if len(head) > TITLE_LIMIT:
+            head = re.split(cut, head, maxsplit=1)[0]
+    return _clipped(head.rstrip(".!?,;: ") or sentence, TITLE_LIMIT)
+
+
+def _clipped(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;: ") + "…"
+
+
+def _working_on(task_title: str, outcome_name: str) -> str:
+    work = " · ".join(filter(None, (task_title, outcome_name)))
+    return _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)

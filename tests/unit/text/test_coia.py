@@ -1,0 +1,240 @@
+"""Reading discoveries, and sorting one into a learning's fields without adding anything to it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, NewLearning
+from recollect.core.task import DISCOVERY_TYPES, DiscoveryType
+from recollect.text import frame
+from recollect.text.coia import Coia, Discoveries, extract, neutral_wording, read_discoveries
+
+CASES = Path(__file__).parents[3] / "benchmarks" / "data" / "discoveries.jsonl"
+LINE = "DISCOVERY[pattern]: Retry twice"
+ONE = Discoveries(discoveries=(("pattern", "Retry twice"),))
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        LINE,
+        f"Done.\n{LINE}\nBye.",
+        f"Done.\r\n{LINE}\r\n",
+        "discovery[Pattern]: Retry twice",
+        "Discovery[ pattern ]:Retry twice",
+        f"- {LINE}",
+        f"  * {LINE}",
+        "**DISCOVERY[pattern]**: Retry twice",
+        "**DISCOVERY[pattern]:** Retry twice",
+        "DISCOVERY[pattern]: Retry\n  twice",
+        "DISCOVERY[pattern]:\n\tRetry\n\ttwice\nnot this",
+        "DISCOVERY[pattern]: Retry twice\n\n  not this",
+        f"{LINE}\n{LINE}",
+        f"```\nDISCOVERY[pattern]: shown\n```\n{LINE}",
+    ],
+)
+def test_a_discovery_is_a_marked_line_and_the_indented_lines_below(output: str) -> None:
+    assert read_discoveries(output) == ONE
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "nothing was found",
+        f"I write {LINE}",
+        f"```\n{LINE}\n```",
+        f"> {LINE}",
+        f"`{LINE}`",
+        f"    {LINE}",
+        "DISCOVERY[pattern] Retry twice",
+        "DISCOVERY pattern: Retry twice",
+        "DISCOVERY[pattern]:",
+        "DISCOVERY[pattern]: \u200b",
+        "DISCOVERY[]: Retry twice",
+        "DISCOVERY\\[pattern\\]: Retry twice",
+    ],
+)
+def test_anything_else_is_no_discovery(output: str) -> None:
+    assert read_discoveries(output) == Discoveries()
+
+
+def test_all_types_are_read_in_order() -> None:
+    output = "\n".join(f"DISCOVERY[{kind}]: about a {kind}" for kind in DISCOVERY_TYPES)
+    assert read_discoveries(output).discoveries == tuple((kind, f"about a {kind}") for kind in DISCOVERY_TYPES)
+
+
+def test_a_continuation_belongs_to_its_own_discovery() -> None:
+    output = "DISCOVERY[blocker]: one\n  more\nDISCOVERY[pattern]: two\n  and more"
+    assert read_discoveries(output).discoveries == (("blocker", "one more"), ("pattern", "two and more"))
+
+
+def test_unknown_types_are_named_once_and_their_text_is_not_taken() -> None:
+    output = f"DISCOVERY[idea]: x\nDISCOVERY[Idea]: y\n  z\n{LINE}\nDISCOVERY[todo]: w"
+    assert read_discoveries(output) == Discoveries(discoveries=ONE.discoveries, unknown_types=("idea", "todo"))
+
+
+def test_our_own_instructions_hold_no_discovery() -> None:
+    text = frame.task_instructions(outcome="o", task_title="t", description="", section="")
+    assert "DISCOVERY[" in text
+    assert read_discoveries(text) == Discoveries()
+
+
+# Sorting
+
+
+def of(content: str, kind: DiscoveryType = "blocker") -> Coia:
+    return extract(kind, content, "Add webhooks", "Launch paid plans")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("It broke. Fix: mount the raw parser.", {"observation": "It broke.", "action": "Mount the raw parser."}),
+        ("It broke. Workaround: import late.", {"action": "Import late."}),
+        ("It broke. Use chunks instead.", {"observation": "It broke.", "action": "Use chunks instead."}),
+        ("It broke. Never retry.", {"action": "Never retry."}),
+        ("It broke. Always set max_retries.", {"action": "Always set max_retries."}),
+        ("It broke. Next time, use a lock.", {"action": "Next time, use a lock."}),
+        ("It broke. If it grows, try pgvector.", {"action": "If it grows, try pgvector."}),
+        ("It broke. Clients must wait.", {"action": "Clients must wait."}),
+        ("It broke. useCallback fixed it.", {"action": "useCallback fixed it."}),
+        ("It broke. Lock files were left behind.", {"observation": "It broke. Lock files were left behind."}),
+        ("It broke. Lock the files.", {"action": "Lock the files."}),
+        ("The file is old, so builds break.", {"observation": "The file is old.", "implication": "Builds break."}),
+        ("Disks fill up. Therefore jobs stop.", {"implication": "Therefore jobs stop."}),
+        ("Disks fill up. Impact: jobs stop.", {"implication": "Jobs stop."}),
+        (
+            "It expires. Renew it, otherwise filings fail.",
+            {"action": "Renew it.", "implication": "Otherwise filings fail."},
+        ),
+        (
+            "Data must stay in the EU.",
+            {"observation": "Data must stay in the EU.", "action": "Data must stay in the EU."},
+        ),
+        ("Background: nightly job. It broke.", {"context": "Nightly job.", "observation": "It broke."}),
+        ("It is on so that tests pass.", {"observation": "It is on so that tests pass."}),
+        (
+            "It broke e.g. on CI. Use `a. b` there.",
+            {"observation": "It broke e.g. on CI.", "action": "Use `a. b` there."},
+        ),
+        ("Lists with IN (...) broke.", {"observation": "Lists with IN (...) broke."}),
+    ],
+)
+def test_clauses_are_sorted_by_their_cue_words(content: str, expected: dict[str, str]) -> None:
+    found = of(content)
+    assert {name: getattr(found, name) for name in expected} == expected
+    assert set(expected) <= set(found.stated)
+
+
+@pytest.mark.parametrize("kind", DISCOVERY_TYPES)
+def test_what_the_text_does_not_say_is_filled_with_its_own_words_and_not_called_stated(kind: DiscoveryType) -> None:
+    found = of("Twilio limits trial accounts.", kind)
+    assert found.stated == ("observation",)
+    assert found.title == "Twilio limits trial accounts"
+    assert found.title in found.implication
+    assert found.title in found.action
+    assert found.context == "Working on: Add webhooks · Launch paid plans"
+
+
+def test_without_names_the_context_says_so() -> None:
+    assert extract("pattern", "x works", "", " ").context == "Working on a task without a name"
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("The job was killed: it read 4 GB at once.", "The job was killed"),
+        ("Note: it broke.", "Note: it broke"),
+        ("Problem: the job was killed.", "the job was killed"),
+        ("It broke! Twice.", "It broke"),
+        ("The job " + "really " * 12 + "failed because the disk was full.", "The job " + "really " * 12 + "failed"),
+    ],
+)
+def test_the_title_is_the_head_of_the_first_sentence(content: str, title: str) -> None:
+    assert of(content).title == title
+
+
+def test_a_long_title_is_cut_between_words() -> None:
+    title = of("word " * 60).title
+    assert re.fullmatch(r"(?:word ){18}word…", title)
+
+
+def test_a_discovery_without_text_is_refused() -> None:
+    with pytest.raises(BadInput, match="no text"):
+        of(" \u200b ")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "if aaa, " * 5000,
+        "so " * 5000,
+        "x. " * 50_000,
+        "`" + "x. " * 50_000,
+        "a; " * 50_000,
+        "- " * 50_000,
+        "x" * 300_000,
+    ],
+)
+def test_a_huge_discovery_still_gives_fields_within_their_limits(content: str) -> None:
+    learning_of(of(content))
+
+
+@given(st.sampled_from(DISCOVERY_TYPES), st.text(min_size=1, max_size=300), st.text(max_size=20), st.text(max_size=20))
+def test_whatever_the_text_a_learning_can_be_made_of_it(
+    kind: DiscoveryType, content: str, task: str, outcome: str
+) -> None:
+    if frame.one_line(content):
+        learning_of(extract(kind, content, task, outcome))
+
+
+def learning_of(found: Coia) -> NewLearning:
+    assert 2 <= len(found.tags) <= 5
+    fields = {name: getattr(found, name) for name in ("title", *COIA)}
+    return NewLearning(**fields, tags=found.tags, domain=found.domain)
+
+
+# Nothing invented
+
+
+def written() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("case", written(), ids=lambda case: f"{case['type']}-{case['number']}")
+def test_every_word_of_every_field_was_given(case: dict[str, Any]) -> None:
+    found = extract(case["type"], case["content"], case["task"], case["outcome"])
+    given_words = words(" ".join([case["content"], case["task"], case["outcome"], neutral_wording(case["type"])]))
+    assert words(" ".join([found.title, *(getattr(found, name) for name in COIA)])) <= given_words
+
+
+sentences = st.lists(
+    st.sampled_from([sentence for case in written() for sentence in re.split(r"(?<=\.) ", case["content"])]),
+    min_size=1,
+    max_size=6,
+).map(" ".join)
+
+
+@given(st.sampled_from(DISCOVERY_TYPES), sentences)
+def test_no_word_of_the_text_is_lost_and_none_is_added(kind: DiscoveryType, content: str) -> None:
+    found = extract(kind, content, "", "")
+    said = words(" ".join(getattr(found, name) for name in COIA))
+    labels = {"fix", "workaround", "so"}
+    assert words(content) - labels <= said
+    assert said <= words(content) | words(neutral_wording(kind))
+
+
+def words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", text)}
