@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, FIELD_LIMIT, TITLE_LIMIT
+from recollect.core.learning import COIA
+from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
 from recollect.core.task import DISCOVERY_TYPES, DiscoveryType
 from recollect.text import topics
 from recollect.text.frame import one_line

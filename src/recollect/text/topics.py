@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from recollect.core.learning import TAG_LENGTH
+from recollect.core.new_learning import TAG_LENGTH
 from recollect.text.tokens import STOP_WORDS
 
 FEWEST_TAGS, MOST_TAGS = 2, 5
