@@ -25,7 +25,7 @@ class InjectSettings:
     min_confidence: float = 0.6  # learnings below this confidence are not injected
     explore_from: float = 0.5  # one slot tries a learning between this and min_confidence
     explore_verdicts: int = 3  # … while it has fewer verdicts than this
-    relevance: float = 0.12  # share of the task's words, weighted by rarity, that a learning must meet
+    relevance: float = 0.2  # share of a full match below which a learning is not shown
     budget: int = 1500  # tokens the injected block may take
 
 

@@ -119,4 +119,4 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
 
 def _hits(tx: Tx, ctx: Context, text: str, outcome: str, low: int, high: int | None, limit: int) -> list[LearningHit]:
     wanted = Filter(min_confidence=low, below_confidence=high, exclude_outcome=outcome, trusts=INJECTABLE)
-    return [hit for hit in find(tx, text, wanted, limit=limit) if hit.coverage >= ctx.settings.inject.relevance]
+    return [hit for hit in find(tx, text, wanted, limit=limit) if hit.relevance >= ctx.settings.inject.relevance]

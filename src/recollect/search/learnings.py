@@ -41,7 +41,7 @@ class LearningHit:
 
     learning: Learning
     score: float
-    coverage: float
+    relevance: float
     matched_fields: tuple[str, ...]
     snippet: str
 
@@ -72,7 +72,7 @@ def _hit(hit: words.Scored, learning: Learning) -> LearningHit:
     return LearningHit(
         learning=learning,
         score=round(hit.score, 4),
-        coverage=round(hit.coverage, 4),
+        relevance=round(hit.relevance, 4),
         matched_fields=tuple(FIELDS[number] for number in hit.matched),
         snippet=snippet(shown, frozenset(hit.terms)),
     )

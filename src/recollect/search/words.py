@@ -30,11 +30,11 @@ WHO_WEIGHT = 1.0
 
 @record
 class Scored:
-    """A passage with its score, the share of the query it covers (by weight), and the lines that matched."""
+    """A passage with its score, the same as a share of a full match, and the lines and terms that matched."""
 
     passage: Stored
     score: float
-    coverage: float
+    relevance: float
     matched: tuple[int, ...]
     terms: tuple[str, ...]
 
@@ -76,7 +76,7 @@ def _scored(stored: Stored, query: Query) -> Scored:
     title, who, keywords = (line.split(" ") for line in lines[:HEADER_LINES])
     length = sum(map(len, body))
     norm = (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
-    score = covered = 0.0
+    score = 0.0
     matched: set[int] = set()
     hits: list[str] = []
     for term, weight in query.weights.items():
@@ -94,13 +94,11 @@ def _scored(stored: Stored, query: Query) -> Scored:
             continue
         matched.update(number for number, count in enumerate((in_title, in_who, in_keywords)) if count)
         score += weight * frequency * (K1 + 1) / (frequency + K1)
-        covered += weight
         hits.append(term)
-    total = query.total
     return Scored(
         passage=stored,
         score=score,
-        coverage=covered / total if total else 0.0,
+        relevance=min(1.0, score / ((K1 + 1) * query.whole)) if query.whole else 0.0,
         matched=tuple(sorted(matched)),
         terms=tuple(hits),
     )

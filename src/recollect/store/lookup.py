@@ -19,24 +19,30 @@ QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
 RAREST = 16  # terms that bring candidates
 POSTINGS = 30_000  # index entries read for one query; the rarest term always comes through
+SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
+WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
 
 
 @record
 class Query:
-    """A text as search understands it: its terms with the weight of each, rarest first."""
+    """A text as search understands it: its terms with the weight of each, rarest first.
+
+    `whole` is the weight that a full match would have.
+    """
 
     weights: dict[str, float]
     docs: dict[str, int]
-    total: float
+    whole: float
 
 
 def understand(tx: Tx, text: str) -> Query:
     """The terms of any text, weighed by how rare they are in this space."""
     distinct = list(dict.fromkeys(terms_of(text[:QUERY_CHARACTERS])))[:QUERY_TERMS]
     count, docs = passages.document_counts(tx, distinct)
+    count = max(count, SMALLEST)
     weights = {term: _rarity(count, docs.get(term, 0)) for term in distinct}
     ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return Query(weights=ordered, docs=docs, total=sum(weights.values()))
+    return Query(weights=ordered, docs=docs, whole=min(sum(weights.values()), WHOLE * _rarity(count, 0)))
 
 
 def candidates(tx: Tx, query: Query) -> list[int]:
