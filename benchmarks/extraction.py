@@ -1,10 +1,13 @@
 """How well a learning is read out of a discovery without a model: python benchmarks/extraction.py [--json]
 
-`data/discoveries.jsonl` holds 60 discoveries with the fields a reader would fill in, written before the rules.
-Half of them (`held_out`) were not looked at while the rules were written. Title, observation and action are scored
-by token F1 where the discovery states them; `states …` is how often extraction knows whether the text has such a
-statement at all; tags by recall; domain by accuracy; `invented` counts words in any field that come neither from the
-discovery, its task and outcome, nor from the fixed neutral wording.
+`data/discoveries.jsonl` holds 60 discoveries with the fields a reader would fill in, written before the rules. One
+author wrote both, so the figures say how well the rules sort clear English, not how people write. For half of them
+(`held_out`) no single miss was looked at while the rules were written: trust that column.
+
+Title, observation, implication and action are scored by token F1 where the discovery states them; `states …` is how
+often extraction knows whether the text states such a thing at all; tags by recall, domain by accuracy. `invented` is
+the mean number of words in a learning that come neither from the discovery, its task and outcome, nor from the fixed
+neutral wording.
 """
 
 from __future__ import annotations

@@ -255,6 +255,7 @@ def test_nothing_to_show_is_no_text() -> None:
         ({"confidence": 0.745}, "[confidence: 0.75, helpful 3x]"),
         ({"confidence": 0.1}, "[confidence: 0.10, helpful 3x]"),
         ({"confidence": 1.0}, "[confidence: 1.00, helpful 3x]"),
+        ({"times_helpful": 1}, "[confidence: 0.75, helpful 1x]"),
         ({"times_helpful": 0}, "[confidence: 0.75, used 5x]"),
     ],
 )

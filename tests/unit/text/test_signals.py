@@ -29,6 +29,7 @@ HELPFUL = Signals(helpful=("learn_abc123",))
         f"```\ncode\n```\n{GOOD}",
         f"> quote\n\n{GOOD}",
         f"Inline ```code``` does not open a fence\n{GOOD}",
+        f"```code``` at the start opens none either\n{GOOD}",
         f"~~~~\n~~~\n~~~~\n{GOOD}",
     ],
 )

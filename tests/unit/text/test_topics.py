@@ -70,4 +70,5 @@ def test_the_domain_is_what_most_words_speak_of(text: str, expected: str | None)
 
 def test_the_text_outweighs_the_hint_and_the_hint_outweighs_nothing() -> None:
     assert topics.domain("A migration failed", hints="Write tests") == "database"
+    assert topics.domain("pytest failed", hints="Fix the login") == "testing"
     assert topics.domain("It failed", hints="Write tests") == "testing"
