@@ -63,8 +63,8 @@ def _load(memory: Memory, folder: Path) -> None:
 def _shown(memory: Memory, text: str, floor: float, gold: set[str] | None) -> bool:
     """Whether one of the five best above the floor is a right one (any, when nothing would be right)."""
     with memory.context.db.read(memory.context.space) as tx:
-        hits = words.best(tx, understand(tx, text), limit=5, keep=lambda batch: {stored.id for stored in batch})
-    return any(hit.relevance >= floor and (gold is None or hit.passage.id in gold) for hit in hits)
+        hits = words.best(tx, understand(tx, text), limit=5, keep=set)
+    return any(hit.relevance >= floor and (gold is None or hit.id in gold) for hit in hits)
 
 
 if __name__ == "__main__":

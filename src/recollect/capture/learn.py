@@ -15,8 +15,11 @@ from recollect.store import learnings as rows
 from recollect.text.compare import redundancy
 from recollect.text.normal import clean
 from recollect.text.redact import redact
+from recollect.text.tokens import terms
 
 COMPARED = 12  # candidates a new learning is held against
+LOOKED_AT = 4_000  # index entries read to find them: the same insight shares its rare words
+SHARED = 0.65  # share of words (Dice) from which two learnings are compared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,12 +125,19 @@ def _redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
 
 def _same_insight(tx: Tx, new: NewLearning) -> Learning | None:
     text = compared_text(new)
-    docs = lookup.candidates(tx, lookup.understand(tx, text))[:COMPARED]
-    ids = [stored.id for stored in passages.by_docs(tx, docs, kinds=(rows.KIND,))]
+    docs = lookup.candidates(tx, lookup.understand(tx, text), most=COMPARED, postings=LOOKED_AT)
+    ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
+    words = set(terms(text))
     for known in rows.many(tx, sorted(ids)):
-        if known.status == "active" and redundancy(compared_text(known), text).holds:
+        other = compared_text(known)
+        # A careful comparison takes milliseconds; texts that share few words are not worth one.
+        if known.status == "active" and _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:
             return known
     return None
+
+
+def _shared(one: set[str], other: set[str]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
 def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str, change: str) -> Learning:

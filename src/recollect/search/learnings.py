@@ -12,12 +12,10 @@ from recollect.search import words
 from recollect.store import learnings as rows
 from recollect.store.learnings import KIND, Filter
 from recollect.store.lookup import understand
-from recollect.store.passages import HEADER_LINES, Stored
+from recollect.store.passages import HEADER_LINES
 from recollect.text.snippet import snippet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recollect.core.context import Context, Tx
 
 FIELDS = ("title", "who", "tags", *COIA)
@@ -57,24 +55,20 @@ def find(tx: Tx, text: str, wanted: Filter, *, limit: int) -> list[LearningHit]:
     """The same inside an open transaction, with the filter spelled out."""
     query = understand(tx, text)
 
-    def keep(batch: Sequence[Stored]) -> set[str]:
-        return rows.passing(tx, [stored.id for stored in batch], wanted)
-
-    scored = words.best(tx, query, limit=limit, keep=keep, kinds=(KIND,))
-    records = {learning.id: learning for learning in rows.many(tx, [hit.passage.id for hit in scored])}
-    return [_hit(hit, records[hit.passage.id]) for hit in scored]
+    scored = words.best(tx, query, limit=limit, keep=lambda ids: rows.passing(tx, ids, wanted), kinds=(KIND,))
+    records = {learning.id: learning for learning in rows.many(tx, [hit.id for hit in scored])}
+    return [_hit(hit, records[hit.id]) for hit in scored]
 
 
 def _hit(hit: words.Scored, learning: Learning) -> LearningHit:
-    lines = (hit.passage.title, hit.passage.who, hit.passage.keywords, *hit.passage.text.split("\n"))
     bodies = [number for number in hit.matched if number >= HEADER_LINES]
-    shown = lines[(bodies or list(hit.matched) or [0])[0]]
+    shown = learning.fields[bodies[0] - HEADER_LINES] if bodies else learning.title
     return LearningHit(
         learning=learning,
         score=round(hit.score, 4),
         relevance=round(hit.relevance, 4),
         matched_fields=tuple(FIELDS[number] for number in hit.matched),
-        snippet=snippet(shown, frozenset(hit.terms)),
+        snippet=snippet(" ".join(shown.split()), frozenset(hit.terms)),
     )
 
 

@@ -24,6 +24,7 @@ _COLUMNS = (
     "last_helpful_at, last_decayed_at"
 )
 _NAMES = _COLUMNS.split(", ")
+_INSERT = f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, :{_COLUMNS.replace(', ', ', :')})"
 _CHUNK = 500
 
 SORTS = {
@@ -50,14 +51,12 @@ class Filter:
 
 
 def insert(tx: Tx, learning: Learning) -> None:
-    values = {name: getattr(learning, name) for name in _NAMES}
-    values.update(confidence=round(learning.confidence * 1000), pinned=int(learning.pinned))
-    tx.run(
-        f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, {', '.join(':' + name for name in _NAMES)})",
-        **values,
-    )
-    write_tags(tx, learning.id, learning.tags)
-    passages.put(tx, passage_of(learning))
+    """A new learning with its tags and its passage."""
+    values = {**vars(learning), "confidence": round(learning.confidence * 1000), "pinned": int(learning.pinned)}
+    del values["tags"]
+    tx.run(_INSERT, **values)
+    _add_tags(tx, learning.id, learning.tags)
+    passages.add(tx, passage_of(learning))
 
 
 def get(tx: Tx, id: str) -> Learning:
@@ -101,21 +100,37 @@ def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tup
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
-    """Those of `ids` that a filter lets through."""
-    where, params = _where(wanted)
+    """Those of `ids` that a filter lets through; looked up by key alone, because a planner may prefer a worse index."""
+    tagged = _tagged(tx, wanted.tag) if wanted.tag is not None else None
     through: set[str] = set()
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        through.update(
-            id
-            for (id,) in tx.rows(
-                f"SELECT id FROM learnings WHERE space = :space AND id IN ({names}){where}",
-                **{f"i{i}": id for i, id in enumerate(chunk)},
-                **params,
-            )
+        found = tx.rows(
+            "SELECT id, status, confidence, domain, source_outcome_id, trust FROM learnings "
+            f"WHERE space = :space AND id IN ({names})",
+            **{f"i{i}": id for i, id in enumerate(chunk)},
         )
+        through.update(row[0] for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged))
     return through
+
+
+def _passes(row: Row, wanted: Filter) -> bool:
+    _, status, confidence, domain, outcome, trust = row
+    return (
+        (wanted.status is None or status == wanted.status)
+        and confidence >= wanted.min_confidence
+        and (wanted.below_confidence is None or confidence < wanted.below_confidence)
+        and (wanted.domain is None or domain == wanted.domain)
+        and (wanted.exclude_outcome is None or outcome != wanted.exclude_outcome)
+        and (wanted.trusts is None or trust in wanted.trusts)
+    )
+
+
+def _tagged(tx: Tx, tag: str) -> set[str]:
+    return {
+        id for (id,) in tx.rows("SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag", tag=tag)
+    }
 
 
 def save(tx: Tx, learning: Learning, *, expect: int) -> None:
@@ -153,6 +168,10 @@ def save(tx: Tx, learning: Learning, *, expect: int) -> None:
 
 def write_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
     tx.run("DELETE FROM learning_tags WHERE space = :space AND learning_id = :id", id=id)
+    _add_tags(tx, id, tags)
+
+
+def _add_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
     tx.run_many(
         "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)",
         [{"id": id, "position": position, "tag": tag} for position, tag in enumerate(tags)],

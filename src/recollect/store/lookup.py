@@ -1,11 +1,13 @@
 """Which passages share rare words with a text: the candidates that search ranks and capture compares.
 
-The cost is bounded by `POSTINGS` whatever the text: common words never bring candidates. Nothing in a text is syntax.
+The cost is bounded by `POSTINGS` whatever the text: once the rare words have brought enough candidates, common
+words only help to order them. Nothing in a text is syntax.
 """
 
 from __future__ import annotations
 
 import math
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
 QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
-RAREST = 16  # terms that bring candidates
-POSTINGS = 30_000  # index entries read for one query; the rarest term always comes through
+RAREST = 16  # terms whose passages are read
+POSTINGS = 50_000  # index entries read for one query; the rarest term always comes through
+ENOUGH = 500  # candidates from which on further terms only help to order them
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
 WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
 
@@ -45,7 +48,7 @@ def understand(tx: Tx, text: str) -> Query:
     return Query(weights=ordered, docs=docs, whole=min(sum(weights.values()), WHOLE * _rarity(count, 0)))
 
 
-def candidates(tx: Tx, query: Query) -> list[int]:
+def candidates(tx: Tx, query: Query, *, most: int = ENOUGH, postings: int = POSTINGS) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold."""
     sums: dict[int, float] = {}
     read = used = 0
@@ -53,13 +56,19 @@ def candidates(tx: Tx, query: Query) -> list[int]:
         size = query.docs.get(term, 0)
         if not size:
             continue
-        if used and (used >= RAREST or read + size > POSTINGS):
+        if used and (used >= RAREST or read + size > postings):
             break
-        for doc in tx.match(term):
-            sums[doc] = sums.get(doc, 0.0) + weight
+        docs = tx.match(term)
+        if not used:
+            sums = dict.fromkeys(docs, weight)
+        else:
+            for doc in sums.keys() & docs:
+                sums[doc] += weight
+            if len(sums) < ENOUGH:
+                sums |= dict.fromkeys(set(docs).difference(sums), weight)
         read += size
         used += 1
-    return sorted(sums, key=lambda doc: (-sums[doc], doc))
+    return nsmallest(most, sums, key=lambda doc: (-sums[doc], doc))
 
 
 def _rarity(total: int, docs: int) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store.files import content_hash
-from recollect.text.tokens import terms as terms_of
+from recollect.text import tokens
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -46,42 +46,29 @@ class Stored:
     terms: str
 
 
+@record
+class Terms:
+    """A passage as ranking reads it."""
+
+    doc: int
+    id: str
+    terms: str
+
+
 def put(tx: Tx, passage: Passage) -> None:
     """Write or replace a passage; one that did not change costs a read."""
-    lines = (
-        passage.title,
-        passage.who,
-        " ".join(passage.keywords),
-        *(_one_line(line) for line in passage.lines),
-    )
-    digest = content_hash("\x1f".join((*lines, str(passage.at), passage.trust, passage.kind)))
+    lines = _lines(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
     if old:
-        if old[1] == digest:
+        if old[1] == _digest(passage, lines):
             return
         _forget(tx, old[0], old[2])
-    stream = "\n".join(" ".join(terms_of(line)) for line in lines)
-    doc = tx.value(
-        """
-        INSERT INTO passages (space, id, kind, title, text, keywords, who, at, trust, thread, position, hash, terms)
-        VALUES (:space, :id, :kind, :title, :text, :keywords, :who, :at, :trust, :thread, :position, :hash, :terms)
-        RETURNING doc""",
-        id=passage.id,
-        kind=passage.kind,
-        title=passage.title,
-        text="\n".join(lines[HEADER_LINES:]),
-        keywords=lines[2],
-        who=passage.who,
-        at=passage.at,
-        trust=passage.trust,
-        thread=passage.thread,
-        position=passage.position,
-        hash=digest,
-        terms=stream,
-    )
-    distinct = set(stream.split())
-    tx.index(doc, sorted(distinct))
-    _count(tx, distinct, 1)
+    _add(tx, passage, lines)
+
+
+def add(tx: Tx, passage: Passage) -> None:
+    """Write a passage whose id is new."""
+    _add(tx, passage, _lines(passage))
 
 
 def remove(tx: Tx, id: str) -> None:
@@ -91,19 +78,19 @@ def remove(tx: Tx, id: str) -> None:
         _forget(tx, old[0], old[1])
 
 
-def by_docs(tx: Tx, docs: Sequence[int], *, kinds: tuple[str, ...] = ()) -> list[Stored]:
-    """Passages by their index numbers, in any order."""
+def terms_of(tx: Tx, docs: Sequence[int], *, kinds: tuple[str, ...] = ()) -> list[Terms]:
+    """What ranking needs of passages, by their index numbers."""
     found: list[Row] = []
     wanted = f" AND kind IN ({_names('k', kinds)})" if kinds else ""
     kind_params = {f"k{i}": kind for i, kind in enumerate(kinds)}
     for start in range(0, len(docs), CHUNK):
         chunk = docs[start : start + CHUNK]
         found += tx.rows(
-            f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND doc IN ({_names('d', chunk)}){wanted}",
+            f"SELECT doc, id, terms FROM passages WHERE space = :space AND doc IN ({_names('d', chunk)}){wanted}",
             **{f"d{i}": doc for i, doc in enumerate(chunk)},
             **kind_params,
         )
-    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in found]
+    return [Terms(doc=doc, id=id, terms=terms) for doc, id, terms in found]
 
 
 def by_id(tx: Tx, id: str) -> Stored | None:
@@ -127,13 +114,48 @@ def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     return counts.pop(EVERY, 0), counts
 
 
+def _add(tx: Tx, passage: Passage, lines: list[str]) -> None:
+    stream = "\n".join(" ".join(tokens.terms(line)) for line in lines)
+    doc = tx.value(
+        """
+        INSERT INTO passages (space, id, kind, title, text, keywords, who, at, trust, thread, position, hash, terms)
+        VALUES (:space, :id, :kind, :title, :text, :keywords, :who, :at, :trust, :thread, :position, :hash, :terms)
+        RETURNING doc""",
+        id=passage.id,
+        kind=passage.kind,
+        title=lines[0],
+        who=lines[1],
+        keywords=lines[2],
+        text="\n".join(lines[HEADER_LINES:]),
+        at=passage.at,
+        trust=passage.trust,
+        thread=passage.thread,
+        position=passage.position,
+        hash=_digest(passage, lines),
+        terms=stream,
+    )
+    distinct = dict.fromkeys(stream.split())
+    tx.index(doc, distinct)
+    _count(tx, distinct, 1)
+
+
+def _lines(passage: Passage) -> list[str]:
+    """Title, who, keywords and the body, each on one line whatever was written."""
+    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *passage.lines)]
+
+
+def _digest(passage: Passage, lines: list[str]) -> str:
+    facts = (passage.kind, str(passage.at), passage.trust, passage.thread, str(passage.position))
+    return content_hash("\n".join((*lines, *facts)))
+
+
 def _forget(tx: Tx, doc: int, stream: str) -> None:
     tx.unindex(doc)
     tx.run("DELETE FROM passages WHERE space = :space AND doc = :doc", doc=doc)
-    _count(tx, set(stream.split()), -1)
+    _count(tx, dict.fromkeys(stream.split()), -1)
 
 
-def _count(tx: Tx, distinct: set[str], step: int) -> None:
+def _count(tx: Tx, distinct: Iterable[str], step: int) -> None:
     """Collect the counts of a transaction and write them once: a bulk load touches each common word once."""
     pending = tx.before_commit(_write_counts)
     for term in distinct:
@@ -155,7 +177,3 @@ def _write_counts(tx: Tx, pending: Counter[str]) -> None:
 
 def _names(prefix: str, values: Sequence[object]) -> str:
     return ", ".join(f":{prefix}{i}" for i in range(len(values)))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -26,15 +26,18 @@ _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mi
 
 def opposite(one: str, other: str) -> bool:
     """True when the two words, in any inflection, mean the opposite of each other."""
-    if one == other:
-        return False
-    ones, others = _base_forms(one), _base_forms(other)
-    if ones & others:
-        return False
-    pairs = _pairs()
-    if any(right in pairs.get(left, ()) for left in ones for right in others):
-        return True
-    return any(_affixed(left, right) or _affixed(right, left) for left in ones for right in others)
+    forms = _base_forms(other)
+    return not _opposites(one).isdisjoint(forms) and _base_forms(one).isdisjoint(forms)
+
+
+@cache
+def _opposites(word: str) -> frozenset[str]:
+    """Every base form that is the opposite of this word: comparing texts asks for many pairs of few words."""
+    found: set[str] = set()
+    for form in _base_forms(word):
+        found |= _pairs().get(form, frozenset())
+        found |= _affixed(form)
+    return frozenset(found)
 
 
 @cache
@@ -49,19 +52,24 @@ def _pairs() -> dict[str, frozenset[str]]:
     return {word: frozenset(opposites) for word, opposites in pairs.items()}
 
 
-def _affixed(plain: str, negative: str) -> bool:
-    """`reversible` and `irreversible`, `stateful` and `stateless`; the rest must be a word of some length."""
-    if plain.endswith("ful") and negative.endswith("less"):
-        return plain[:-3] == negative[:-4]
-    if len(plain) < 5:
-        return False
-    bare = negative.replace("-", "")
-    return any(bare == prefix + plain.replace("-", "") for prefix in _NEGATIVE_PREFIXES)
+def _affixed(form: str) -> set[str]:
+    """`irreversible` for `reversible` and back, `stateless` for `stateful`; the rest must be a word of some length."""
+    if form.endswith("ful"):
+        return {form[:-3] + "less"}
+    if form.endswith("less"):
+        return {form[:-4] + "ful"}
+    made = {prefix + form for prefix in _NEGATIVE_PREFIXES} if len(form) >= 5 else set()
+    return made | {
+        form.removeprefix(prefix)
+        for prefix in _NEGATIVE_PREFIXES
+        if form.startswith(prefix) and len(form) - len(prefix) >= 5
+    }
 
 
 @cache
 def _base_forms(word: str) -> frozenset[str]:
     """The dictionary forms a word may come from; wrong guesses do no harm, they are in no list."""
+    word = word.replace("-", "")
     forms = {word}
     for ending in ("s", "es", "d", "ed", "ing", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 2:

@@ -58,12 +58,12 @@ def word_terms(word: str) -> tuple[str, ...]:
 
 
 def tokens(text: str) -> int:
-    """What a text costs in a prompt: an upper-bound heuristic of words / 0.75, where a CJK character is a word."""
+    """What a text costs in a prompt: words / 0.75, where a CJK character is a word and a long word more than one."""
     if text.isascii():
-        return -(-len(text.split()) * 4 // 3)
+        return max(-(-len(text.split()) * 4 // 3), len(text) // 6)
     wide = sum(len(run) for run in _cjk_run().findall(text))
     narrow = len(_cjk_run().sub(" ", text).split())
-    return -(-(wide + narrow) * 4 // 3)
+    return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
 
 
 @cache

@@ -40,7 +40,7 @@ STATEMENTS = (
       FOREIGN KEY (space, source_task_id) REFERENCES tasks (space, id)
     ) $table""",
     "CREATE INDEX learnings_by_age ON learnings (space, status, created_at)",
-    "CREATE INDEX learnings_by_successor ON learnings (space, superseded_by)",
+    "CREATE INDEX learnings_by_successor ON learnings (space, superseded_by) WHERE superseded_by IS NOT NULL",
     """
     CREATE TABLE learning_tags (
       space $text NOT NULL, learning_id $text NOT NULL, position $int NOT NULL, tag $text NOT NULL,
@@ -111,7 +111,7 @@ STATEMENTS = (
       position $int NOT NULL, hash $text NOT NULL, terms $text NOT NULL,
       UNIQUE (space, id)
     ) $table""",
-    "CREATE INDEX passages_by_thread ON passages (space, thread, position)",
+    "CREATE INDEX passages_by_thread ON passages (space, thread, position) WHERE thread <> ''",
     """
     CREATE TABLE terms (
       space $text NOT NULL, term $text NOT NULL, docs $int NOT NULL,
