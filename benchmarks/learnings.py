@@ -4,8 +4,8 @@
 
 The bare script keeps the seed's tables: a row, an FTS5 table with external content, triggers. Its searches are the
 same pruned set of terms (the rarest sixteen), ranked by FTS5's bm25 with column weights; and the seed's own query,
-every word as a prefix, joined by OR. CPU time for searches (the machine may be shared), wall time for inserts (they wait for the
-disk). Times come alternately from both sides, so that noise hits both.
+every word as a prefix, joined by OR. CPU time for searches (the machine may be shared), wall time for inserts (they
+wait for the disk). Times come alternately from both sides, so that noise hits both.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.ids import check_id
 from recollect.core.record import record
-from recollect.search.learnings import LearningHit, find
+from recollect.search.learnings import find
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
-LOOKED_AT = 20  # hits beyond the slots, so that a tried-out learning can be skipped for the next
+LOOKED_AT = 10  # hits beyond the slots, so that those still on trial do not crowd out the proven
 
 
 @record
@@ -99,24 +99,24 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
-    bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
-    text = f"{wanted.title} {wanted.description}"
-    proven = [hit.learning for hit in _hits(tx, ctx, text, wanted.outcome, low=bar, high=None, limit=slots)]
-    trial = None
-    if thousandths(settings.explore_from) < bar:
-        trial = next(
-            (
-                hit.learning
-                for hit in _hits(tx, ctx, text, wanted.outcome, thousandths(settings.explore_from), bar, LOOKED_AT)
-                if hit.learning.verdicts < settings.explore_verdicts
-            ),
-            None,
-        )
-    if trial is None or (slots == 1 and proven):
+    bar = settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence
+    found = find(
+        tx,
+        f"{wanted.title} {wanted.description}",
+        Filter(
+            min_confidence=thousandths(min(bar, settings.explore_from)),
+            exclude_outcome=wanted.outcome,
+            trusts=INJECTABLE,
+        ),
+        limit=slots + LOOKED_AT,
+    )
+    relevant = [hit.learning for hit in found if hit.relevance >= settings.relevance]
+    proven = [learning for learning in relevant if learning.confidence >= bar][:slots]
+    on_trial = [
+        learning
+        for learning in relevant
+        if settings.explore_from <= learning.confidence < bar and learning.verdicts < settings.explore_verdicts
+    ]
+    if not on_trial or (slots == 1 and proven):
         return proven
-    return [*proven[: slots - 1], trial]
-
-
-def _hits(tx: Tx, ctx: Context, text: str, outcome: str, low: int, high: int | None, limit: int) -> list[LearningHit]:
-    wanted = Filter(min_confidence=low, below_confidence=high, exclude_outcome=outcome, trusts=INJECTABLE)
-    return [hit for hit in find(tx, text, wanted, limit=limit) if hit.relevance >= ctx.settings.inject.relevance]
+    return [*proven[: slots - 1], on_trial[0]]

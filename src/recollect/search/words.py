@@ -47,49 +47,43 @@ def best(
     Candidates come roughly in order, so a few times the limit is scored; where `keep` refuses many, more are read.
     """
     enough = max(limit * 4, BATCH)
-    found: list[Scored] = []
+    found: list[tuple[float, str, Terms]] = []
     docs = candidates(tx, query, most=max(ENOUGH, enough))
     for start in range(0, len(docs), BATCH):
         batch = passages.terms_of(tx, docs[start : start + BATCH], kinds=kinds)
         kept = keep([stored.id for stored in batch])
-        found += [score(stored, query) for stored in batch if stored.id in kept]
+        found += [(-score(stored.terms, query), stored.id, stored) for stored in batch if stored.id in kept]
         if len(found) >= enough:
             break
-    found.sort(key=lambda hit: (-hit.score, hit.id))
-    return found[:limit]
+    found.sort(key=lambda hit: hit[:2])
+    return [_shown(stored, -negative, query) for negative, _, stored in found[:limit]]
 
 
-def score(stored: Terms, query: Query) -> Scored:
+def score(stream: str, query: Query) -> float:
     """BM25F with title and keywords inside the saturation: a word in the title is a word said several times."""
+    *header, body = stream.split("\n", HEADER_LINES)
+    tokens = body.split()
+    norm = (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * len(tokens) / TYPICAL_LENGTH
     weights = query.weights
-    body: dict[str, int] = {}
-    header: dict[str, float] = {}
-    matched: list[int] = []
-    length = 0
-    for number, line in enumerate(stored.terms.split("\n")):
-        tokens = line.split()
-        if number >= HEADER_LINES:
-            length += len(tokens)
-        shared = weights.keys() & tokens
-        if not shared:
-            continue
-        matched.append(number)
-        for term in shared:
-            if number < HEADER_LINES:
-                header[term] = header.get(term, 0.0) + HEADER_WEIGHTS[number] * tokens.count(term)
-            else:
-                body[term] = body.get(term, 0) + tokens.count(term)
-    norm = (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
-    total = 0.0
-    hits = sorted(body.keys() | header.keys())
-    for term in hits:
-        frequency = body.get(term, 0) / norm + header.get(term, 0.0)
-        total += weights[term] * frequency * (K1 + 1) / (frequency + K1)
+    frequencies = {term: tokens.count(term) / norm for term in weights.keys() & tokens}
+    for line, weight in zip(header, HEADER_WEIGHTS, strict=True):
+        words = line.split()
+        for term in weights.keys() & words:
+            frequencies[term] = frequencies.get(term, 0.0) + weight * words.count(term)
+    # Summed in one order, so that both engines and every run give the same last digit.
+    return sum(
+        weights[term] * frequency * (K1 + 1) / (frequency + K1) for term, frequency in sorted(frequencies.items())
+    )
+
+
+def _shown(stored: Terms, total: float, query: Query) -> Scored:
+    """What is worth knowing of the few that are shown."""
+    lines = [query.weights.keys() & line.split() for line in stored.terms.split("\n")]
     return Scored(
         id=stored.id,
         doc=stored.doc,
         score=total,
         relevance=min(1.0, total / ((K1 + 1) * query.whole)) if query.whole else 0.0,
-        matched=tuple(matched),
-        terms=tuple(hits),
+        matched=tuple(number for number, shared in enumerate(lines) if shared),
+        terms=tuple(sorted(set().union(*lines))),
     )
