@@ -14,6 +14,7 @@ from recollect.core.clock import iso
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, PATTERN_TYPES, Learning
 from recollect.core.new_learning import LearningEdit
+from recollect.core.plain import plain
 from recollect.store.learnings import SORTS
 
 
@@ -77,7 +78,7 @@ def add(
     )
     if captured.redacted:
         said += f" (redacted: {', '.join(captured.redacted)})"
-    emit({**vars(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
+    emit({**plain(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
 
 
 @learn.command("list")
@@ -241,7 +242,7 @@ def undo(project: str | None, as_json: bool) -> None:
     """Take back the last change to learnings; again takes back the one before."""
     with open_memory(project) as memory:
         restored = memory.learnings.undo()
-    text = "\n".join(f"{each.id} is back: {each.title} ({each.status})" for each in restored)
+    text = "\n".join(f"{each.id} is {each.status}: {each.title}" for each in restored)
     emit(restored, text, as_json=as_json)
 
 

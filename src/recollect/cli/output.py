@@ -26,6 +26,13 @@ def emit(value: Any, text: str, *, as_json: bool) -> None:
     put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
 
 
+def said(value: object) -> str:
+    """A value for a person's eyes: a dash for none, words for a list."""
+    if value is None or value == []:
+        return "–"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Aligned columns in a pipe, a drawn table on a terminal."""
     cells = [[str(cell) for cell in row] for row in rows]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
+_HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
 
 
 @record
@@ -83,15 +84,17 @@ def create(
     made: list[str] = []
     root = root.resolve()
     file = root / SETTINGS_FILE
-    if not file.exists():
+    named = _toml(file) if file.exists() else {}
+    if not named.get("space"):
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        zone = _known_timezone(timezone) if timezone else local_timezone(environ)
+        zone = named.get("timezone") or (_known_timezone(timezone) if timezone else local_timezone(environ))
         check_space(name)
-        write_path(
-            file,
-            "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
-            f'space = "{name}"\ntimezone = "{zone}"\n',
-        )
+        lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
+        if file.exists():  # what is missing goes to the top, where no section has begun yet
+            text = "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8")
+        else:
+            text = "".join([_HEAD, *lines])
+        write_path(file, text)
         made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
     else:
         known = load(root, environ).settings
