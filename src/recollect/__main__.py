@@ -11,15 +11,30 @@ FAST = ("inject",)
 
 
 def main() -> None:
-    """Run a command; errors of ours become one line on stderr and an exit code."""
-    arguments = sys.argv[1:]
+    """Run a command; what goes wrong becomes one line on stderr and an exit code."""
+    try:
+        code = _run([_readable(argument) for argument in sys.argv[1:]])
+    except OSError as error:
+        print(f"recollect: {error}", file=sys.stderr)
+        code = 3
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in FAST and not {"--help", "-h"} & set(arguments):
         from recollect.cli.inject import main as inject
 
-        sys.exit(inject(arguments[1:]))
+        return inject(arguments[1:])
     from recollect.cli.app import run
 
-    sys.exit(run(arguments))
+    return run(arguments)
+
+
+def _readable(argument: str) -> str:
+    """Bytes that are not UTF-8 reach Python as lone surrogates, which nothing can store."""
+    return argument.encode("utf-8", "replace").decode("utf-8")
 
 
 if __name__ == "__main__":

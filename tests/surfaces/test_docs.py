@@ -37,7 +37,7 @@ def test_a_command_and_its_options_stand_in_the_docs(path: tuple[str, ...], comm
     assert not missing
 
 
-@pytest.mark.parametrize(("name", "default"), [(name, default) for name, default, _, _ in described()])
+@pytest.mark.parametrize(("name", "default"), described())
 def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: object) -> None:
     page = (DOCS / "settings.md").read_text("utf-8")
     shown = f"`{default}`" if default != "" else "empty"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, read_stdin
+from recollect.cli.output import common, emit
+from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, table
+from recollect.cli.output import common, emit, said, table
 from recollect.core.clock import iso
 
 
@@ -30,7 +30,7 @@ def show(number: int, project: str | None, as_json: bool) -> None:
     with open_memory(project) as memory:
         matter = memory.inbox.get(number)
     lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
-    lines += [f"{name}: {value}" for name, value in matter.detail.items()]
+    lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
     lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
     emit(matter, "\n".join(lines), as_json=as_json)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from recollect.cli.printing import put, read_stdin
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
 
@@ -38,10 +39,7 @@ OPTIONS = (
 def main(arguments: list[str]) -> int:
     """Print the block for a task; nothing relevant prints nothing."""
     try:
-        given = read(arguments)
-        if given.get("description") == "-":
-            given["description"] = sys.stdin.read()
-        return run(given)
+        return run(read(arguments))
     except RecollectError as error:
         print(f"recollect: {error}", file=sys.stderr)
         return error.exit_code
@@ -80,6 +78,8 @@ def run(given: dict[str, Any]) -> int:
     for needed in ("task", "outcome"):
         if not given.get(needed):
             raise BadInput(f"inject needs --{needed}; see: recollect inject --help")
+    if given.get("description") == "-":
+        given["description"] = read_stdin()
     with open_memory(given.get("project")) as memory:
         chosen = memory.inject(
             task=given["task"],
@@ -107,6 +107,5 @@ def run(given: dict[str, Any]) -> int:
         from recollect.core.plain import plain
 
         text = json.dumps({"learnings": plain(chosen.learnings), "markdown": text}, ensure_ascii=False, indent=2)
-    if text:
-        print(text)
+    put(text)
     return 0

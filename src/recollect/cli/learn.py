@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
+from recollect.cli.editor import typed_in_editor
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, PATTERN_TYPES, Learning
 from recollect.core.new_learning import LearningEdit
+from recollect.core.plain import plain
 from recollect.store.learnings import SORTS
-
-_TEMPLATE = """\
-# Lines that begin with # are left out. Write after each colon; leave the file empty to stop.
-title: {title}
-context: {context}
-observation: {observation}
-implication: {implication}
-action: {action}
-"""
 
 
 @click.group()
@@ -61,12 +55,12 @@ def add(
     **fields: str | None,
 ) -> None:
     """Add a learning. With no text given, your editor opens."""
-    if not any(fields.values()):
-        fields = dict(_from_editor({}))
-    missing = [name for name in ("title", *COIA) if not fields.get(name)]
-    if missing:
-        raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
-    with open_memory(project) as memory:
+    with open_memory(project) as memory, ExitStack() as editing:
+        if not any(fields.values()):
+            fields = dict(editing.enter_context(typed_in_editor({})))
+        missing = [name for name in ("title", *COIA) if not fields.get(name)]
+        if missing:
+            raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
         captured = memory.learn(
             **fields,
             tags=tags,
@@ -84,7 +78,7 @@ def add(
     )
     if captured.redacted:
         said += f" (redacted: {', '.join(captured.redacted)})"
-    emit({**vars(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
+    emit({**plain(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
 
 
 @learn.command("list")
@@ -106,7 +100,7 @@ def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
     """List learnings."""
     with open_memory(project) as memory:
         found, total = memory.learnings.page(**wanted)
-    rows = [(each.id, f"{each.confidence:.3f}".rstrip("0"), each.status, each.title) for each in found]
+    rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
     text = (
         table(("id", "confidence", "status", "title"), rows)
         if rows
@@ -152,11 +146,12 @@ def history(id: str, project: str | None, as_json: bool) -> None:
 @common
 def edit(id: str, version: int | None, project: str | None, as_json: bool, **fields: Any) -> None:
     """Edit a learning. With no field given, your editor opens on it."""
-    with open_memory(project) as memory:
-        if not any(value is not None for value in fields.values()):
+    with open_memory(project) as memory, ExitStack() as editing:
+        if all(value is None for value in fields.values()):
             learning = memory.learnings.get(id)
             version = version or learning.version
-            fields = dict(_from_editor({name: getattr(learning, name) for name in ("title", *COIA)}))
+            before = {name: getattr(learning, name) for name in ("title", *COIA)}
+            fields = dict(editing.enter_context(typed_in_editor(before)))
         after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)
     emit(after, f"{id} is now at version {after.version}", as_json=as_json)
 
@@ -247,7 +242,7 @@ def undo(project: str | None, as_json: bool) -> None:
     """Take back the last change to learnings; again takes back the one before."""
     with open_memory(project) as memory:
         restored = memory.learnings.undo()
-    text = "\n".join(f"{each.id} is back: {each.title} ({each.status})" for each in restored)
+    text = "\n".join(f"{each.id} is {each.status}: {each.title}" for each in restored)
     emit(restored, text, as_json=as_json)
 
 
@@ -265,23 +260,3 @@ def card(learning: Learning) -> str:
     if learning.superseded_by:
         lines += ["", f"superseded by {learning.superseded_by}"]
     return "\n".join(lines)
-
-
-def _from_editor(fields: dict[str, str]) -> dict[str, str]:
-    """Fields typed in the user's editor; a field goes on until the next one begins."""
-    template = _TEMPLATE.format(**{name: " ".join(fields.get(name, "").split()) for name in ("title", *COIA)})
-    typed = click.edit(template, extension=".txt")
-    found: dict[str, list[str]] = {}
-    current: list[str] = []
-    for line in (typed or "").splitlines():
-        name, colon, rest = line.partition(":")
-        if line.startswith("#"):
-            continue
-        if colon and name in ("title", *COIA):
-            current = found.setdefault(name, [])
-            line = rest
-        current.append(line.strip())
-    given = {name: " ".join(part for part in lines if part) for name, lines in found.items()}
-    if not any(given.values()):
-        raise BadInput("nothing was written; nothing was changed")
-    return given

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from recollect.cli.printing import put
 from recollect.core.plain import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,12 +23,14 @@ def common(command: F) -> F:
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
     """The value as JSON, or its text for a person."""
-    click.echo(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
+    put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
 
 
-def read_stdin() -> str:
-    """All of standard input as text; bytes that are not UTF-8 are shown as such, never an error."""
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+def said(value: object) -> str:
+    """A value for a person's eyes: a dash for none, words for a list."""
+    if value is None or value == []:
+        return "–"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -9,6 +9,7 @@ import click
 
 from recollect.cli.opening import actor_of, open_memory
 from recollect.cli.output import common, emit
+from recollect.core.errors import Refused
 from recollect.memory import Memory
 from recollect.store import project as projects
 
@@ -59,6 +60,7 @@ def cycle(project: str | None, as_json: bool) -> None:
 @common
 def trust(project: str | None, as_json: bool) -> None:
     """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
-    root = Path(project or ".").resolve()
-    file = projects.trust(root, os.environ)
+    if actor_of(os.environ).trust != "human":
+        raise Refused("only a person may trust a repository's settings; read the file and run this yourself")
+    file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
     emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)

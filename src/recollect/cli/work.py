@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
+
 import click
 
 from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, read_stdin, table
+from recollect.cli.output import common, emit, table
+from recollect.cli.printing import read_stdin
 from recollect.core.clock import iso
 
 
@@ -22,7 +25,7 @@ def observe(task: str, outcome: str | None, title: str, project: str | None, as_
     lines = []
     for discovery in seen.discoveries:
         became = f"→ {discovery.learning_id}" if discovery.learning_id else f"skipped: {discovery.skipped}"
-        lines.append(f"{discovery.type}: {discovery.content[:80]} {became}")
+        lines.append(f"{discovery.type}: {shorten(discovery.content, 100, placeholder=' …')} {became}")
     if seen.known_before:
         lines.append(f"{seen.known_before} known from before")
     if seen.unknown_types:

@@ -15,7 +15,7 @@ def plain(value: Any, name: str = "") -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and (name == "at" or name.endswith("_at")):
         return iso(value)
     if hasattr(type(value), "__dataclass_fields__"):
-        return {field: plain(part, field) for field, part in vars(value).items()}
+        return {field: plain(getattr(value, field), field) for field in type(value).__annotations__}
     if isinstance(value, dict):
         return {key: plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -68,6 +68,8 @@ class Settings:
     capture: CaptureSettings = CaptureSettings()
 
     def __post_init__(self) -> None:
+        if self.space:
+            check_space(self.space)
         if self.confidence.decay_clock not in ("calendar", "active"):
             raise BadInput("confidence.decay_clock must be calendar or active")
         for section, names in _SHARES.items():
@@ -98,6 +100,13 @@ _COUNTS = {
 
 GUARDED = frozenset({"store.url"})
 """What a repository's file may not choose until the user ran `recollect trust`."""
+
+
+def check_space(name: str) -> None:
+    """A space names rows and a folder of the spool: a repository's file must not lead that folder elsewhere."""
+    allowed = name.isascii() and all(c.isalnum() or c in "._-" for c in name)
+    if not allowed or not name[:1].isalnum() or len(name) > 80:
+        raise BadInput(f"space {name[:100]!r} must be at most 80 letters, digits, '.', '_' or '-', the first no sign")
 
 
 def described() -> list[tuple[str, Any]]:

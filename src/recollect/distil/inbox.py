@@ -13,7 +13,9 @@ from recollect.store.escalations import Escalation
 
 
 def resolve(ctx: Context, number: int, verb: str) -> Escalation:
-    """Carry out a verb on a matter, then close it. A matter is settled once."""
+    """Carry out a verb on a matter, then close it. A matter is settled once, and by a person."""
+    if ctx.actor.trust != "human":
+        raise Refused("only a person may settle what waits in the inbox; run this from your own terminal")
     with ctx.db.read(ctx.space) as tx:
         matter = escalations.get(tx, number)
     if matter.resolved_at is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from recollect.core.context import Context
+from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import Injection
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.store import injections, tasks
+
+PAGE_LIMIT = 1000
 
 
 class Work:
@@ -28,17 +31,23 @@ class Work:
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:
         with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=limit)
+            return tasks.outcomes(tx, limit=_checked(limit))
 
     def tasks(self, *, outcome: str | None = None, limit: int = 50) -> list[Task]:
         with self._context.db.read(self._context.space) as tx:
-            return tasks.tasks(tx, outcome=outcome, limit=limit)
+            return tasks.tasks(tx, outcome=outcome, limit=_checked(limit))
 
     def discoveries(self, *, task: str | None = None, limit: int = 50) -> list[Discovery]:
         with self._context.db.read(self._context.space) as tx:
-            return tasks.discoveries(tx, task=task, limit=limit)
+            return tasks.discoveries(tx, task=task, limit=_checked(limit))
 
     def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
         """What a task was shown, or what was shown lately."""
         with self._context.db.read(self._context.space) as tx:
-            return injections.of_task(tx, task) if task is not None else injections.latest(tx, limit=limit)
+            return injections.of_task(tx, task) if task is not None else injections.latest(tx, limit=_checked(limit))
+
+
+def _checked(limit: int) -> int:
+    if not 1 <= limit <= PAGE_LIMIT:
+        raise BadInput(f"limit must be between 1 and {PAGE_LIMIT}, not {limit}")
+    return limit

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store import passages
+from recollect.text.normal import clean
 from recollect.text.tokens import terms as terms_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Query:
 
 def understand(tx: Tx, text: str) -> Query:
     """The terms of any text, weighed by how rare they are in this space."""
-    distinct = list(dict.fromkeys(terms_of(text[:QUERY_CHARACTERS])))[:QUERY_TERMS]
+    distinct = list(dict.fromkeys(terms_of(clean(text[:QUERY_CHARACTERS]))))[:QUERY_TERMS]
     count, docs = passages.document_counts(tx, distinct)
     count = max(count, SMALLEST)
     weights = {term: _rarity(count, docs.get(term, 0)) for term in distinct}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.record import record
-from recollect.core.settings import Settings, from_environment, merged
+from recollect.core.settings import Settings, check_space, from_environment, merged
 from recollect.store.files import content_hash, write_path
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
+_HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
 
 
 @record
@@ -49,11 +50,16 @@ class Project:
 
 def find(start: Path, environ: Mapping[str, str]) -> Project:
     """The project that `start` belongs to: the nearest folder upwards with a settings file."""
+    return load(root_of(start), environ)
+
+
+def root_of(start: Path) -> Path:
+    """The folder of that settings file; the file itself is not read."""
     folder = start.resolve()
     for candidate in (folder, *folder.parents):
         if (candidate / SETTINGS_FILE).is_file():
-            return load(candidate, environ)
-    raise NotInitialised(f"no {SETTINGS_FILE} in {start} or above; begin with: recollect init")
+            return candidate
+    raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
 
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
@@ -78,14 +84,17 @@ def create(
     made: list[str] = []
     root = root.resolve()
     file = root / SETTINGS_FILE
-    if not file.exists():
+    named = _toml(file) if file.exists() else {}
+    if not named.get("space"):
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        zone = timezone or local_timezone(environ)
-        write_path(
-            file,
-            "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
-            f'space = "{name}"\ntimezone = "{zone}"\n',
-        )
+        zone = named.get("timezone") or (_known_timezone(timezone) if timezone else local_timezone(environ))
+        check_space(name)
+        lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
+        if file.exists():  # what is missing goes to the top, where no section has begun yet
+            text = "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8")
+        else:
+            text = "".join([_HEAD, *lines])
+        write_path(file, text)
         made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
     else:
         known = load(root, environ).settings
@@ -137,6 +146,15 @@ def local_timezone(environ: Mapping[str, str]) -> str:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             continue
     return "UTC"
+
+
+def _known_timezone(name: str) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise BadInput(f"{name!r} is not an IANA time zone such as Europe/Berlin or UTC") from None
 
 
 def _shared_root(root: Path) -> Path:

@@ -33,7 +33,9 @@ def cycle(ctx: Context) -> CycleReport:
 
 def _decay(ctx: Context) -> str:
     changed = decay(ctx)
-    return f"{changed} learnings lost confidence" if changed else "nothing due"
+    if not changed:
+        return "nothing due"
+    return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay),)
