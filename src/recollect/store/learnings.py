@@ -10,9 +10,10 @@ from recollect.core.learning import Learning
 from recollect.core.passage import Passage
 from recollect.core.record import record
 from recollect.store import passages
+from recollect.store.paging import PAGE, every
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recollect.core.context import Row, Tx
 
@@ -97,6 +98,18 @@ def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tup
         **params,
     )
     return many(tx, [id for (id,) in ids]), total
+
+
+def all_of(tx: Tx) -> Iterator[Learning]:
+    """Every learning by id; what replaced another comes before what was replaced wherever one step suffices."""
+    for superseded in ("", "NOT "):
+        ids: list[str] = []
+        for (id,) in every(tx, "learnings", "id", where=f" AND superseded_by IS {superseded}NULL"):
+            ids.append(id)
+            if len(ids) == PAGE:
+                yield from many(tx, ids)
+                ids = []
+        yield from many(tx, ids)
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
