@@ -139,7 +139,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     )
     new, _ = redacted(new)
     outside = terms.trust == "external"
-    stored = thousandths(initial_confidence(ctx, new))
+    stored = thousandths(initial_confidence(replace(ctx, actor=replace(ctx.actor, trust=terms.trust)), new))
     status = values.get("status", "active")
     if status not in STATUSES:
         raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")

@@ -271,6 +271,15 @@ def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+def of_discovery(tx: Tx, discovery: str) -> Learning | None:
+    """The learning that a discovery became, or was merged into."""
+    id = tx.value(
+        "SELECT min(learning_id) FROM learning_sources WHERE space = :space AND discovery_id = :discovery",
+        discovery=discovery,
+    )
+    return get(tx, id) if id else None
+
+
 def successors(tx: Tx, id: str) -> list[str]:
     """The chain of learnings that replaced this one, nearest first."""
     chain: list[str] = []

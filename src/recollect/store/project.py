@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, from_environment, merged
-from recollect.store.files import content_hash, write_path
+from recollect.store.files import content_hash, write_new_path, write_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,13 +81,13 @@ def create(
     if not file.exists():
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
         zone = timezone or local_timezone(environ)
-        write_path(
-            file,
+        text = (
             "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
-            f'space = "{name}"\ntimezone = "{zone}"\n',
+            f'space = "{name}"\ntimezone = "{zone}"\n'
         )
-        made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-    else:
+        if write_new_path(file, text):
+            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+    if not made:
         known = load(root, environ).settings
         if (space and space != known.space) or (timezone and timezone != known.timezone):
             raise BadInput(
@@ -95,7 +95,7 @@ def create(
             )
     project = load(root, environ)
     if not project.data.is_dir():
-        project.data.mkdir(mode=0o700, parents=True)
+        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
     ignore = root / ".gitignore"
     text = ignore.read_text("utf-8") if ignore.exists() else ""

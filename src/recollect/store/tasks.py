@@ -115,6 +115,18 @@ def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
     )
 
 
+def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
+    """The discovery with this content, when it is that old and still nobody said what became of it."""
+    row = tx.row(
+        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND task_id = :task AND hash = :digest "
+        "AND learning_id IS NULL AND skipped IS NULL AND created_at < :before",
+        task=task,
+        digest=digest,
+        before=before,
+    )
+    return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
+
+
 def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | None) -> None:
     """Say what became of a discovery."""
     tx.run(
