@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from recollect.capture.learn import initial_confidence, redacted
+from recollect.core.actor import Trust
 from recollect.core.clock import parse_time
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
-from recollect.core.event import Trust
-from recollect.core.learning import COIA, STATUSES, Learning, NewLearning
-from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task, check_id
+from recollect.core.ids import check_id
+from recollect.core.learning import COIA, STATUSES, Learning
+from recollect.core.new_learning import NewLearning
+from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
 from recollect.store import events, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash

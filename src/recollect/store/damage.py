@@ -75,10 +75,33 @@ def keep_files(folder: Path, *files: Path) -> None:
                 (folder / file.name).chmod(0o600)
 
 
+def keep_aside_once(path: Path) -> Path | None:
+    """Copy a database that does not read, with its log, unless the same bytes are kept already; None: nothing there.
+
+    No connection to it may be open in this process.
+    """
+    if not path.exists():
+        return None
+    for folder in kept_aside(path):
+        if all(_same(file, folder / file.name) for file in (path, log_of(path))):
+            return folder
+    folder = aside(path)
+    keep_files(folder, path, log_of(path))
+    return folder
+
+
 def kept_aside(path: Path) -> list[Path]:
     """Folders with damaged files that wait for a person."""
     folder = path.parent / FOLDER
     return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _same(one: Path, other: Path) -> bool:
+    import filecmp
+
+    if not one.exists() or not other.exists():
+        return one.exists() == other.exists()
+    return filecmp.cmp(one, other, shallow=False)
 
 
 def _readable_frames(connection: apsw.Connection) -> int:

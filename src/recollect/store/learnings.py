@@ -112,6 +112,11 @@ def all_of(tx: Tx) -> Iterator[Learning]:
         yield from many(tx, ids)
 
 
+def ids(tx: Tx) -> list[str]:
+    """The ids of all learnings, sorted."""
+    return [id for (id,) in every(tx, "learnings", "id")]
+
+
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
     """Those of `ids` that a filter lets through; looked up by key alone, because a planner may prefer a worse index."""
     tagged = _tagged(tx, wanted.tag) if wanted.tag is not None else None

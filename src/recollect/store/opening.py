@@ -45,14 +45,18 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
         raise NotInitialised("nothing is remembered here yet; begin with: recollect init")
     log_left = path.with_name(path.name + "-wal").exists()
     db = SqliteDb(path, busy_seconds=busy_seconds)
-    if log_left:  # others are at work, or one of them was killed
-        from recollect.store.damage import refuse_lost_log
+    try:
+        if log_left:  # others are at work, or one of them was killed
+            from recollect.store.damage import refuse_lost_log
 
-        refuse_lost_log(db)
-    if empty or version_of(db) != VERSION:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path.with_suffix(".lock")):
-            migrate(db, backup=path.parent / "backups")
+            refuse_lost_log(db)
+        if empty or version_of(db) != VERSION:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with locked(path.with_suffix(".lock")):
+                migrate(db, backup=path.parent / "backups")
+    except BaseException:
+        db.close()
+        raise
     if not made.exists():
         with suppress(Trouble):  # a store that can only be read needs no marker today
             write_path(made, MADE_NOTE)

@@ -7,6 +7,7 @@ A backup is one SQLite file with everything the store holds. What lives in the p
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context
 from recollect.core.errors import RecollectError, Refused
 from recollect.store.copies import Checked, Progress, backup_to, check_file
+from recollect.store.damage import kept_aside
+from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
 from recollect.store.restoring import checked_copy, put_back
 from recollect.store.sqlite import SqliteDb
@@ -93,9 +96,26 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
     )
 
 
+def kept_files(database: Path) -> list[Path]:
+    """The project's own backups, newest first."""
+    return sorted((database.parent / FOLDER).glob("*.db"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def discard(database: Path) -> int:
+    """Delete all of the project's own backups and damaged copies: only a purge wants that."""
+    own = [*kept_files(database), *kept_aside(database)]
+    unfinished = (database.parent / FOLDER).glob(f".*{TEMP_SUFFIX}*")
+    for path in (*own, *unfinished):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    return len(own)
+
+
 def kept(database: Path) -> list[Kept]:
     """The project's own backups, newest first, each checked."""
-    found = sorted((database.parent / FOLDER).glob("*.db"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    found = kept_files(database)
     return [Kept(path=str(path), bytes=path.stat().st_size, problem=_problem(path)) for path in found]
 
 

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import bring
 from recollect.capture.bring import Brought, Record, Terms
+from recollect.core.actor import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
-from recollect.core.event import Trust
 from recollect.core.plain import plain
 from recollect.store import escalations, events, injections, learnings, tasks
 
