@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Difference = tuple[str, str]
 
-_PASSAGE = "id, kind, title, text, keywords, who, at, trust, hash, terms, thread, position"
-
 REFERENCES = (
     ("tasks", "outcome_id", "outcomes"),
     ("learnings", "superseded_by", "learnings"),
@@ -46,12 +44,9 @@ REFERENCES = (
 
 def damaged_passages(tx: Tx) -> Iterator[Difference]:
     """Passages whose own columns no longer add up to their hash and terms."""
-    for id, kind, title, text, keywords, who, at, trust, digest, terms, _, _ in every(tx, "passages", _PASSAGE):
-        lines = (title, who, keywords, *text.split("\n"))
-        if passages.digest_of(lines, at=at, trust=trust, kind=kind) != digest:
-            yield id, "its passage is not what was written"
-        elif passages.stream_of(lines) != terms:
-            yield id, "the terms of its passage are not those of its text"
+    for stored, digest in passages.all_of(tx):
+        if not passages.adds_up(stored, digest):
+            yield stored.id, "its passage is not what was written"
 
 
 def passage_ids(tx: Tx) -> dict[str, set[str]]:
@@ -65,18 +60,10 @@ def passage_ids(tx: Tx) -> dict[str, set[str]]:
 def stale_passages(tx: Tx, expected: Iterable[Passage]) -> Iterator[Difference]:
     """Passages that are missing or not what their owner would write now."""
     for passage in expected:
-        lines = passages.lines_of(passage)
-        row = tx.row(
-            "SELECT hash, thread, position FROM passages WHERE space = :space AND id = :id",
-            id=passage.id,
-        )
-        if row is None:
+        kept = tx.value("SELECT hash FROM passages WHERE space = :space AND id = :id", id=passage.id)
+        if kept is None:
             yield passage.id, "it has no passage, so search cannot find it"
-        elif row != (
-            passages.digest_of(lines, at=passage.at, trust=passage.trust, kind=passage.kind),
-            passage.thread,
-            passage.position,
-        ):
+        elif kept != passages.digest_of(passage, passages.lines_of(passage)):
             yield passage.id, "its passage shows something else than it says"
 
 

@@ -66,7 +66,7 @@ def write_anew(db: SqliteDb) -> None:
 
 def _indexed(row: Row, numbers: dict[str, int]) -> tuple[int, str]:
     doc, space, terms = row
-    return doc, " ".join(f"{numbers[space]}:{term}" for term in sorted(set(terms.split())))
+    return doc, " ".join(f"{numbers[space]}:{term}" for term in dict.fromkeys(terms.split()))
 
 
 def _about_an_index(message: str) -> bool:
