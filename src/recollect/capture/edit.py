@@ -132,7 +132,7 @@ def undo(ctx: Context) -> list[Learning]:
         for event in reversed(change):
             current = rows.get(tx, event.subject)
             created = event.what == "learning.created"
-            before = {"status": "archived"} if created else event.old
+            before = {"status": "archived", "superseded_by": None} if created else event.old
             moved = {} if created else {name: value for name, value in event.new.items() if name in STATE}
             if any(_shown(getattr(current, name)) != value for name, value in moved.items()):
                 raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")

@@ -33,7 +33,7 @@ class Captured:
 
 def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: str | None = None) -> Captured:
     """Store a learning, or raise the recurrence of the one that already says so."""
-    new, redacted = _redacted(new)
+    new, kinds = redacted(new)
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
@@ -41,7 +41,7 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
         known = _same_insight(tx, new)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
-            return Captured(learning=learning, merged=True, redacted=redacted)
+            return Captured(learning=learning, merged=True, redacted=kinds)
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
         _add_source(tx, learning.id, new, learning.origin, ctx.actor, now)
@@ -52,9 +52,9 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
             subject=learning.id,
             what="learning.created",
             new={"confidence": learning.confidence, "title": learning.title},
-            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
-    return Captured(learning=learning, merged=False, redacted=redacted)
+    return Captured(learning=learning, merged=False, redacted=kinds)
 
 
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
@@ -110,7 +110,7 @@ def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
     )
 
 
-def _redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
+def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     """Secrets go before anything is compared or stored."""
     kinds: list[str] = []
     fields: dict[str, str] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from recollect.capture.learn import Captured, learn
+from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
@@ -15,13 +16,14 @@ from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.core.task import Discovery, DiscoveryType
 from recollect.models.asking import Ask, ask
 from recollect.models.prompts import load_prompt
-from recollect.store import events, tasks
+from recollect.store import events, learnings, tasks
 from recollect.store.files import content_hash
 from recollect.text.coia import Coia, extract, read_discoveries
 from recollect.text.frame import strip
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
+ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
 PATTERNS: dict[str, PatternType] = {
     "blocker": "gotcha",
@@ -54,7 +56,9 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
         if discovery is None:
             known_before += 1
             continue
-        result = None if discovery.type == "dependency" else _learn_from(ctx, discovery, title)
+        result = None
+        if discovery.type != "dependency":
+            result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
         if result is not None:
             captured.append(result)
         kept.append(_settled(ctx, discovery, result))
@@ -66,7 +70,7 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
 def _keep(
     ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
 ) -> Discovery | None:
-    """The raw discovery as a row; None when this task reported it before."""
+    """The raw discovery as a row; None when this task reported it before, unless nobody came to learn from it."""
     content = redact(clean(text)).text
     discovery = Discovery(
         id=ctx.ids("disc"),
@@ -78,10 +82,18 @@ def _keep(
     )
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_task(tx, task, outcome=outcome, at=discovery.created_at, title=title)
-        fresh = tasks.add_discovery(tx, discovery, digest=content_hash(f"{kind}:{content}"))
-        if fresh:
-            events.record(tx, ctx, change=ctx.ids("change"), subject=discovery.id, what="discovery.kept")
-    return discovery if fresh else None
+        digest = content_hash(f"{kind}:{content}")
+        if not tasks.add_discovery(tx, discovery, digest=digest):
+            return tasks.abandoned_discovery(tx, task, digest, before=discovery.created_at - ABANDONED)
+        events.record(tx, ctx, change=ctx.ids("change"), subject=discovery.id, what="discovery.kept")
+    return discovery
+
+
+def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
+    """What an observer that was killed had already learned from it."""
+    with ctx.db.read(ctx.space) as tx:
+        found = learnings.of_discovery(tx, discovery.id)
+    return Captured(learning=found, merged=False, redacted=()) if found else None
 
 
 def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -24,6 +25,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discovery": ("work", "Raw discoveries and what became of them."),
     "cycle": ("project", "Do everything that is due."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
+    "export": ("data", "Write everything as JSONL."),
+    "import": ("data", "Take in an export."),
+    "purge": ("data", "Remove a thing or a text for good."),
+    "backup": ("care", "Copy the store while it is in use."),
+    "restore": ("care", "Put a backup in the store's place."),
+    "verify": ("care", "Hold everything derived against what it is derived from."),
+    "doctor": ("care", "Look for what is wrong and say what to do."),
+    "rebuild": ("care", "Make everything derived again."),
     "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
 }
 
@@ -38,7 +47,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}")
-        found = getattr(module, cmd_name)
+        found = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
         assert isinstance(found, click.Command)
         return found
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.core.new_learning import NewLearning
     from recollect.feedback.signals import Taken
     from recollect.inject.relevant import Chosen, NewInjection
+    from recollect.memory.data import Data
     from recollect.memory.inbox import Inbox
     from recollect.memory.learnings import Learnings
     from recollect.memory.work import Work
@@ -185,6 +186,12 @@ class Memory:
         from recollect.memory.inbox import Inbox
 
         return Inbox(self.context)
+
+    @cached_property
+    def data(self) -> Data:
+        from recollect.memory.data import Data
+
+        return Data(self.context, self.project)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

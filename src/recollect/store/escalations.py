@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import NotFound
 from recollect.core.record import record
+from recollect.store.paging import every
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recollect.core.context import Tx
 
 _COLUMNS = "number, kind, subject, other, reason, detail, created_at, resolved_at, resolution"
@@ -59,6 +62,11 @@ def get(tx: Tx, number: int) -> Escalation:
     if row is None:
         raise NotFound(f"no matter {number} in the inbox; `recollect inbox` lists them")
     return _escalation(row)
+
+
+def all_of(tx: Tx) -> Iterator[Escalation]:
+    """Every matter, settled or not, oldest first."""
+    return (_escalation(row) for row in every(tx, "escalations", _COLUMNS))
 
 
 def resolve(tx: Tx, number: int, *, resolution: str, at: int) -> None:

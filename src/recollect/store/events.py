@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.event import Event
+from recollect.store.paging import every
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,6 +74,11 @@ def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
             return
         yield from (event for event in page if event.what.startswith(prefix))
         below = page[-1].seq
+
+
+def all_of(tx: Tx) -> Iterator[Event]:
+    """Every event, oldest first."""
+    return (_event(row) for row in every(tx, "events", _COLUMNS))
 
 
 def happened(tx: Tx, change: str) -> bool:

@@ -17,6 +17,7 @@ from recollect.core.errors import BadInput, NoSpace, StoreUnreachable
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 TEMP_SUFFIX = ".recollect-tmp"
 
@@ -99,6 +100,51 @@ def write_path(path: Path, text: str, *, mode: int = 0o644) -> None:
             os.close(folder)
 
 
+def write_new_path(path: Path, text: str) -> bool:
+    """Write a file unless there is one; of several processes that try at once, one wins."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temp = temp_beside(path)
+        write_path(temp, text)
+        try:
+            os.link(temp, path)
+        except FileExistsError:
+            return False
+        finally:
+            os.unlink(temp)
+        _sync(path.parent)
+    return True
+
+
+@contextmanager
+def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A file written piece by piece that stands under its name only when it is whole."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temp = temp_beside(path)
+        handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            settle(temp, path)
+        except BaseException:
+            temp.unlink(missing_ok=True)
+            raise
+
+
+def temp_beside(path: Path) -> Path:
+    """A name in the same folder that nobody else uses."""
+    return path.with_name(f".{path.name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
+
+
+def settle(temp: Path, path: Path) -> None:
+    """A finished temporary file takes its name for good: fsync, rename, fsync the folder."""
+    with translated(path):
+        _sync(temp)
+        os.rename(temp, path)
+        _sync(path.parent)
+
+
 @contextmanager
 def translated(path: Path | str) -> Iterator[None]:
     """The operating system's errors as ours."""
@@ -110,6 +156,14 @@ def translated(path: Path | str) -> Iterator[None]:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _write_all(handle: int, data: bytes) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.core.learning import Injection, Verdict
+from recollect.store.paging import every
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recollect.core.context import Tx
 
 _COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"
@@ -28,7 +31,8 @@ def record(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
         return False
     tx.run(
         """
-        UPDATE learnings SET times_injected = times_injected + 1, last_injected_at = :at
+        UPDATE learnings SET times_injected = times_injected + 1,
+          last_injected_at = CASE WHEN last_injected_at > :at THEN last_injected_at ELSE :at END
         WHERE space = :space AND id = :learning""",
         learning=learning,
         at=at,
@@ -86,6 +90,11 @@ def latest(tx: Tx, *, limit: int) -> list[Injection]:
         "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit"
     )
     return [_injection(row) for row in tx.rows(sql, limit=limit)]
+
+
+def all_of(tx: Tx) -> Iterator[Injection]:
+    """Every injection, by learning and task."""
+    return (_injection(row) for row in every(tx, "injections", _COLUMNS, key=2))
 
 
 def _injection(row: tuple[object, ...]) -> Injection:

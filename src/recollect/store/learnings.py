@@ -10,9 +10,10 @@ from recollect.core.learning import Learning
 from recollect.core.passage import Passage
 from recollect.core.record import record
 from recollect.store import passages
+from recollect.store.paging import PAGE, every
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recollect.core.context import Row, Tx
 
@@ -97,6 +98,23 @@ def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tup
         **params,
     )
     return many(tx, [id for (id,) in ids]), total
+
+
+def all_of(tx: Tx) -> Iterator[Learning]:
+    """Every learning by id; what replaced another comes before what was replaced wherever one step suffices."""
+    for superseded in ("", "NOT "):
+        ids: list[str] = []
+        for (id,) in every(tx, "learnings", "id", where=f" AND superseded_by IS {superseded}NULL"):
+            ids.append(id)
+            if len(ids) == PAGE:
+                yield from many(tx, ids)
+                ids = []
+        yield from many(tx, ids)
+
+
+def ids(tx: Tx) -> list[str]:
+    """The ids of all learnings, sorted."""
+    return [id for (id,) in every(tx, "learnings", "id")]
 
 
 def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
@@ -256,6 +274,15 @@ def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
         id=id,
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def of_discovery(tx: Tx, discovery: str) -> Learning | None:
+    """The learning that a discovery became, or was merged into."""
+    id = tx.value(
+        "SELECT min(learning_id) FROM learning_sources WHERE space = :space AND discovery_id = :discovery",
+        discovery=discovery,
+    )
+    return get(tx, id) if id else None
 
 
 def successors(tx: Tx, id: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer
+from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trouble
 from recollect.store.files import locked, write_path
 from recollect.store.schema import MIGRATIONS, VERSION, statements
 from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 APPLICATION_ID = 0x7265636F  # "reco"
+MADE_NOTE = "A store was made beside this file. While this file is here, a missing store is reported, not begun anew.\n"
 
 _FIRST = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -31,57 +32,39 @@ _FIRST = (
 def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
     """The store at `path`, up to date. A store that vanished is reported, never quietly begun anew."""
     made = path.with_suffix(".made")
+    made_before = (
+        made.exists()
+    )  # looked at first: another process may be making both just now, the store before the mark
     empty = not path.exists() or path.stat().st_size == 0
-    if empty and made.exists():
+    if empty and made_before:
         raise StoreDamaged(
             f"{path} is missing or empty, but it was there before. Bring it back with: recollect restore FILE "
             f"(backups are in {path.parent / 'backups'}). To begin anew on purpose, delete {made}"
         )
     if empty and not create:
         raise NotInitialised("nothing is remembered here yet; begin with: recollect init")
+    log_left = path.with_name(path.name + "-wal").exists()
     db = SqliteDb(path, busy_seconds=busy_seconds)
-    if empty or _version(db) != VERSION:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path.with_suffix(".lock")):
-            _migrate(db)
-        write_path(made, "this file says that a store was made here; see store/opening.py\n")
+    try:
+        if log_left:  # others are at work, or one of them was killed
+            from recollect.store.damage import refuse_lost_log
+
+            refuse_lost_log(db)
+        if empty or version_of(db) != VERSION:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with locked(path.with_suffix(".lock")):
+                migrate(db, backup=path.parent / "backups")
+    except BaseException:
+        db.close()
+        raise
+    if not made.exists():
+        with suppress(Trouble):  # a store that can only be read needs no marker today
+            write_path(made, MADE_NOTE)
     return db
 
 
-def backup_to(db: SqliteDb, target: Path) -> None:
-    """A copy taken while others write, checked before it is called good."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished")
-    unfinished.unlink(missing_ok=True)
-    with translated(target):
-        copy = apsw.Connection(str(unfinished))
-        try:
-            with copy.backup("main", db.connection(), "main") as work:
-                while not work.done:
-                    work.step(2000)
-            copy.execute("PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL")
-        finally:
-            copy.close()
-    check_file(unfinished)
-    unfinished.rename(target)
-
-
-def check_file(path: Path) -> None:
-    """Whether a database file reads back whole and is ours."""
-    with translated(path):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            found = connection.execute("PRAGMA integrity_check(1)").fetchall()
-            ours = connection.pragma("application_id") == APPLICATION_ID
-        finally:
-            connection.close()
-    if found != [("ok",)]:
-        raise StoreDamaged(f"{path} does not read back whole: {found[0][0]}")
-    if not ours:
-        raise StoreDamaged(f"{path} is a database, but not one of Recollect's")
-
-
-def _version(db: SqliteDb) -> int:
+def version_of(db: SqliteDb) -> int:
+    """The schema of a store; 0 for an empty file."""
     connection = db.connection()
     with suppress(apsw.SQLError), translated(db.path):  # no such table: a new store, or not ours
         found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
@@ -104,11 +87,13 @@ def _version(db: SqliteDb) -> int:
     return version
 
 
-def _migrate(db: SqliteDb) -> None:
+def migrate(db: SqliteDb, *, backup: Path | None) -> None:
     """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
-    version = _version(db)
-    if 0 < version < VERSION:
-        backup_to(db, db.path.parent / "backups" / f"before-{MIGRATIONS[version]}.db")
+    version = version_of(db)
+    if 0 < version < VERSION and backup is not None:
+        from recollect.store.copies import backup_to
+
+        backup_to(db, backup / f"before-{MIGRATIONS[version]}.db")
     connection = db.connection()
     for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
         with translated(db.path), connection:

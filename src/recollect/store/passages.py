@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store.files import content_hash
+from recollect.store.paging import every
 from recollect.text import tokens
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from recollect.core.actor import Trust
     from recollect.core.context import Row, Tx
@@ -55,12 +56,12 @@ class Terms:
     terms: str
 
 
-def put(tx: Tx, passage: Passage) -> None:
-    """Write or replace a passage; one that did not change costs a read."""
-    lines = _lines(passage)
+def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
+    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`."""
+    lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
     if old:
-        if old[1] == _digest(passage, lines):
+        if old[1] == digest_of(passage, lines) and not anew:
             return
         _forget(tx, old[0], old[2])
     _add(tx, passage, lines)
@@ -68,7 +69,38 @@ def put(tx: Tx, passage: Passage) -> None:
 
 def add(tx: Tx, passage: Passage) -> None:
     """Write a passage whose id is new."""
-    _add(tx, passage, _lines(passage))
+    _add(tx, passage, lines_of(passage))
+
+
+def lines_of(passage: Passage) -> list[str]:
+    """Title, who, keywords and the body, each on one line whatever was written."""
+    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *passage.lines)]
+
+
+def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
+    """The identity of a passage: when it changes, the passage is written anew."""
+    facts = (passage.kind, str(passage.at), passage.trust, passage.thread, str(passage.position))
+    return content_hash("\n".join((*lines, *facts)))
+
+
+def stream_of(lines: list[str]) -> str:
+    """The lines as our tokeniser sees them."""
+    return "\n".join(" ".join(tokens.terms(line)) for line in lines)
+
+
+def adds_up(stored: Stored, digest: str) -> bool:
+    """Whether a stored passage still is what its hash and its terms say."""
+    lines = [stored.title, stored.who, stored.keywords, *stored.text.split("\n")]
+    return digest_of(stored, lines) == digest and stream_of(lines) == stored.terms
+
+
+def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
+    """Every passage with its hash, by id."""
+    names = ("id", *(name for name in _NAMES if name != "id"), "hash")
+    for row in every(tx, "passages", ", ".join(names)):
+        values = dict(zip(names, row, strict=True))
+        digest = values.pop("hash")
+        yield Stored(**values), digest
 
 
 def remove(tx: Tx, id: str) -> None:
@@ -115,7 +147,7 @@ def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
 
 
 def _add(tx: Tx, passage: Passage, lines: list[str]) -> None:
-    stream = "\n".join(" ".join(tokens.terms(line)) for line in lines)
+    stream = stream_of(lines)
     doc = tx.value(
         """
         INSERT INTO passages (space, id, kind, title, text, keywords, who, at, trust, thread, position, hash, terms)
@@ -131,22 +163,12 @@ def _add(tx: Tx, passage: Passage, lines: list[str]) -> None:
         trust=passage.trust,
         thread=passage.thread,
         position=passage.position,
-        hash=_digest(passage, lines),
+        hash=digest_of(passage, lines),
         terms=stream,
     )
     distinct = dict.fromkeys(stream.split())
     tx.index(doc, distinct)
     _count(tx, distinct, 1)
-
-
-def _lines(passage: Passage) -> list[str]:
-    """Title, who, keywords and the body, each on one line whatever was written."""
-    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *passage.lines)]
-
-
-def _digest(passage: Passage, lines: list[str]) -> str:
-    facts = (passage.kind, str(passage.at), passage.trust, passage.thread, str(passage.position))
-    return content_hash("\n".join((*lines, *facts)))
 
 
 def _forget(tx: Tx, doc: int, stream: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
-from recollect.store.files import content_hash, write_path
+from recollect.store.files import content_hash, write_new_path, write_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,12 +91,11 @@ def create(
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
         if file.exists():  # what is missing goes to the top, where no section has begun yet
-            text = "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8")
-        else:
-            text = "".join([_HEAD, *lines])
-        write_path(file, text)
-        made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-    else:
+            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
+            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+        elif write_new_path(file, "".join([_HEAD, *lines])):
+            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+    if not made:
         known = load(root, environ).settings
         if (space and space != known.space) or (timezone and timezone != known.timezone):
             raise BadInput(
@@ -104,7 +103,7 @@ def create(
             )
     project = load(root, environ)
     if not project.data.is_dir():
-        project.data.mkdir(mode=0o700, parents=True)
+        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
     ignore = root / ".gitignore"
     text = ignore.read_text("utf-8") if ignore.exists() else ""

@@ -58,6 +58,11 @@ def done(path: Path) -> None:
         path.unlink()
 
 
+def unreadable(folders: tuple[Path, ...]) -> list[Path]:
+    """Records that were set aside."""
+    return sorted(path for folder in folders if folder.is_dir() for path in folder.glob("*.unreadable"))
+
+
 def set_aside(path: Path) -> None:
     """Keep an unreadable record for a person to look at; `doctor` names it."""
     with suppress(FileNotFoundError):

@@ -150,7 +150,7 @@ def translated(path: Path) -> Iterator[None]:
         raise
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise StoreDamaged(
             f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
         ) from None

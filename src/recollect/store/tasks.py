@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from recollect.core.errors import NotFound
 from recollect.core.task import Discovery, Outcome, Task
+from recollect.store.paging import every
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from recollect.core.context import Tx
 
 _DISCOVERY = "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"
@@ -43,17 +46,32 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 
 
 def task(tx: Tx, id: str) -> Task:
-    row = tx.row("SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space AND id = :id", id=id)
-    if row is None:
+    found = known_task(tx, id)
+    if found is None:
         raise NotFound(f"no task {id} here")
-    return Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3])
+    return found
 
 
 def outcome(tx: Tx, id: str) -> Outcome:
-    row = tx.row("SELECT id, name, created_at FROM outcomes WHERE space = :space AND id = :id", id=id)
-    if row is None:
+    found = known_outcome(tx, id)
+    if found is None:
         raise NotFound(f"no outcome {id} here")
-    return Outcome(id=row[0], name=row[1], created_at=row[2])
+    return found
+
+
+def known_task(tx: Tx, id: str) -> Task | None:
+    row = tx.row("SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space AND id = :id", id=id)
+    return Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3]) if row else None
+
+
+def known_outcome(tx: Tx, id: str) -> Outcome | None:
+    row = tx.row("SELECT id, name, created_at FROM outcomes WHERE space = :space AND id = :id", id=id)
+    return Outcome(id=row[0], name=row[1], created_at=row[2]) if row else None
+
+
+def known_discovery(tx: Tx, id: str) -> Discovery | None:
+    row = tx.row(f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND id = :id", id=id)
+    return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
 
 
 def tasks(tx: Tx, *, outcome: str | None, limit: int) -> list[Task]:
@@ -97,6 +115,18 @@ def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
     )
 
 
+def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
+    """The discovery with this content, when it is that old and still nobody said what became of it."""
+    row = tx.row(
+        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND task_id = :task AND hash = :digest "
+        "AND learning_id IS NULL AND skipped IS NULL AND created_at < :before",
+        task=task,
+        digest=digest,
+        before=before,
+    )
+    return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
+
+
 def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | None) -> None:
     """Say what became of a discovery."""
     tx.run(
@@ -118,3 +148,22 @@ def discoveries(tx: Tx, *, task: str | None, limit: int) -> list[Discovery]:
     )
     names = _DISCOVERY.split(", ")
     return [Discovery(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def all_outcomes(tx: Tx) -> Iterator[Outcome]:
+    """Every outcome by id."""
+    for id, name, at in every(tx, "outcomes", "id, name, created_at"):
+        yield Outcome(id=id, name=name, created_at=at)
+
+
+def all_tasks(tx: Tx) -> Iterator[Task]:
+    """Every task by id."""
+    for id, outcome, title, at in every(tx, "tasks", "id, outcome_id, title, created_at"):
+        yield Task(id=id, outcome_id=outcome, title=title, created_at=at)
+
+
+def all_discoveries(tx: Tx) -> Iterator[Discovery]:
+    """Every discovery by id."""
+    names = _DISCOVERY.split(", ")
+    for row in every(tx, "discoveries", _DISCOVERY):
+        yield Discovery(**dict(zip(names, row, strict=True)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.core.context import Context
 from recollect.feedback.confidence import decay
 from recollect.store import leases
+from recollect.tend.backups import daily
 
 LEASE_SECONDS = 600
 
@@ -38,5 +39,5 @@ def _decay(ctx: Context) -> str:
     return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
 
 
-STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay),)
+STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay), ("backup", daily))
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

@@ -1,0 +1,311 @@
+"""Bringing in records that somebody else wrote: checked and redacted like any stranger's words, then kept or left.
+
+What a record claims about itself does not count: trust comes from the terms of the import, counters begin at zero, and
+confidence from outside is held down. An id that is taken by another content is a conflict, and what is here stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from recollect.capture.learn import initial_confidence, redacted
+from recollect.core.actor import Trust
+from recollect.core.clock import parse_time
+from recollect.core.confidence import decimal, thousandths
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput
+from recollect.core.ids import check_id
+from recollect.core.learning import COIA, STATUSES, Learning
+from recollect.core.new_learning import NewLearning
+from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
+from recollect.store import events, tasks
+from recollect.store import learnings as rows
+from recollect.store.files import content_hash
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+
+ORIGIN = "import"
+EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
+NAME_LIMIT = 1000
+DISCOVERY_LIMIT = 50_000
+SOURCES_LIMIT = 1000
+VERSION_LIMIT = 1_000_000_000
+CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
+
+_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
+
+Fate = Literal["added", "known", "conflict", "waiting"]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What holds for a whole import, whatever its lines say."""
+
+    trust: Trust
+    now: int
+    change: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    outcome: str | None
+    task: str | None
+    discovery: str | None
+    at: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought:
+    """A learning with where it came from."""
+
+    learning: Learning
+    sources: tuple[Source, ...]
+
+
+Record = Outcome | Task | Discovery | Brought
+
+
+def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
+    """A record out of one line's values, or BadInput that says what is wrong with it."""
+    return _READERS[kind](ctx, terms, values)
+
+
+def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
+    """Store a record unless it, or another under its id, is here already."""
+    if isinstance(record, Outcome):
+        return _put_outcome(tx, record)
+    if isinstance(record, Task):
+        return _put_task(tx, record)
+    if isinstance(record, Discovery):
+        return _put_discovery(tx, record)
+    return _put_learning(tx, ctx, terms, record)
+
+
+def orphaned(brought: Brought) -> Brought:
+    """A superseded learning whose successor never came: out of use, but replaced by nothing we know."""
+    return replace(brought, learning=replace(brought.learning, status="archived", superseded_by=None))
+
+
+def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
+    name = _text(values, "name", limit=NAME_LIMIT)
+    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=_time(values, "created_at", terms))
+
+
+def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
+    return Task(
+        id=check_id(values.get("id", ""), "id"),
+        outcome_id=_caller_id(values, "outcome_id"),
+        title=_text(values, "title", limit=NAME_LIMIT),
+        created_at=_time(values, "created_at", terms),
+    )
+
+
+def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
+    kind = values.get("discovery_type")
+    if kind not in DISCOVERY_TYPES:
+        raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
+    content = _text(values, "content", limit=DISCOVERY_LIMIT)
+    if not content:
+        raise BadInput("content is empty")
+    task = check_id(values.get("task_id", ""), "task_id")
+    return Discovery(
+        id=_row_id(values, "disc", f"{kind}:{task}:{content}"),
+        type=kind,
+        content=content,
+        task_id=task,
+        outcome_id=_caller_id(values, "outcome_id"),
+        created_at=_time(values, "created_at", terms),
+        learning_id=_reference(values, "learning_id"),
+        skipped=_text(values, "skipped", limit=NAME_LIMIT) or None,
+    )
+
+
+def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
+    domain = values.get("domain")
+    if domain is not None and not isinstance(domain, str):
+        raise BadInput("domain must be text")
+    new = NewLearning(
+        **{name: values.get(name, "") for name in ("title", *COIA)},
+        tags=values.get("tags") or (),
+        domain=domain,
+        pattern_type=values.get("pattern_type", "solution"),
+        confidence=values.get("confidence"),
+        source_outcome_id=_caller_id(values, "source_outcome_id"),
+        source_task_id=_caller_id(values, "source_task_id"),
+        source_discovery_id=_reference(values, "source_discovery_id"),
+    )
+    new, _ = redacted(new)
+    outside = terms.trust == "external"
+    stored = thousandths(initial_confidence(replace(ctx, actor=replace(ctx.actor, trust=terms.trust)), new))
+    status = values.get("status", "active")
+    if status not in STATUSES:
+        raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
+    successor = _reference(values, "superseded_by")
+    if status == "superseded" and successor is None:
+        status = "archived"
+    created = _time(values, "created_at", terms)
+    sources = _sources(values, new, created, terms)
+    version = values.get("version", 1)
+    learning = Learning(
+        id=_row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
+        **{name: getattr(new, name) for name in CONTENT},
+        confidence=decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
+        times_injected=0,
+        times_helpful=0,
+        times_not_helpful=0,
+        recurrence=len(sources),
+        status=status,
+        superseded_by=successor if status == "superseded" else None,
+        pinned=values.get("pinned") is True and not outside,
+        origin=ORIGIN,
+        trust=terms.trust,
+        version=version if type(version) is int and 1 <= version <= VERSION_LIMIT else 1,
+        source_outcome_id=new.source_outcome_id,
+        source_task_id=new.source_task_id,
+        source_discovery_id=new.source_discovery_id,
+        created_at=created,
+        updated_at=max(created, _time(values, "updated_at", terms)),
+        last_injected_at=None,
+        last_helpful_at=None,
+        last_decayed_at=terms.now,  # its uses are not ours to count, so it fades from today on
+    )
+    return Brought(learning=learning, sources=sources)
+
+
+_READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
+    "outcome": _read_outcome,
+    "task": _read_task,
+    "discovery": _read_discovery,
+    "learning": _read_learning,
+}
+KINDS = tuple(_READERS)
+
+
+def _put_outcome(tx: Tx, given: Outcome) -> Fate:
+    known = tasks.known_outcome(tx, given.id)
+    if known is not None:
+        return "known" if known.name == given.name else "conflict"
+    tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
+    return "added"
+
+
+def _put_task(tx: Tx, given: Task) -> Fate:
+    known = tasks.known_task(tx, given.id)
+    if known is not None:
+        return "known" if (known.title, known.outcome_id) == (given.title, given.outcome_id) else "conflict"
+    tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
+    return "added"
+
+
+def _put_discovery(tx: Tx, given: Discovery) -> Fate:
+    known = tasks.known_discovery(tx, given.id)
+    if known is not None:
+        same = (known.type, known.content, known.task_id) == (given.type, given.content, given.task_id)
+        return "known" if same else "conflict"
+    tasks.ensure_task(tx, given.task_id, outcome=given.outcome_id, at=given.created_at)
+    digest = content_hash(f"{given.type}:{given.content}")
+    if not tasks.add_discovery(tx, given, digest=digest):
+        return "known"  # this task reported the same under another id
+    tasks.settle_discovery(tx, given.id, learning=given.learning_id, skipped=given.skipped)
+    return "added"
+
+
+def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
+    learning = given.learning
+    known = rows.many(tx, [learning.id])
+    if known:
+        same = all(getattr(known[0], name) == getattr(learning, name) for name in CONTENT)
+        return "known" if same else "conflict"
+    if learning.superseded_by is not None and not rows.many(tx, [learning.superseded_by]):
+        return "waiting"
+    origin = Source(
+        outcome=learning.source_outcome_id, task=learning.source_task_id, discovery=None, at=learning.created_at
+    )
+    for source in (origin, *given.sources):
+        if source.outcome is not None:
+            tasks.ensure_outcome(tx, source.outcome, at=source.at)
+        if source.task is not None:
+            tasks.ensure_task(tx, source.task, outcome=source.outcome, at=source.at)
+    rows.insert(tx, learning)
+    for source in given.sources:
+        rows.add_source(
+            tx,
+            learning.id,
+            outcome=source.outcome,
+            task=source.task,
+            discovery=source.discovery,
+            origin=ORIGIN,
+            trust=terms.trust,
+            at=source.at,
+        )
+    events.record(
+        tx,
+        ctx,
+        change=terms.change,
+        subject=learning.id,
+        what="learning.created",
+        new={"confidence": learning.confidence, "title": learning.title},
+        reason=terms.reason,
+    )
+    return "added"
+
+
+def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[Source, ...]:
+    given = values.get("sources")
+    if given is None or given == []:
+        first = Source(
+            outcome=new.source_outcome_id, task=new.source_task_id, discovery=new.source_discovery_id, at=created
+        )
+        return (first,)
+    if not isinstance(given, list) or len(given) > SOURCES_LIMIT or not all(isinstance(one, dict) for one in given):
+        raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
+    return tuple(
+        Source(
+            outcome=_caller_id(one, "outcome_id"),
+            task=_caller_id(one, "task_id"),
+            discovery=_reference(one, "discovery_id"),
+            at=_time(one, "at", terms),
+        )
+        for one in given
+    )
+
+
+def _text(values: Values, name: str, *, limit: int) -> str:
+    value = values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > limit:
+        raise BadInput(f"{name} must be text of at most {limit:,} characters")
+    return redact(clean(value)).text.strip()
+
+
+def _time(values: Values, name: str, terms: Terms) -> int:
+    """An instant no later than now; nothing that comes in may be from the future."""
+    value = values.get(name)
+    if value is None:
+        return terms.now
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
+    return max(0, min(parse_time(value), terms.now))
+
+
+def _caller_id(values: Values, name: str) -> str | None:
+    value = values.get(name)
+    return None if value is None else check_id(value, name)
+
+
+def _reference(values: Values, name: str) -> str | None:
+    """The id of a row of ours, None for anything that cannot be one."""
+    value = values.get(name)
+    return value if isinstance(value, str) and _ID.fullmatch(value) else None
+
+
+def _row_id(values: Values, prefix: str, content: str) -> str:
+    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
+    value = _reference(values, "id")
+    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"

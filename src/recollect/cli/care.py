@@ -1,0 +1,100 @@
+"""Commands that look after the store: backup, restore, verify, doctor, rebuild."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from recollect.cli.opening import actor_of, open_memory
+from recollect.cli.output import common, emit
+from recollect.cli.progress import copying, counting, naming
+from recollect.memory.data import Rescue
+from recollect.tend.verify import Finding
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@common
+def backup(file: Path | None, project: str | None, as_json: bool) -> None:
+    """Copy the store to FILE, or into .recollect/backups, while others keep writing; the copy is checked."""
+    with open_memory(project) as memory, copying("pages") as progress:
+        done = memory.data.backup(file, progress=progress)
+    lines = [f"wrote {done.path} ({done.bytes:,} bytes, checked)", *(f"removed {path}" for path in done.removed)]
+    emit(done, "\n".join(lines), as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@common
+def restore(file: Path, project: str | None, as_json: bool) -> None:
+    """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
+    done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
+    lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
+    if not done.sealed:
+        lines.append("this file carries no seal, so only its structure could be checked, not its letters")
+    emit(done, "\n".join(lines), as_json=as_json)
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@common
+def verify(file: Path | None, project: str | None, as_json: bool) -> int:
+    """Hold everything derived against what it is derived from; with FILE, say whether a backup would restore."""
+    if file is not None:
+        checked = Rescue.check(file)
+        text = f"{file} would restore: schema {checked.version}, spaces {', '.join(checked.spaces) or 'none'}"
+        emit(checked, text + ("" if checked.sealed else "; it carries no seal"), as_json=as_json)
+        return 0
+    with open_memory(project) as memory, naming() as progress:
+        found = memory.data.verify(progress=progress)
+    emit(found, "\n".join(_told(found)) or "everything agrees", as_json=as_json)
+    return _code(found, strict=True)
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Make derived state again and remove abandoned temporary files.")
+@click.option("--strict", is_flag=True, help="Exit with 1 on any difference.")
+@common
+def doctor(fix: bool, strict: bool, project: str | None, as_json: bool) -> int:
+    """Look at the store and what surrounds it, and say what to do. Damage exits with 3; its files are kept."""
+    rescue = Rescue.of(project or ".", actor=actor_of(os.environ))
+    with naming() as progress:
+        found = rescue.doctor(fix=fix, progress=progress)
+    lines = [f"mended: {finding.subject} {finding.detail}" for finding in found.fixed]
+    lines += _told(found.findings) or ["nothing is wrong"]
+    good = sum(not kept.problem for kept in found.backups)
+    lines.append(f"backups: {good} of {len(found.backups)} would restore")
+    emit(found, "\n".join(lines), as_json=as_json)
+    return _code(found.findings, strict=strict)
+
+
+@click.command()
+@common
+def rebuild(project: str | None, as_json: bool) -> None:
+    """Make everything derived again: passages, term counts, indexes, counters."""
+    with open_memory(project) as memory, counting("passages") as progress:
+        done = memory.data.rebuild(progress=progress)
+    emit(
+        done,
+        f"made {done.passages} passages again, removed {done.orphans} that nothing owns, "
+        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters",
+        as_json=as_json,
+    )
+
+
+def _told(findings: Sequence[Finding]) -> list[str]:
+    lines: list[str] = []
+    for finding in findings:
+        lines.append(f"{finding.level}: {finding.what} {finding.subject}: {finding.detail}")
+        lines.append(f"  do: {finding.remedy}")
+    return lines
+
+
+def _code(findings: Sequence[Finding], *, strict: bool) -> int:
+    levels = {finding.level for finding in findings}
+    if "damage" in levels:
+        return 3
+    return 1 if strict and "difference" in levels else 0

@@ -1,0 +1,96 @@
+"""Commands that move data: export, import, purge."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.cli.output import common, emit
+from recollect.cli.progress import counting
+from recollect.core.actor import Trust
+from recollect.core.errors import BadInput
+from recollect.tend.purge import Plan, Purged
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@common
+def export(file: Path | None, project: str | None, as_json: bool) -> None:
+    """Write everything as JSONL, one record a line, to FILE or to standard output."""
+    with open_memory(project) as memory, counting("records") as progress:
+        if file is None:
+            memory.data.export(lambda line: click.echo(line, nl=False), progress=progress)
+            return
+        done = memory.data.export_file(file, progress=progress)
+    said = ", ".join(f"{count} {kind}" for kind, count in done.records.items()) or "nothing yet"
+    emit({"file": str(file), **vars(done)}, f"wrote {file}: {said}", as_json=as_json)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option(
+    "--trust",
+    type=click.Choice(["external", "agent"]),
+    default="external",
+    show_default=True,
+    help="How far to trust what comes in; only a person may say agent.",
+)
+@common
+def import_(file: Path, trust: Trust, project: str | None, as_json: bool) -> int:
+    """Take in an export from FILE (- for standard input). Doing it twice changes nothing."""
+    with open_memory(project) as memory, counting("lines") as progress:
+        if str(file) == "-":
+            done = memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
+        else:
+            with file.open("rb") as stream:
+                done = memory.data.take_in(stream, name=file.name, trust=trust, progress=progress)
+    lines = [f"added {count} {kind}" for kind, count in done.added.items()] or ["nothing new"]
+    lines += [f"{done.known} known from before"] if done.known else []
+    lines += [f"{done.left} records of history left where they happened"] if done.left else []
+    lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]
+    lines += [f"and {done.unreported} more lines with problems"] if done.unreported else []
+    emit(done, "\n".join(lines), as_json=as_json)
+    return 0 if done.whole else 1
+
+
+@click.command()
+@click.argument("id", required=False)
+@click.option("--text", help="Remove this text wherever it stands.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: str | None, as_json: bool) -> int:
+    """Remove the thing ID and what quotes it, or a text wherever it stands. Nothing brings it back."""
+    if (id is None) == (text is None):
+        raise BadInput("say either the id of a thing or --text")
+    with open_memory(project) as memory:
+        if dry_run or (sys.stdin.isatty() and not yes):
+            plan = memory.data.plan_purge(id=id, text=text)
+            if dry_run:
+                emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)
+                return 0
+            click.echo("\n".join(_planned(plan)), err=True)
+            click.confirm("Nothing brings this back. Go on?", abort=True, err=True)
+        done = memory.data.purge(id=id, text=text)
+    emit(done, "\n".join(_done(done)), as_json=as_json)
+    return 3 if done.found else 0
+
+
+def _planned(plan: Plan) -> list[str]:
+    lines = [f"would remove {id}" for id in plan.things]
+    lines += [f"would mark the text in {count} rows of {table}" for table, count in plan.rows.items()]
+    lines += [f"would mark the text in {path}" for path in plan.files]
+    return lines + ([f"would replace {plan.backups} own backups by a fresh one"] if plan.backups else [])
+
+
+def _done(done: Purged) -> list[str]:
+    lines = [f"removed {id}" for id in done.things]
+    lines += [f"marked {count} rows of {table}" for table, count in done.rows.items()]
+    lines += [f"marked {path}" for path in done.files]
+    if done.fresh_backup:
+        lines.append(f"own backups: {done.backups_replaced} replaced by {done.fresh_backup}")
+    lines += [f"STILL FOUND in {path}; run the purge again when no other process reads it" for path in done.found]
+    return [*lines, *(f"out of reach: {what}" for what in done.out_of_reach)]

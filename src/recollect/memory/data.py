@@ -1,0 +1,110 @@
+"""The facet of data as a whole: out, in, copies, checks, and for good. And what works when the store does not open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from recollect.core.actor import Actor, Trust
+from recollect.core.clock import Clock, clock_from
+from recollect.core.context import Context
+from recollect.core.ids import random_id
+from recollect.memory.opening import open_context
+from recollect.store import project as projects
+from recollect.store.copies import Checked, check_file
+from recollect.store.files import writing
+from recollect.tend import backups, purge, transfer
+from recollect.tend.backups import Backup, Kept, Restored
+from recollect.tend.doctor import Diagnosis, doctor
+from recollect.tend.purge import Plan, Purged
+from recollect.tend.rebuild import Rebuilt, rebuild
+from recollect.tend.transfer import Exported, Imported
+from recollect.tend.verify import Finding, verify
+
+
+class Data:
+    """Everything one does with a memory as a whole."""
+
+    def __init__(self, context: Context, project: projects.Project):
+        self._context = context
+        self._project = project
+
+    def export(self, write: Callable[[str], object], *, progress: Callable[[int], object] | None = None) -> Exported:
+        """Give every record to `write`, one line of JSON each."""
+        return transfer.export(self._context, write, progress=progress)
+
+    def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
+        """The same into a file that stands under its name only when it is whole."""
+        with writing(path) as file:
+            return self.export(lambda line: file.write(line.encode("utf-8", "replace")), progress=progress)
+
+    def take_in(
+        self,
+        stream: BinaryIO,
+        *,
+        name: str = "a stream",
+        trust: Trust = "external",
+        progress: Callable[[int], object] | None = None,
+    ) -> Imported:
+        """Take in an export, as external unless a person vouches for it."""
+        return transfer.import_lines(self._context, stream, name=name, trust=trust, progress=progress)
+
+    def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:
+        return backups.backup(self._context, target, progress=progress)
+
+    def backups(self) -> list[Kept]:
+        """The project's own backups, newest first, each checked."""
+        return backups.kept(self._project.database)
+
+    def verify(self, *, progress: Callable[[str], object] | None = None) -> tuple[Finding, ...]:
+        return verify(self._context, progress=progress)
+
+    def rebuild(self, *, progress: Callable[[int], object] | None = None) -> Rebuilt:
+        return rebuild(self._context, progress=progress)
+
+    def plan_purge(self, *, id: str | None = None, text: str | None = None) -> Plan:
+        """What a purge would touch."""
+        return purge.plan(self._context, self._project, id=id, text=text)
+
+    def purge(self, *, id: str | None = None, text: str | None = None) -> Purged:
+        return purge.purge(self._context, self._project, id=id, text=text)
+
+
+class Rescue:
+    """What works on a project whose store does not open."""
+
+    def __init__(self, project: projects.Project, actor: Actor, clock: Clock):
+        self._project = project
+        self._actor = actor
+        self._clock = clock
+
+    @classmethod
+    def of(
+        cls,
+        folder: str | Path = ".",
+        *,
+        actor: Actor,
+        clock: Clock | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Rescue:
+        """The rescue of the project that `folder` belongs to."""
+        environ = os.environ if environ is None else environ
+        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ))
+
+    def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
+        """Look at everything; with `fix`, make derived state again."""
+        return doctor(self._project, self._opened, fix=fix, progress=progress)
+
+    def restore(self, source: Path) -> Restored:
+        """Put a backup in the store's place; the present one is kept aside."""
+        return backups.restore(self._project, source, now=self._clock.now())
+
+    @staticmethod
+    def check(file: Path) -> Checked:
+        """Whether a backup would restore."""
+        return check_file(file)
+
+    def _opened(self) -> Context:
+        return open_context(self._project, actor=self._actor, clock=self._clock, ids=random_id, models=None)

@@ -1,0 +1,156 @@
+"""Derived rows held against what they are derived from: passages, term counts, the word index, counters, references.
+
+Each function gives the differences it finds, each as (id, what is wrong); the functions that repair stand beside them.
+Knows nothing about who owns a passage: the owners' passages are passed in.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from recollect.store import passages
+from recollect.store.paging import every
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from recollect.core.context import Tx
+    from recollect.core.passage import Passage
+
+Difference = tuple[str, str]
+
+REFERENCES = (
+    ("tasks", "outcome_id", "outcomes"),
+    ("learnings", "superseded_by", "learnings"),
+    ("learnings", "source_outcome_id", "outcomes"),
+    ("learnings", "source_task_id", "tasks"),
+    ("learnings", "source_discovery_id", "discoveries"),
+    ("learning_tags", "learning_id", "learnings"),
+    ("learning_sources", "learning_id", "learnings"),
+    ("learning_sources", "outcome_id", "outcomes"),
+    ("learning_sources", "task_id", "tasks"),
+    ("learning_sources", "discovery_id", "discoveries"),
+    ("discoveries", "task_id", "tasks"),
+    ("discoveries", "outcome_id", "outcomes"),
+    ("discoveries", "learning_id", "learnings"),
+    ("injections", "learning_id", "learnings"),
+    ("injections", "task_id", "tasks"),
+    ("injections", "outcome_id", "outcomes"),
+)
+"""Every column that names a row of another table."""
+
+
+def damaged_passages(tx: Tx) -> Iterator[Difference]:
+    """Passages whose own columns no longer add up to their hash and terms."""
+    for stored, digest in passages.all_of(tx):
+        if not passages.adds_up(stored, digest):
+            yield stored.id, "its passage is not what was written"
+
+
+def passage_ids(tx: Tx) -> dict[str, set[str]]:
+    """The ids of all passages by kind."""
+    found: dict[str, set[str]] = {}
+    for id, kind in every(tx, "passages", "id, kind"):
+        found.setdefault(kind, set()).add(id)
+    return found
+
+
+def stale_passages(tx: Tx, expected: Iterable[Passage]) -> Iterator[Difference]:
+    """Passages that are missing or not what their owner would write now."""
+    for passage in expected:
+        kept = tx.value("SELECT hash FROM passages WHERE space = :space AND id = :id", id=passage.id)
+        if kept is None:
+            yield passage.id, "it has no passage, so search cannot find it"
+        elif kept != passages.digest_of(passage, passages.lines_of(passage)):
+            yield passage.id, "its passage shows something else than it says"
+
+
+def wrong_counts(tx: Tx) -> Iterator[Difference]:
+    """Terms whose number of passages is not the number of passages that hold them."""
+    true = _true_counts(tx)
+    kept: dict[str, int] = dict(every(tx, "terms", "term, docs"))
+    for term in sorted(true.keys() | kept.keys()):
+        if true[term] != kept.get(term, 0):
+            yield term, f"counted in {kept.get(term, 0)} passages, is in {true[term]}"
+
+
+def recount(tx: Tx) -> int:
+    """Write the true counts; how many were wrong."""
+    wrong = list(wrong_counts(tx))
+    true = _true_counts(tx)
+    tx.run_many("DELETE FROM terms WHERE space = :space AND term = :term", ({"term": term} for term, _ in wrong))
+    tx.run_many(
+        "INSERT INTO terms (space, term, docs) VALUES (:space, :term, :docs)",
+        ({"term": term, "docs": true[term]} for term, _ in wrong if true[term]),
+    )
+    return len(wrong)
+
+
+def wrong_index(tx: Tx) -> Iterator[Difference]:
+    """Terms under which the word index gives other passages than those that hold them."""
+    holders: dict[str, array[int]] = {}
+    for doc, terms in every(tx, "passages", "doc, terms"):
+        for term in set(terms.split()):
+            holders.setdefault(term, array("q")).append(doc)
+    for term in sorted(holders):
+        found = tx.match(term)
+        if list(found) != holders[term].tolist():
+            yield term, f"the index finds it in {len(found)} passages, it is in {len(holders[term])}"
+
+
+def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, int | None]]]]:
+    """Learnings whose counters are not what the injections and sources say: name → (kept, true)."""
+    true = _true_counters(tx)
+    nothing = (0, 0, 0, None, 0)
+    names = ("times_injected", "times_helpful", "times_not_helpful", "last_injected_at", "recurrence")
+    for id, *kept in every(tx, "learnings", f"id, {', '.join(names)}"):
+        *events, sources = true.get(id, nothing)
+        pairs = dict(zip(names, zip(kept, (*events, max(1, sources or 0)), strict=True), strict=True))
+        wrong = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+        if wrong:
+            yield id, wrong
+
+
+def set_counters(tx: Tx, id: str, values: dict[str, int | None]) -> None:
+    tx.run(
+        f"UPDATE learnings SET {', '.join(f'{name} = :{name}' for name in values)} WHERE space = :space AND id = :id",
+        id=id,
+        **values,
+    )
+
+
+def dangling(tx: Tx) -> Iterator[Difference]:
+    """References to rows that are not there."""
+    for table, column, target in REFERENCES:
+        for (missing,) in tx.rows(
+            f"SELECT DISTINCT {column} FROM {table} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
+            f"(SELECT 1 FROM {target} there WHERE there.space = :space AND there.id = {table}.{column}) ORDER BY 1"
+        ):
+            yield missing, f"{table}.{column} names it, but it is not in {target}"
+
+
+def _true_counts(tx: Tx) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for _, terms in every(tx, "passages", "doc, terms"):
+        counts.update(set(terms.split()))
+        counts[passages.EVERY] += 1
+    return counts
+
+
+def _true_counters(tx: Tx) -> dict[str, tuple[int | None, ...]]:
+    """By learning: injections, helpful, not helpful, the last injection, sources."""
+    shown = {
+        id: tuple(rest)
+        for id, *rest in tx.rows(
+            """
+            SELECT learning_id, count(*), count(CASE WHEN feedback = 'helpful' THEN 1 END),
+              count(CASE WHEN feedback = 'not_helpful' THEN 1 END), max(injected_at)
+            FROM injections WHERE space = :space GROUP BY learning_id"""
+        )
+    }
+    sources: dict[str, int] = dict(
+        tx.rows("SELECT learning_id, count(*) FROM learning_sources WHERE space = :space GROUP BY learning_id")
+    )
+    return {id: (*shown.get(id, (0, 0, 0, None)), int(sources.get(id, 0))) for id in shown.keys() | sources.keys()}

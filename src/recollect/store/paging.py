@@ -1,0 +1,29 @@
+"""Reading a whole table in pages, so that memory does not grow with it.
+
+Knows nothing about what the rows mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recollect.core.context import Row, Tx
+
+PAGE = 500
+
+
+def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") -> Iterator[Row]:
+    """All rows in the order of their first `key` columns, which must be unique within the space."""
+    names = columns.split(", ")[:key]
+    order = ", ".join(names)
+    last: Row | None = None
+    while True:
+        after = f" AND ({order}) > ({', '.join(f':k{i}' for i in range(key))})" if last else ""
+        page = tx.rows(
+            f"SELECT {columns} FROM {table} WHERE space = :space{where}{after} ORDER BY {order} LIMIT {PAGE}",
+            **({f"k{i}": last[i] for i in range(key)} if last else {}),
+        )
+        yield from page
+        if len(page) < PAGE:
+            return
+        last = page[-1]

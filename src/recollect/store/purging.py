@@ -1,0 +1,204 @@
+"""Taking a text, or a whole thing, out of the rows of a space.
+
+`COLUMNS` names every column that may hold somebody's words; a test holds it against the schema, so that a new table
+cannot be forgotten. Passages and terms are not in it: they follow from their owners.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.context import Row, Tx
+from recollect.core.new_learning import TITLE_LIMIT
+from recollect.store import passages
+from recollect.store.derived import REFERENCES
+from recollect.store.paging import every
+
+Scrub = Callable[[str], str]
+"""Gives a text without what is to go; the same text when there was nothing in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """One table's words: its key, its plain texts, and its texts that are JSON."""
+
+    key: tuple[str, ...]
+    texts: tuple[str, ...] = ()
+    json: tuple[str, ...] = ()
+
+
+COLUMNS: dict[str, Columns] = {
+    "outcomes": Columns(key=("id",), texts=("name",)),
+    "tasks": Columns(key=("id",), texts=("title",)),
+    "learnings": Columns(
+        key=("id",), texts=("title", "context", "observation", "implication", "action", "domain", "origin")
+    ),
+    "learning_tags": Columns(key=("learning_id", "position"), texts=("tag",)),
+    "learning_sources": Columns(key=("learning_id", "position"), texts=("origin",)),
+    "discoveries": Columns(key=("id",), texts=("content", "skipped")),
+    "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
+    "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
+    "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
+}
+NAMED_BY_CALLERS = ("outcomes", "tasks")
+"""Tables whose ids are words of the caller's, too."""
+
+
+def scrub_texts(tx: Tx, scrub: Scrub) -> dict[str, list[Row]]:
+    """Scrub every text column; the keys of the rows that changed, by table."""
+    changed: dict[str, list[Row]] = {}
+    for table, columns in COLUMNS.items():
+        for key, values in _scrubbed(tx, table, columns, scrub):
+            _update(tx, table, columns.key, key, values)
+            changed.setdefault(table, []).append(key)
+    return changed
+
+
+def count_texts(tx: Tx, scrub: Scrub) -> dict[str, int]:
+    """How many rows of each table `scrub_texts` would change."""
+    counts = {table: sum(1 for _ in _scrubbed(tx, table, columns, scrub)) for table, columns in COLUMNS.items()}
+    for table in NAMED_BY_CALLERS:
+        counts[table] += sum(1 for (id,) in every(tx, table, "id") if scrub(id) != id)
+    return {table: count for table, count in counts.items() if count}
+
+
+def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:
+    """Give outcomes and tasks whose id holds the text a fresh one, everywhere it is named."""
+    renamed = 0
+    for table in NAMED_BY_CALLERS:
+        for (id,) in list(every(tx, table, "id")):
+            if scrub(id) != id:
+                _rename(tx, table, id, fresh())
+                renamed += 1
+    return renamed
+
+
+def forget_answers(tx: Tx, keys: list[Row]) -> None:
+    """An answer that held the text is no answer any more."""
+    _delete(tx, "answers", COLUMNS["answers"].key, keys)
+
+
+def drop_tags(tx: Tx, keys: list[Row]) -> None:
+    _delete(tx, "learning_tags", COLUMNS["learning_tags"].key, keys)
+
+
+def rehash_discovery(tx: Tx, id: str, digest: str) -> None:
+    tx.run("UPDATE discoveries SET hash = :digest WHERE space = :space AND id = :id", id=id, digest=digest)
+
+
+def touch_learning(tx: Tx, id: str, *, at: int) -> None:
+    """A new version, so that nobody's open edit brings the text back."""
+    tx.run(
+        "UPDATE learnings SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id", id=id, at=at
+    )
+
+
+def remove_learning(tx: Tx, id: str) -> None:
+    """A learning and every row that is about it. What it had replaced is archived, replaced by nothing."""
+    tx.run(
+        "UPDATE learnings SET status = 'archived', superseded_by = NULL, version = version + 1 "
+        "WHERE space = :space AND superseded_by = :id",
+        id=id,
+    )
+    tx.run("UPDATE discoveries SET learning_id = NULL WHERE space = :space AND learning_id = :id", id=id)
+    for table in ("learning_tags", "learning_sources", "injections"):
+        tx.run(f"DELETE FROM {table} WHERE space = :space AND learning_id = :id", id=id)
+    passages.remove(tx, id)
+    _remove_mentions(tx, id)
+    tx.run("DELETE FROM learnings WHERE space = :space AND id = :id", id=id)
+
+
+def remove_discovery(tx: Tx, id: str) -> None:
+    """A discovery and every row that names it."""
+    tx.run("UPDATE learnings SET source_discovery_id = NULL WHERE space = :space AND source_discovery_id = :id", id=id)
+    tx.run("UPDATE learning_sources SET discovery_id = NULL WHERE space = :space AND discovery_id = :id", id=id)
+    _remove_mentions(tx, id)
+    tx.run("DELETE FROM discoveries WHERE space = :space AND id = :id", id=id)
+
+
+def discoveries_of(tx: Tx, learning: str) -> list[str]:
+    """The raw discoveries that a learning was made of."""
+    rows = tx.rows(
+        """
+        SELECT id FROM discoveries WHERE space = :space AND (learning_id = :learning OR id IN (
+          SELECT discovery_id FROM learning_sources WHERE space = :space AND learning_id = :learning)) ORDER BY id""",
+        learning=learning,
+    )
+    return [id for (id,) in rows]
+
+
+def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """The rows of a table that hold the text: their keys and what the columns should hold instead."""
+    width = len(columns.key)
+    names = (*columns.texts, *columns.json)
+    for row in every(tx, table, ", ".join((*columns.key, *names)), key=width):
+        values: dict[str, Any] = {}
+        for name, old in zip(names, row[width:], strict=True):
+            if old is None:
+                continue
+            new = scrub(old) if name in columns.texts else _scrubbed_json(old, scrub)
+            if new != old:
+                values[name] = new[:TITLE_LIMIT] if (table, name) == ("learnings", "title") else new
+        if values:
+            yield row[:width], values
+
+
+def _scrubbed_json(text: str, scrub: Scrub) -> str:
+    old = json.loads(text)
+    new = _walked(old, scrub)
+    return text if new == old else json.dumps(new, ensure_ascii=False, sort_keys=True)
+
+
+def _walked(value: Any, scrub: Scrub) -> Any:
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, list):
+        return [_walked(item, scrub) for item in value]
+    if isinstance(value, dict):
+        return {scrub(key): _walked(item, scrub) for key, item in value.items()}
+    return value
+
+
+def _update(tx: Tx, table: str, key: tuple[str, ...], values_of_key: Row, values: dict[str, Any]) -> None:
+    where = " AND ".join(f"{name} = :key_{name}" for name in key)
+    tx.run(
+        f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in values)} WHERE space = :space AND {where}",
+        **values,
+        **{f"key_{name}": value for name, value in zip(key, values_of_key, strict=True)},
+    )
+
+
+def _delete(tx: Tx, table: str, key: tuple[str, ...], keys: list[Row]) -> None:
+    where = " AND ".join(f"{name} = :{name}" for name in key)
+    tx.run_many(
+        f"DELETE FROM {table} WHERE space = :space AND {where}", (dict(zip(key, row, strict=True)) for row in keys)
+    )
+
+
+def _rename(tx: Tx, table: str, old: str, new: str) -> None:
+    rest = {"outcomes": "name, created_at", "tasks": "outcome_id, title, created_at"}[table]
+    tx.run(
+        f"INSERT INTO {table} (space, id, {rest}) SELECT :space, :new, {rest} FROM {table} "
+        "WHERE space = :space AND id = :old",
+        old=old,
+        new=new,
+    )
+    for holder, column, target in REFERENCES:
+        if target == table:
+            tx.run(f"UPDATE {holder} SET {column} = :new WHERE space = :space AND {column} = :old", old=old, new=new)
+    tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :old", old=old)
+
+
+def _remove_mentions(tx: Tx, id: str) -> None:
+    """Events and matters about a thing, and those about others that name it."""
+    tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :id OR other = :id)", id=id)
+    tx.run("DELETE FROM events WHERE space = :space AND subject = :id", id=id)
+    mentions = [
+        (seq,)
+        for seq, old, new in every(tx, "events", "seq, old_values, new_values")
+        if json.dumps(id) in old or json.dumps(id) in new
+    ]
+    _delete(tx, "events", ("seq",), mentions)

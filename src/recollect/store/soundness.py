@@ -1,0 +1,73 @@
+"""Whether the embedded store is sound as a file, and what can be made again inside it: b-tree indexes, the word index.
+
+Row contents are held against each other in `derived`; this module looks at what only SQLite has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.errors import StoreBusy
+from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
+
+if TYPE_CHECKING:
+    from recollect.core.context import Row
+
+MESSAGES = 20
+
+
+def faults(db: SqliteDb) -> tuple[list[str], list[str]]:
+    """What SQLite finds wrong: in the data itself, and in indexes, which can be made again."""
+    with translated(db.path):
+        found = [row[0] for row in db.connection().execute(f"PRAGMA integrity_check({MESSAGES})")]
+    data: list[str] = []
+    indexes: list[str] = []
+    for message in found:
+        if message != "ok":
+            (indexes if _about_an_index(message) else data).append(message)
+    return data, indexes
+
+
+def leftover_words(db: SqliteDb) -> int:
+    """Documents in the word index that no passage owns."""
+    with translated(db.path):
+        found = db.connection().execute(
+            "SELECT count(*) FROM passage_words_docsize WHERE id NOT IN (SELECT doc FROM passages)"
+        )
+        row = found.fetchone()
+    return int(row[0]) if row else 0
+
+
+def remake_indexes(db: SqliteDb) -> None:
+    """All b-tree indexes, and the word index from the terms that passages hold, in one transaction."""
+    connection = db.connection()
+    with translated(db.path), connection:
+        connection.execute("REINDEX")
+        connection.execute("DROP TABLE passage_words")
+        for statement in WORD_INDEX:
+            connection.execute(statement)
+        numbers = dict(connection.execute("SELECT space, number FROM spaces"))
+        rows = connection.execute("SELECT doc, space, terms FROM passages ORDER BY doc")
+        connection.executemany(
+            "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (_indexed(row, numbers) for row in rows)
+        )
+
+
+def write_anew(db: SqliteDb) -> None:
+    """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
+    with translated(db.path):
+        db.connection().execute("VACUUM")
+        busy = db.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy is None or busy[0]:
+        raise StoreBusy(
+            f"{db.path} is being read by another process, so its log could not be emptied yet; run the purge again"
+        )
+
+
+def _indexed(row: Row, numbers: dict[str, int]) -> tuple[int, str]:
+    doc, space, terms = row
+    return doc, " ".join(f"{numbers[space]}:{term}" for term in dict.fromkeys(terms.split()))
+
+
+def _about_an_index(message: str) -> bool:
+    return "FTS5" in message or "passage_words" in message or " index " in message

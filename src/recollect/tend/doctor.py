@@ -1,0 +1,162 @@
+"""Doctor: the store and what surrounds it, each finding with what to do about it.
+
+Works on a store that does not open: then it keeps the damaged files aside and says which backups would restore.
+`--fix` makes derived state again and nothing else; what a person wrote is never touched.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from recollect.core.context import Context
+from recollect.core.errors import StoreDamaged
+from recollect.store import spool
+from recollect.store.damage import keep_aside_once, kept_aside
+from recollect.store.files import TEMP_SUFFIX
+from recollect.store.project import Project
+from recollect.tend import backups
+from recollect.tend.rebuild import rebuild
+from recollect.tend.verify import Finding, Progress, verify
+
+ABANDONED_SECONDS = 3600  # a temporary file this old belongs to nobody any more
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What was found; with `--fix`, what was found before and what is left now."""
+
+    findings: tuple[Finding, ...]
+    fixed: tuple[Finding, ...] = ()
+    backups: tuple[backups.Kept, ...] = ()
+
+    @property
+    def damaged(self) -> bool:
+        return any(finding.level == "damage" for finding in self.findings)
+
+    @property
+    def differs(self) -> bool:
+        return any(finding.level != "notice" for finding in self.findings)
+
+
+def doctor(
+    project: Project, open_context: Callable[[], Context], *, fix: bool = False, progress: Progress | None = None
+) -> Diagnosis:
+    """Look at everything. The context is opened here, because a store that does not open is a finding."""
+    kept = tuple(backups.kept(project.database))
+    around = (*_surroundings(project, fix=fix), *_backups(kept))
+    try:
+        ctx = open_context()
+        try:
+            found, fixed = _examined(ctx, fix=fix, progress=progress)
+        finally:
+            ctx.db.close()  # before the files are copied: closing a second handle would drop SQLite's locks
+    except StoreDamaged as error:
+        found, fixed = (_unreadable(project, error, kept),), ()
+    if any(finding.level == "damage" for finding in found):
+        keep_aside_once(project.database)
+    return Diagnosis(findings=(*found, *around), fixed=fixed, backups=kept)
+
+
+def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """What is left, and what was mended."""
+    found = verify(ctx, progress=progress)
+    levels = {finding.level for finding in found}
+    if not fix or "damage" in levels or "difference" not in levels:
+        return found, ()
+    rebuild(ctx)
+    left = verify(ctx, progress=progress)
+    return left, tuple(finding for finding in found if finding not in left)
+
+
+def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept, ...]) -> Finding:
+    good = next((backup.path for backup in kept if not backup.problem), None)
+    remedy = f"recollect restore {good}" if good else "no backup of it is here; look for one elsewhere, then restore it"
+    return Finding(level="damage", what="store", subject=str(project.database), detail=str(error), remedy=remedy)
+
+
+def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
+    yield from _spool(project)
+    yield from _temporary_files(project, fix=fix)
+    yield from _permissions(project)
+    for folder in kept_aside(project.database):
+        yield Finding(
+            level="notice",
+            what="damage",
+            subject=str(folder),
+            detail="files that once did not read back",
+            remedy="look at them; when you need them no more, delete the folder",
+        )
+
+
+def _spool(project: Project) -> Iterator[Finding]:
+    for path in spool.pending(project.spools):
+        yield Finding(
+            level="notice",
+            what="spool",
+            subject=str(path),
+            detail="a write that waits for the store",
+            remedy="any recollect command that can write the store does it",
+        )
+    for path in spool.unreadable(project.spools):
+        yield Finding(
+            level="notice",
+            what="spool",
+            subject=str(path),
+            detail="a write that could not be done: it does not read, or names what is not there",
+            remedy="look at it; when you need it no more, delete it",
+        )
+
+
+def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:
+    """What a killed process left behind. It was never acknowledged, so it holds nothing that is missing."""
+    near = list(project.root.glob(f".*{TEMP_SUFFIX}*"))
+    below = [path for folder in (project.data, project.vault) for path in folder.rglob(f".*{TEMP_SUFFIX}*")]
+    for path in sorted({*near, *below}):
+        if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+            if fix:
+                path.unlink(missing_ok=True)
+                continue
+            yield Finding(
+                level="notice",
+                what="temporary file",
+                subject=str(path),
+                detail="left by a process that was killed while writing",
+                remedy="recollect doctor --fix removes it",
+            )
+
+
+def _permissions(project: Project) -> Iterator[Finding]:
+    if not project.data.is_dir():
+        return
+    if stat.S_IMODE(project.data.stat().st_mode) & 0o077:
+        yield Finding(
+            level="notice",
+            what="permissions",
+            subject=str(project.data),
+            detail="others on this machine can look into it",
+            remedy=f"chmod 700 {project.data}",
+        )
+    if not os.access(project.data, os.W_OK):
+        yield Finding(
+            level="notice",
+            what="permissions",
+            subject=str(project.data),
+            detail="it cannot be written; agents' writes wait in the spool of your home folder",
+            remedy=f"chmod u+w {project.data}",
+        )
+
+
+def _backups(kept: tuple[backups.Kept, ...]) -> Iterator[Finding]:
+    for backup in kept:
+        if backup.problem:
+            yield Finding(
+                level="notice",
+                what="backup",
+                subject=backup.path,
+                detail=f"would not restore: {backup.problem}",
+                remedy="take a new one with: recollect backup",
+            )

@@ -1,0 +1,43 @@
+"""Who owns which passages: for each kind, what there is and what each one's passage would be if it were written now.
+
+A room that brings a new kind of passage adds its owner here; `verify` reports passages that nobody owns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from recollect.core.context import Context, Tx
+from recollect.core.passage import Passage
+from recollect.store import learnings
+
+BATCH = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Owner:
+    """One kind: all ids, and the passages of some of them (an id that has gone meanwhile gives none)."""
+
+    ids: Callable[[Context, Tx], Iterable[str]]
+    make: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]]
+
+
+def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    return map(learnings.passage_of, learnings.many(tx, ids))
+
+
+OWNERS: dict[str, Owner] = {
+    learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
+}
+
+
+def expected(ctx: Context, tx: Tx, owner: Owner) -> Iterator[Passage]:
+    """Every passage of one kind, as it should be."""
+    for batch in batches(list(owner.ids(ctx, tx))):
+        yield from owner.make(ctx, tx, batch)
+
+
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), BATCH):
+        yield ids[start : start + BATCH]

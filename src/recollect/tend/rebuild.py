@@ -1,0 +1,71 @@
+"""Rebuild: everything derived is made again from its home, byte for byte what it was.
+
+In small transactions, so that others keep writing meanwhile; stopped half-way, it can simply be run again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.core.context import Context
+from recollect.store import derived, passages, soundness
+from recollect.store.sqlite import SqliteDb
+from recollect.tend.owners import OWNERS, batches
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rebuilt:
+    """How much was made again, and what of it was wrong before."""
+
+    passages: int
+    orphans: int
+    terms_corrected: int
+    counters_corrected: int
+
+
+def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
+    """Passages, term counts, indexes and counters."""
+    if isinstance(ctx.db, SqliteDb):
+        soundness.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
+    made = _passages(ctx, progress)
+    orphans = _orphans(ctx)
+    with ctx.db.write(ctx.space) as tx:
+        terms = derived.recount(tx)
+    return Rebuilt(passages=made, orphans=orphans, terms_corrected=terms, counters_corrected=_counters(ctx))
+
+
+def _passages(ctx: Context, progress: Progress | None) -> int:
+    made = 0
+    for owner in OWNERS.values():
+        with ctx.db.read(ctx.space) as tx:
+            ids = list(owner.ids(ctx, tx))
+        for batch in batches(ids):
+            with ctx.db.write(ctx.space) as tx:
+                for passage in owner.make(ctx, tx, batch):
+                    passages.put(tx, passage, anew=True)
+                    made += 1
+            if progress is not None:
+                progress(len(batch))
+    return made
+
+
+def _orphans(ctx: Context) -> int:
+    with ctx.db.write(ctx.space) as tx:
+        left = derived.passage_ids(tx)
+        for kind, owner in OWNERS.items():
+            left[kind] = left.get(kind, set()) - set(owner.ids(ctx, tx))
+        gone = sorted(id for ids in left.values() for id in ids)
+        for id in gone:
+            passages.remove(tx, id)
+    return len(gone)
+
+
+def _counters(ctx: Context) -> int:
+    with ctx.db.write(ctx.space) as tx:
+        wrong = list(derived.wrong_counters(tx))
+        for id, pairs in wrong:
+            derived.set_counters(tx, id, {name: true for name, (_, true) in pairs.items()})
+    return len(wrong)

@@ -1,0 +1,124 @@
+"""Verify: everything derived is derived again and held against what is stored; everything stored is read once.
+
+Changes nothing. `rebuild` makes the derived part again; `doctor` adds what surrounds the store and says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from recollect.core.context import Context, Tx
+from recollect.store import derived, soundness
+from recollect.store.sqlite import SqliteDb
+from recollect.tend.owners import OWNERS, expected
+
+Level = Literal["damage", "difference", "notice"]
+SPELLED_OUT = 20  # findings of one kind; the rest is counted
+
+Progress = Callable[[str], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something that is not as it should be. Damage is lost or broken data; a difference is derived state that can be
+    made again; a notice is for a person to know."""
+
+    level: Level
+    what: str
+    subject: str
+    detail: str
+    remedy: str
+
+
+REBUILD = "recollect doctor --fix, or recollect rebuild"
+LOOK = "recollect why ID shows what is known about it; nothing depends on it"
+
+
+def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+    """All differences and damages, worst first."""
+    findings: list[Finding] = []
+    if isinstance(ctx.db, SqliteDb):
+        _tell(progress, "the file")
+        findings += _file(ctx.db)
+    if any(finding.level == "damage" for finding in findings):
+        return tuple(findings)  # what does not read back cannot be compared
+    with ctx.db.read(ctx.space) as tx:
+        for name, check in CHECKS:
+            _tell(progress, name)
+            findings += check(ctx, tx)
+    order = ("damage", "difference", "notice")
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.level)))
+
+
+def _file(db: SqliteDb) -> Iterator[Finding]:
+    data, indexes = soundness.faults(db)
+    for message in data:
+        yield Finding(
+            level="damage",
+            what="file",
+            subject=str(db.path),
+            detail=message,
+            remedy="recollect restore FILE; recollect doctor lists the backups that would restore",
+        )
+    for message in indexes:
+        yield Finding(level="difference", what="index", subject=str(db.path), detail=message, remedy=REBUILD)
+    if not data and not indexes and (leftover := soundness.leftover_words(db)):
+        detail = f"{leftover} documents in the word index belong to no passage"
+        yield Finding(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
+
+
+def _passages(ctx: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("passage", derived.damaged_passages(tx), REBUILD)
+    left = derived.passage_ids(tx)
+    for kind, owner in OWNERS.items():
+        yield from _differences("passage", derived.stale_passages(tx, expected(ctx, tx, owner)), REBUILD)
+        left[kind] = left.get(kind, set()) - set(owner.ids(ctx, tx))
+    for kind, ids in sorted(left.items()):
+        orphans = ((id, f"a {kind} passage that nothing owns") for id in sorted(ids))
+        yield from _differences("passage", orphans, REBUILD)
+
+
+def _terms(_: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("term", derived.wrong_counts(tx), REBUILD)
+
+
+def _index(_: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("index", derived.wrong_index(tx), REBUILD)
+
+
+def _counters(_: Context, tx: Tx) -> Iterator[Finding]:
+    def spelled() -> Iterator[derived.Difference]:
+        for id, wrong in derived.wrong_counters(tx):
+            yield id, ", ".join(f"{name} is {kept}, should be {true}" for name, (kept, true) in wrong.items())
+
+    yield from _differences("counter", spelled(), REBUILD)
+
+
+def _references(_: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("reference", derived.dangling(tx), LOOK, level="notice")
+
+
+CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
+    ("passages", _passages),
+    ("term counts", _terms),
+    ("the word index", _index),
+    ("counters", _counters),
+    ("references", _references),
+)
+
+
+def _differences(
+    what: str, found: Iterator[derived.Difference], remedy: str, *, level: Level = "difference"
+) -> Iterator[Finding]:
+    for subject, detail in islice(found, SPELLED_OUT):
+        yield Finding(level=level, what=what, subject=subject, detail=detail, remedy=remedy)
+    if more := sum(1 for _ in found):
+        yield Finding(level=level, what=what, subject="", detail=f"and {more:,} more of this kind", remedy=remedy)
+
+
+def _tell(progress: Progress | None, name: str) -> None:
+    if progress is not None:
+        progress(name)
