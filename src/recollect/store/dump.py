@@ -60,6 +60,8 @@ has the word index back without knowing which room owns which text."""
 
 NOT_DUMPED = {
     "leases": "belong to running processes",
+    "moves": "how far a move into this very store has come",
+    "vault_parts": "the vault, which travels as files",
     "terms": "counted again while passages are loaded",
     "passage_words": "the word index, made again while passages are loaded",
     "spaces": "numbers of the word index",

@@ -38,6 +38,7 @@ class SqliteDb:
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0):
         self.path = path
+        self.place = str(path)
         self._busy_ms = round(busy_seconds * 1000)
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
