@@ -25,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discovery": ("work", "Raw discoveries and what became of them."),
     "cycle": ("project", "Do everything that is due."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
+    "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
+    "migrate": ("migrate", "Move this project's memory to another store."),
+    "vault": ("vault", "Mirror a team's vault to files and back."),
     "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
 }
 

@@ -148,7 +148,7 @@ def _look(connection: psycopg.Connection[Row], place: str) -> _Seen:
         if found[3] == MARK:
             row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
             version = int(row[0]) if row else 0
-    return _Seen(*found, version)
+    return _Seen(*(*found, version))
 
 
 def _refuse_unusable(seen: _Seen, place: str) -> None:

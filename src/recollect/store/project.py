@@ -58,10 +58,7 @@ def find(start: Path, environ: Mapping[str, str]) -> Project:
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
     """A project with its settings: defaults < the user's file < the repository's < environment."""
-    settings = Settings()
-    user_file = config_folder(environ) / "config.toml"
-    if user_file.is_file():
-        settings = merged(settings, _toml(user_file), str(user_file))
+    settings = _users(environ)
     file = root / SETTINGS_FILE
     given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / "settings.json")
     settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
@@ -69,6 +66,11 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
     return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
+
+
+def outside(environ: Mapping[str, str]) -> Settings:
+    """What holds where there is no project: defaults < the user's file < environment."""
+    return merged(_users(environ), from_environment(environ), "environment")
 
 
 def create(
@@ -137,6 +139,11 @@ def local_timezone(environ: Mapping[str, str]) -> str:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             continue
     return "UTC"
+
+
+def _users(environ: Mapping[str, str]) -> Settings:
+    file = config_folder(environ) / "config.toml"
+    return merged(Settings(), _toml(file), str(file)) if file.is_file() else Settings()
 
 
 def _shared_root(root: Path) -> Path:

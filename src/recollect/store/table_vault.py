@@ -41,8 +41,6 @@ class TableVault:
     def delete(self, path: str, *, expect: str | None = None) -> None:
         checked_parts(path)
         with self._db.write(self._space) as tx:
-            if _text(tx, path) is None:
-                return
             _refuse_changed(tx, path, expect)
             _remove(tx, path)
 
