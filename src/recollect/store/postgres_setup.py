@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.store.postgres import TYPES, WORD_INDEX, Address, PostgresDb, lock_key, translated
-from recollect.store.schema import MIGRATIONS, VERSION, rendered
+from recollect.store.schema import MIGRATIONS, VERSION, statements
 
 OLDEST_SERVER = 17
 MARK = "recollect"  # the comment on the table `meta` says whose database this is
@@ -128,15 +128,15 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
             made.append("extension vector")
         migration = MIGRATIONS[seen.version]
         position = seen.version + 1
-        for statement in (*(_FIRST if position == 1 else ()), *migration.statements):
-            connection.execute(rendered(statement, TYPES).encode())
-        connection.execute("INSERT INTO migrations (name, position) VALUES (%s, %s)", (migration.name, position))
+        for statement in (*(_FIRST if position == 1 else ()), *statements(migration, TYPES)):
+            connection.execute(statement.encode())
+        connection.execute("INSERT INTO migrations (name, position) VALUES (%s, %s)", (migration, position))
         connection.execute(
             "INSERT INTO meta (name, value) VALUES ('schema', %s) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (str(position),),
         )
-        made.append(f"schema {migration.name}")
+        made.append(f"schema {migration}")
     return made
 
 
