@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from recollect import Actor, Memory, ScriptedClock
 from recollect.core.ids import counted_ids
+from recollect.store.postgres_setup import initialise
+from servers import Server, shared_server, stop_shared
 
 settings.register_profile(
     "ci", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -25,11 +28,51 @@ AGENT = Actor(name="claude-code", channel="hook", trust="agent")
 STRANGER = Actor(name="import", channel="import", trust="external")
 
 Opener = Callable[..., Memory]
+ENGINES = ("sqlite", "postgres")
+_SHARED = "RECOLLECT_TEST_PG_FOLDER"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The folder of the run's server is chosen before workers start, who then find it in their environment."""
+    if not hasattr(config, "workerinput"):
+        os.environ[_SHARED] = tempfile.mkdtemp(prefix="rpg-", dir="/tmp")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        stop_shared(Path(os.environ.pop(_SHARED)))
+
+
+@pytest.fixture(scope="session")
+def server() -> Server:
+    """The run's own PostgreSQL server, for tests that need roles or databases besides the shared one."""
+    return shared_server(Path(os.environ[_SHARED]))
+
+
+@pytest.fixture(scope="session")
+def postgres_url(request: pytest.FixtureRequest) -> str:
+    """A database with a store in it; tests share it, each with a space of its own. RECOLLECT_TEST_PG names another."""
+    given = os.environ.get("RECOLLECT_TEST_PG")
+    if given:
+        initialise(given)
+        return given
+    server = request.getfixturevalue("server")
+    name = f"shared_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+    url: str = server.new_database(name)
+    initialise(url)
+    return url
 
 
 @pytest.fixture
 def clock() -> ScriptedClock:
     return ScriptedClock("2026-03-02T09:00:00Z")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Both engines, one after the other: whatever uses this fixture runs on each."""
+    assert isinstance(request.param, str)
+    return request.param
 
 
 @pytest.fixture
@@ -40,11 +83,13 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"]}
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture
 def open_memory(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
 ) -> Iterator[Opener]:
     """Opens the same project's memory as often as wanted, each time as whoever is named."""
+    if engine == "postgres":
+        environ["RECOLLECT_STORE"] = request.getfixturevalue("postgres_url")
     opened: list[Memory] = []
     ids = counted_ids()
 

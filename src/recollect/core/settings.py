@@ -53,7 +53,9 @@ class CaptureSettings:
 @record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
-    busy_seconds: float = 30.0  # how long a write waits for another process
+    busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
+    connect_seconds: float = 5.0  # how long a server that was not reached yet is tried
+    connections: int = 4  # how many connections to a server one process opens at most
     backups: int = 5  # how many automatic backups are kept
 
 
@@ -91,6 +93,7 @@ _SHARES = {
     "capture": ("person", "blocker", "constraint", "pattern", "decision"),
 }
 _COUNTS = {
+    "store": ("connections",),
     "search": ("limit",),
     "inject": ("max_learnings", "budget"),
     "confidence": ("decay_days",),

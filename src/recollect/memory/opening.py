@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from recollect.core.context import Context, Db, Models
-from recollect.core.errors import BadInput
+from recollect.core.context import Context, Db, Models, Vault
+from recollect.core.errors import BadInput, Trouble
 from recollect.models.scripted import NoModels
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None) -> Context:
     """Everything a room may touch, for one project."""
+    db = open_database(project, project.settings.store.url)
     return Context(
-        db=_database(project),
-        vault=FolderVault(project.vault, project.data / "vault.lock"),
+        db=db,
+        vault=open_vault(project, db),
         git=LateGit(project),
         models=models or NoModels(),
         clock=clock,
@@ -36,11 +37,34 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
     )
 
 
-def _database(project: Project) -> Db:
-    url = project.settings.store.url
-    if url:
-        raise BadInput(f"store {url.partition(':')[0]}: is not known; leave it empty for the embedded store")
-    return open_sqlite(project.database, create=True, busy_seconds=project.settings.store.busy_seconds)
+def open_database(project: Project, url: str) -> Db:
+    """The store at `url`; empty means the embedded one."""
+    settings = project.settings.store
+    if not url:
+        return open_sqlite(project.database, create=True, busy_seconds=settings.busy_seconds)
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise BadInput("store.url must be empty for the embedded store, or begin with postgresql://")
+    try:
+        from recollect.store.postgres_setup import open_postgres
+    except ImportError:
+        raise Trouble(
+            "PostgreSQL needs its driver; install it with: pip install 'recollect-memory[postgres]'"
+        ) from None
+    return open_postgres(
+        url,
+        busy_seconds=settings.busy_seconds,
+        connect_seconds=settings.connect_seconds,
+        connections=settings.connections,
+    )
+
+
+def open_vault(project: Project, db: Db) -> Vault:
+    """The vault that goes with a store: a folder beside the embedded one, a table in a server's."""
+    if db.engine == "sqlite":
+        return FolderVault(project.vault, project.data / "vault.lock")
+    from recollect.store.table_vault import TableVault
+
+    return TableVault(db, project.settings.space)
 
 
 class LateGit:

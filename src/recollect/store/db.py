@@ -26,6 +26,7 @@ class Session(Protocol):
         """Rows changed by the last statement."""
         ...
 
+    def columns(self, table: str) -> Sequence[str]: ...
     def index(self, doc: int, tokens: list[str]) -> None: ...
     def unindex(self, doc: int) -> None: ...
     def match(self, token: str) -> Sequence[int]: ...
@@ -63,6 +64,9 @@ class Transaction:
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
         _refuse_without_space(sql)
         self._session.execute_many(sql, ({**params, "space": self._space} for params in many))
+
+    def columns(self, table: str) -> Sequence[str]:
+        return self._session.columns(table)
 
     def index(self, doc: int, terms: Iterable[str]) -> None:
         self._session.index(doc, [self._prefix + term for term in terms])

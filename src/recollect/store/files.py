@@ -155,6 +155,8 @@ def translated(path: Path | str) -> Iterator[None]:
             raise NoSpace(f"no room to write {path}; this write did not happen. Free some and try again") from None
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
+        if error.errno == errno.EISDIR:
+            raise BadInput(f"{path} is a folder; a file cannot take its place") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
 
 

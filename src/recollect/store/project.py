@@ -64,10 +64,7 @@ def root_of(start: Path) -> Path:
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
     """A project with its settings: defaults < the user's file < the repository's < environment."""
-    settings = Settings()
-    user_file = config_folder(environ) / "config.toml"
-    if user_file.is_file():
-        settings = merged(settings, _toml(user_file), str(user_file))
+    settings = _users(environ)
     file = root / SETTINGS_FILE
     given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / "settings.json")
     settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
@@ -75,6 +72,11 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
     return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
+
+
+def outside(environ: Mapping[str, str]) -> Settings:
+    """What holds where there is no project: defaults < the user's file < environment."""
+    return merged(_users(environ), from_environment(environ), "environment")
 
 
 def create(
@@ -154,6 +156,11 @@ def _known_timezone(name: str) -> str:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise BadInput(f"{name!r} is not an IANA time zone such as Europe/Berlin or UTC") from None
+
+
+def _users(environ: Mapping[str, str]) -> Settings:
+    file = config_folder(environ) / "config.toml"
+    return merged(Settings(), _toml(file), str(file)) if file.is_file() else Settings()
 
 
 def _shared_root(root: Path) -> Path:

@@ -38,6 +38,7 @@ class SqliteDb:
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0):
         self.path = path
+        self.place = str(path)
         self._busy_ms = round(busy_seconds * 1000)
         self._local = threading.local()
         self._connections: list[apsw.Connection] = []
@@ -125,6 +126,10 @@ class _Session:
 
     def changes(self) -> int:
         return self._connection.changes()
+
+    def columns(self, table: str) -> Sequence[str]:
+        found = self._connection.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
+        return [str(name) for (name,) in found]
 
     def index(self, doc: int, tokens: list[str]) -> None:
         self._connection.execute("INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (doc, " ".join(tokens)))

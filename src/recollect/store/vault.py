@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PART_LIMIT = 200
+WORKTREE_FILES = frozenset({"learnings.md", "index.md"})
+"""Staging and memory index lie in the same folder, but are the repository's: git needs them as files."""
 
 
 class FolderVault:
@@ -63,7 +65,8 @@ class FolderVault:
                     os.unlink(parts[-1], dir_fd=folder)
                     os.fsync(folder)
             except FileNotFoundError:
-                return
+                if expect:
+                    raise _changed(path) from None
 
     def paths(self, prefix: str = "") -> list[str]:
         """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
@@ -118,7 +121,11 @@ def _refuse_changed(folder: int, name: str, path: str, expect: str | None) -> No
     data = read_regular(folder, name)
     found = "" if data is None else content_hash(data.decode("utf-8", "replace"))
     if found != expect:
-        raise Stale(f"{path} was changed by somebody else in the meantime; read it again")
+        raise _changed(path)
+
+
+def _changed(path: str) -> Stale:
+    return Stale(f"{path} was changed by somebody else in the meantime; read it again")
 
 
 def _walk(folder: Path) -> Iterator[Path]:

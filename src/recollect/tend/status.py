@@ -33,7 +33,7 @@ def status(ctx: Context, project: Project) -> Status:
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
-            store=project.settings.store.url or str(project.database),
+            store=ctx.db.place,
             timezone=project.settings.timezone,
             actor=ctx.actor,
             learnings=counts.learnings_by_status(tx),

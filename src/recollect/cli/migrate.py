@@ -1,0 +1,50 @@
+"""The command that moves a project's memory to another store."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from recollect.cli.output import common, emit
+from recollect.core.clock import clock_from
+from recollect.store import project as projects
+
+
+@click.command()
+@click.option("--from", "source", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
+@click.option("--to", "target", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
+@click.option("--restart", is_flag=True, help="Empty what an unfinished move left in the target, and begin again.")
+@common
+def migrate(source: str, target: str, restart: bool, project: str | None, as_json: bool) -> None:
+    """Move this project's memory to another store. The source is only read; a move that was stopped goes on."""
+    from recollect.memory.moving import move_memory
+
+    done = move_memory(
+        projects.find(Path(project or "."), os.environ),
+        source=source,
+        target=target,
+        clock=clock_from(os.environ),
+        restart=restart,
+        progress=_progress,
+    )
+    if sys.stderr.isatty():
+        click.echo("\r\033[K", err=True, nl=False)
+    total = sum(done.rows.values())
+    text = (
+        f"moved {total:,} rows and {done.files:,} files from {done.source} to {done.target}; counts and hashes agree.\n"
+        f"{done.source} was not changed. "
+        + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
+        + " the new one."
+    )
+    emit(done, text, as_json=as_json)
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    """One line that moves on a terminal; in a log, a line when something is complete."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{what}: {done:,} of {of:,}", err=True, nl=False)
+    elif done == of and of:
+        click.echo(f"{what}: {of:,}", err=True)

@@ -1,0 +1,324 @@
+"""Every row of a space that is not made from others, as pages and as lines of text.
+
+Owns the list of tables. Backup, export and moving to another engine read pages from one transaction and load them into
+others; none of them knows a table by name. Rows come in an order in which they can be inserted again, and a row that is
+loaded twice is there once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.core.context import Row, Tx
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
+from recollect.core.passage import Passage
+from recollect.store import passages
+from recollect.store.schema import VERSION
+
+PAGE = 500
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """How a table is read and written back.
+
+    `key` makes a row one of its kind within a space; a table without one only grows, in order. `made` are columns that
+    the store makes by itself. `parent` names another row of the same table, which has to be there first.
+    """
+
+    name: str
+    key: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    parent: str = ""
+
+    @property
+    def reading_order(self) -> tuple[str, ...]:
+        return self.order or self.key
+
+
+TABLES: tuple[Table, ...] = (
+    Table(name="outcomes", key=("id",)),
+    Table(name="tasks", key=("id",)),
+    Table(name="learnings", key=("id",), parent="superseded_by"),
+    Table(name="learning_tags", key=("learning_id", "position")),
+    Table(name="learning_sources", key=("learning_id", "position")),
+    Table(name="discoveries", key=("id",)),
+    Table(name="injections", key=("learning_id", "task_id")),
+    Table(name="escalations", key=("number",)),
+    Table(name="answers", key=("kind", "version", "source_hash")),
+    Table(name="events", order=("seq",), made=("seq",)),
+    Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms")),
+)
+"""In the order they are loaded: what a row refers to comes first. Passages are derived, but carried: whoever loads them
+has the word index back without knowing which room owns which text."""
+
+NOT_DUMPED = {
+    "leases": "belong to running processes",
+    "moves": "how far a move into this very store has come",
+    "vault_parts": "the vault, which travels as files",
+    "terms": "counted again while passages are loaded",
+    "passage_words": "the word index, made again while passages are loaded",
+    "spaces": "numbers of the word index",
+    "meta": "about the store itself",
+    "migrations": "about the store itself",
+}
+
+_by_name = {table.name: table for table in TABLES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some rows of one table. `place` is where reading continues after them."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: list[Row]
+    place: Row | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A text of the vault, as it travels in the same stream."""
+
+    path: str
+    text: str
+
+
+@dataclass
+class Tally:
+    """How many rows of each table went by, and the hash of all of them in order."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    _hashes: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, page: Page) -> None:
+        running = self._hashes.setdefault(page.table, hashlib.sha256())
+        for row in page.rows:
+            running.update(_packed(row).encode("utf-8", "surrogatepass") + b"\n")
+        self.counts[page.table] = self.counts.get(page.table, 0) + len(page.rows)
+
+    def add_file(self, file: File) -> None:
+        self.add(Page(table="vault", columns=("path", "text"), rows=[(file.path, file.text)]))
+
+    def sums(self) -> dict[str, tuple[int, str]]:
+        """Count and hash of every table that had rows."""
+        return {name: (count, self._hashes[name].hexdigest()) for name, count in self.counts.items() if count}
+
+
+def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -> Iterator[Page]:
+    """A table's rows in loading order, from the beginning or after the place of an earlier page."""
+    columns = _columns(tx, table)
+    where = f" AND {table.parent} IS NULL" if table.parent else ""
+    place = after
+    while True:
+        found = _page(tx, table, columns, where, place, size)
+        if found:
+            place = found[-1][: len(table.reading_order)]
+            yield Page(
+                table=table.name,
+                columns=columns,
+                rows=[row[len(table.reading_order) :] for row in found],
+                place=place,
+            )
+        if len(found) < size:
+            break
+    if table.parent:
+        yield from _children(tx, table, columns, place, size)
+
+
+def everything(tx: Tx, tables: Sequence[Table] = TABLES, *, size: int = PAGE) -> Iterator[Page]:
+    """All rows of a space, table after table."""
+    for table in tables:
+        yield from pages(tx, table, size=size)
+
+
+def sums(tx: Tx, table: Table) -> tuple[int, str]:
+    """How many rows a table has in this space, and the hash of all of them: equal stores give equal sums."""
+    tally = Tally()
+    for page in pages(tx, table):
+        tally.add(page)
+    return tally.sums().get(table.name, (0, ""))
+
+
+def load(tx: Tx, page: Page) -> None:
+    """Write a page's rows. A row that is there already is brought to the page's state."""
+    table = _by_name.get(page.table)
+    if table is None:
+        raise StoreNewer(f"the dump has a table {page.table[:40]!r} that this program does not know; upgrade it")
+    known = _columns(tx, table)
+    if not set(page.columns) <= set(known):
+        extra = sorted(set(page.columns) - set(known))
+        raise StoreNewer(f"the dump has columns of {table.name} that this program does not know ({extra}); upgrade it")
+    if table.name == "passages":
+        for row in page.rows:
+            passages.put(tx, _passage(dict(zip(page.columns, row, strict=True))))
+        return
+    names = ", ".join(page.columns)
+    values = ", ".join(f":{name}" for name in page.columns)
+    sql = f"INSERT INTO {table.name} (space, {names}) VALUES (:space, {values})"
+    if table.key:
+        moved = [name for name in page.columns if name not in table.key]
+        change = ", ".join(f"{name} = excluded.{name}" for name in moved)
+        sql += f" ON CONFLICT (space, {', '.join(table.key)}) DO " + (f"UPDATE SET {change}" if moved else "NOTHING")
+    tx.run_many(sql, (dict(zip(page.columns, row, strict=True)) for row in page.rows))
+
+
+def empty(tx: Tx) -> None:
+    """Take every row of a space out again: what a load that is begun anew starts from."""
+    for (id,) in tx.rows("SELECT id FROM passages WHERE space = :space"):
+        passages.remove(tx, id)
+    for table in reversed(TABLES):
+        if table.parent:  # rows that point at each other go one generation at a time
+            while tx.run(
+                f"DELETE FROM {table.name} WHERE space = :space AND {table.key[0]} NOT IN "
+                f"(SELECT {table.parent} FROM {table.name} WHERE space = :space AND {table.parent} IS NOT NULL)"
+            ):
+                pass
+        tx.run(f"DELETE FROM {table.name} WHERE space = :space")
+
+
+def lines(space: str, stream: Iterable[Page | File]) -> Iterator[str]:
+    """A stream as JSON lines: a head, each table's columns and rows, each file, and sums that prove it is whole."""
+    yield _packed({"recollect": "dump", "format": FORMAT, "schema": VERSION, "space": space})
+    tally = Tally()
+    current: tuple[str, tuple[str, ...]] | None = None
+    for item in stream:
+        if isinstance(item, File):
+            tally.add_file(item)
+            yield _packed({"file": item.path, "text": item.text})
+            continue
+        tally.add(item)
+        if current != (item.table, item.columns):
+            current = (item.table, item.columns)
+            yield _packed({"table": item.table, "columns": item.columns})
+        for row in item.rows:
+            yield _packed(row)
+    yield _packed({"end": tally.sums()})
+
+
+def read_lines(given: Iterable[str], *, size: int = PAGE) -> Iterator[Page | File]:
+    """The stream back from its lines. Raises when it is not one of ours, newer, torn or changed."""
+    tally = Tally()
+    table = ""
+    columns: tuple[str, ...] = ()
+    rows: list[Row] = []
+    ended = False
+    source = iter(given)
+    _check_head(_parsed(next(source, "")))
+    for line in source:
+        item = _parsed(line)
+        if isinstance(item, list) and table and len(item) == len(columns):
+            rows.append(tuple(item))
+            if len(rows) < size:
+                continue
+        if rows:
+            page = Page(table=table, columns=columns, rows=rows)
+            tally.add(page)
+            yield page
+            rows = []
+        match item:
+            case {"table": str(table), "columns": [*names]}:
+                columns = tuple(str(name) for name in names)
+            case {"file": str(path), "text": str(text)}:
+                file = File(path=path, text=text)
+                tally.add_file(file)
+                yield file
+            case {"end": dict(said)}:
+                ended = said == {name: list(found) for name, found in tally.sums().items()}
+                break
+            case list():
+                if len(item) != len(columns):
+                    raise StoreDamaged("the dump has a row that does not fit its table; take another copy")
+            case _:
+                raise StoreDamaged("the dump has a line that is none of ours; take another copy")
+    if not ended:
+        raise StoreDamaged("the dump is cut off or was changed: its sums do not fit; take another copy")
+
+
+def _check_head(head: Any) -> None:
+    match head:
+        case {"recollect": "dump", "format": int(format), "schema": int(schema)}:
+            if format > FORMAT or schema > VERSION:
+                raise StoreNewer(
+                    f"the dump was written by a newer Recollect (schema {schema}, this program knows {VERSION}); "
+                    "upgrade this program"
+                )
+        case _:
+            raise BadInput("this is not a dump of Recollect's: its first line does not say so")
+
+
+def _page(tx: Tx, table: Table, columns: tuple[str, ...], where: str, after: Row | None, size: int) -> list[Row]:
+    order = table.reading_order
+    params: dict[str, Any] = {}
+    if after is not None:
+        where += f" AND ({', '.join(order)}) > ({', '.join(f':after{i}' for i in range(len(order)))})"
+        params = {f"after{i}": value for i, value in enumerate(after)}
+    return tx.rows(
+        f"SELECT {', '.join((*order, *columns))} FROM {table.name} WHERE space = :space{where} "
+        f"ORDER BY {', '.join(order)} LIMIT :size",
+        size=size,
+        **params,
+    )
+
+
+def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None, size: int) -> Iterator[Page]:
+    """Rows that point at another one, each after the one it points at."""
+    (key,) = table.key
+    pointing: dict[str, str] = dict(
+        tx.rows(f"SELECT {key}, {table.parent} FROM {table.name} WHERE space = :space AND {table.parent} IS NOT NULL")
+    )
+    ordered = sorted(pointing, key=lambda child: (_depth(child, pointing), child))
+    for start in range(0, len(ordered), size):
+        chunk = ordered[start : start + size]
+        names = ", ".join(f":k{i}" for i in range(len(chunk)))
+        found = tx.rows(
+            f"SELECT {key}, {', '.join(columns)} FROM {table.name} WHERE space = :space AND {key} IN ({names})",
+            **{f"k{i}": id for i, id in enumerate(chunk)},
+        )
+        by_key = {row[0]: row[1:] for row in found}
+        yield Page(table=table.name, columns=columns, rows=[by_key[id] for id in chunk], place=place)
+
+
+def _depth(id: str, pointing: dict[str, str]) -> int:
+    depth = 0
+    while id in pointing and depth <= len(pointing):
+        id = pointing[id]
+        depth += 1
+    return depth
+
+
+def _columns(tx: Tx, table: Table) -> tuple[str, ...]:
+    """Sorted by name: two stores may have got their columns in different orders."""
+    return tuple(sorted(name for name in tx.columns(table.name) if name != "space" and name not in table.made))
+
+
+def _passage(values: dict[str, Any]) -> Passage:
+    return Passage(
+        id=values["id"],
+        kind=values["kind"],
+        title=values["title"],
+        lines=tuple(values["text"].split("\n")),
+        keywords=(values["keywords"],) if values["keywords"] else (),
+        who=values["who"],
+        at=values["at"],
+        trust=values["trust"],
+        thread=values["thread"],
+        position=values["position"],
+    )
+
+
+def _packed(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,42 @@
+"""Rows that say how far a move into this store has come, written with the rows that were moved."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from recollect.core.context import Row, Tx
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """A move that is not finished: where from, and after which row of each table it goes on."""
+
+    source: str
+    reached: dict[str, Row]
+
+
+def unfinished(tx: Tx) -> Move | None:
+    row = tx.row("SELECT source, reached FROM moves WHERE space = :space")
+    if row is None:
+        return None
+    return Move(source=row[0], reached={name: tuple(place) for name, place in json.loads(row[1]).items()})
+
+
+def begin(tx: Tx, *, source: str, at: int) -> None:
+    tx.run(
+        """
+        INSERT INTO moves (space, source, reached, started_at) VALUES (:space, :source, '{}', :at)
+        ON CONFLICT (space) DO UPDATE SET source = excluded.source, reached = excluded.reached,
+          started_at = excluded.started_at""",
+        source=source,
+        at=at,
+    )
+
+
+def reach(tx: Tx, reached: dict[str, Row]) -> None:
+    tx.run("UPDATE moves SET reached = :reached WHERE space = :space", reached=json.dumps(reached))
+
+
+def finish(tx: Tx) -> None:
+    tx.run("DELETE FROM moves WHERE space = :space")

@@ -1,0 +1,76 @@
+"""Mirroring the vault between a team's table and a folder of files, in either direction.
+
+Remembers the hash of every file when both sides were last equal, so that it can tell who changed what: a change on one
+side goes over, a change on both is left alone and reported. Text that was only added to goes over in any case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.core.context import Vault
+from recollect.store.files import content_hash
+from recollect.store.vault import WORKTREE_FILES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mirrored:
+    """Paths by what became of them. `ahead`: changed only on the side that is written to, and left as they are.
+
+    `equal` is what the next mirroring is given as `last`.
+    """
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    ahead: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    equal: dict[str, str]
+
+
+def mirror(source: Vault, target: Vault, last: dict[str, str], *, force: bool = False) -> Mirrored:
+    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour."""
+    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "conflict": []}
+    equal: dict[str, str] = {}
+    for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):
+        new, old = source.read(path), target.read(path)
+        known = last.get(path, "")
+        if new == old:
+            equal[path] = _hash(new)
+            continue
+        fate = _fate(new, old, known)
+        if force and fate == "conflict":
+            fate = "remove" if new is None else "write"
+        found[fate].append(path)
+        if fate == "write" and new is not None:
+            target.replace(path, new, expect=_hash(old))
+            equal[path] = _hash(new)
+        elif fate == "remove":
+            target.delete(path, expect=_hash(old))
+        elif known:
+            equal[path] = known
+    return Mirrored(
+        written=tuple(found["write"]),
+        removed=tuple(found["remove"]),
+        ahead=tuple(found["ahead"]),
+        conflicts=tuple(found["conflict"]),
+        equal=equal,
+    )
+
+
+def _fate(new: str | None, old: str | None, known: str) -> Literal["write", "remove", "ahead", "conflict"]:
+    """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
+    if _hash(old) == known:
+        return "remove" if new is None else "write"
+    if _hash(new) == known:
+        return "ahead"
+    if new is not None and old is not None:
+        if new.startswith(old):
+            return "write"
+        if old.startswith(new):
+            return "ahead"
+    return "conflict"
+
+
+def _hash(text: str | None) -> str:
+    return "" if text is None else content_hash(text)

@@ -1,0 +1,128 @@
+"""Moving a space from one store to another: files first, then rows, then proof by counts and hashes.
+
+The source is only read, from one consistent view. Each page of rows is written together with the place it reached, so
+that a move that was stopped goes on there, and no event comes twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.core.context import Db, Row, Tx, Vault
+from recollect.core.errors import BadInput, Refused, Stale, StoreDamaged
+from recollect.store import dump, moves
+from recollect.store.vault import WORKTREE_FILES
+
+Progress = Callable[[str, int, int], None]
+"""Told what is moved, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """A store with its vault."""
+
+    db: Db
+    vault: Vault
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """What is now in the target, proved equal to the source. `resumed`: an earlier try had come part of the way."""
+
+    source: str
+    target: str
+    rows: dict[str, int]
+    files: int
+    resumed: bool
+
+
+def move(source: Side, target: Side, space: str, *, at: int, restart: bool, progress: Progress) -> Moved:
+    """Copy everything of a space. Run again after a stop it goes on; `restart` empties what an earlier try left."""
+    if source.db.place == target.db.place:
+        raise BadInput(f"both ends are {source.db.place}; name two different stores")
+    reached = _begin(source, target, space, at=at, restart=restart)
+    resumed = bool(reached)
+    files = _copy_files(source.vault, target.vault, progress)
+    with source.db.read(space) as tx:
+        rows = {table.name: _copy_table(tx, target.db, space, table, reached, progress) for table in dump.TABLES}
+        before = _event_count(tx)
+    with source.db.read(space) as tx:
+        if _event_count(tx) != before:
+            raise Stale("somebody wrote to the source meanwhile; run the same command again to bring over the rest")
+    with target.db.write(space) as tx:
+        moves.finish(tx)
+    return Moved(source=source.db.place, target=target.db.place, rows=rows, files=files, resumed=resumed)
+
+
+def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) -> dict[str, Row]:
+    """The places that an earlier try reached; a target that holds anything else is refused."""
+    with source.db.read(space) as tx:
+        if moves.unfinished(tx):
+            raise Refused(f"a move into {source.db.place} is not finished; finish that one first")
+    with target.db.write(space) as tx:
+        earlier = moves.unfinished(tx)
+        if earlier is None and any(_count(tx, table) for table in dump.TABLES):
+            raise Refused(f"{target.db.place} already remembers something for space {space}; nothing was changed")
+        if earlier is not None and earlier.source != source.db.place and not restart:
+            raise Refused(
+                f"{target.db.place} holds part of a move from {earlier.source}; finish that, or begin with --restart"
+            )
+        if earlier is not None and not restart:
+            return earlier.reached
+        dump.empty(tx)
+        moves.begin(tx, source=source.db.place, at=at)
+        return {}
+
+
+def _copy_files(source: Vault, target: Vault, progress: Progress) -> int:
+    """Every text of the vault, compared afterwards as it reads back."""
+    paths = [path for path in source.paths() if path not in WORKTREE_FILES]
+    for done, path in enumerate(paths):
+        progress("files", done, len(paths))
+        text = source.read(path)
+        if text is None or target.read(path) == text:
+            continue
+        target.replace(path, text)
+        if target.read(path) != text:
+            raise StoreDamaged(f"{path} does not read back as it was written; the source is untouched")
+    progress("files", len(paths), len(paths))
+    return len(paths)
+
+
+def _copy_table(tx: Tx, target: Db, space: str, table: dump.Table, reached: dict[str, Row], progress: Progress) -> int:
+    """Copy what is missing, then compare. What changed since an earlier try is written over once."""
+    count, _ = wanted = dump.sums(tx, table)
+    begun = table.name in reached
+    for page in dump.pages(tx, table, after=reached.get(table.name)):
+        with target.write(space) as out:
+            dump.load(out, page)
+            if page.place is not None:
+                reached[table.name] = page.place
+            moves.reach(out, reached)
+            progress(table.name, _count(out, table), count)
+    if begun and table.key and _sums(target, space, table) != wanted:
+        for page in dump.pages(tx, table):
+            with target.write(space) as out:
+                dump.load(out, page)
+    found = _sums(target, space, table)
+    progress(table.name, found[0], count)
+    if found != wanted:
+        raise StoreDamaged(
+            f"{table.name}: {count} rows in the source, {found[0]} in the target, and they are not the same. "
+            "The source is untouched; run again with --restart"
+        )
+    return count
+
+
+def _sums(db: Db, space: str, table: dump.Table) -> tuple[int, str]:
+    with db.read(space) as tx:
+        return dump.sums(tx, table)
+
+
+def _count(tx: Tx, table: dump.Table) -> int:
+    return int(tx.value(f"SELECT count(*) FROM {table.name} WHERE space = :space"))
+
+
+def _event_count(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM events WHERE space = :space"))

@@ -1,0 +1,147 @@
+"""The dump: everything that is not made from something else, in an order that can be loaded, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from recollect import Memory
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
+from recollect.core.task import Discovery
+from recollect.store import dump, tasks
+from recollect.store.schema import MIGRATIONS as STEPS
+from recollect.store.schema import statements
+from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+
+@pytest.fixture
+def lived_in(memory: Memory) -> Memory:
+    """A memory with a row in most tables, a chain of three learnings that replace each other among them."""
+    first = memory.learn(learning(WEBHOOKS, source_task_id="task-0", source_outcome_id="billing")).learning
+    second = memory.learn(learning(MIGRATIONS)).learning
+    third = memory.learn(learning(FLAKY)).learning
+    memory.learnings.supersede(second.id, first.id)
+    memory.learnings.supersede(third.id, second.id)
+    found = Discovery(id="disc_1", type="blocker", content="npm hangs", task_id="task-0", outcome_id=None, created_at=1)
+    with memory.context.db.write(memory.context.space) as tx:
+        tasks.add_discovery(tx, found, digest="d")
+    memory.inject(task="task-2", outcome="shop", title="Handle Stripe webhooks out of order")
+    memory.rate(first.id, "helpful")
+    return memory
+
+
+def _lines(memory: Memory) -> list[str]:
+    with memory.context.db.read(memory.context.space) as tx:
+        return list(dump.lines(memory.context.space, dump.everything(tx, size=2)))
+
+
+def _load(memory: Memory, space: str, lines: list[str]) -> None:
+    with memory.context.db.write(space) as tx:
+        for item in dump.read_lines(lines, size=3):
+            assert isinstance(item, dump.Page)
+            dump.load(tx, item)
+
+
+def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
+    with memory.context.db.read(space) as tx:
+        return {table.name: dump.sums(tx, table) for table in dump.TABLES}
+
+
+def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
+    other = lived_in.context.space + "-copy"
+    _load(lived_in, other, _lines(lived_in))
+    before = _sums(lived_in, lived_in.context.space)
+    assert _sums(lived_in, other) == before
+    assert before["learnings"][0] == 3
+    assert all(
+        before[name][0] for name in ("tasks", "learning_tags", "discoveries", "injections", "events", "passages")
+    )
+
+
+def test_what_is_loaded_is_found_by_its_words(lived_in: Memory) -> None:
+    other = lived_in.context.space + "-copy"
+    _load(lived_in, other, _lines(lived_in))
+    with lived_in.context.db.read(lived_in.context.space) as tx:
+        found = len(tx.match("webhook"))
+    with lived_in.context.db.read(other) as tx:
+        assert len(tx.match("webhook")) == found == 1
+
+
+def test_loading_rows_twice_leaves_them_once(lived_in: Memory) -> None:
+    other = lived_in.context.space + "-copy"
+    _load(lived_in, other, _lines(lived_in))
+    keyed = [table for table in dump.TABLES if table.key]
+    with lived_in.context.db.read(lived_in.context.space) as tx:
+        again = list(dump.everything(tx, keyed))
+    with lived_in.context.db.write(other) as tx:
+        for page in again:
+            dump.load(tx, page)
+    assert _sums(lived_in, other) == _sums(lived_in, lived_in.context.space)
+
+
+def test_a_space_can_be_emptied_again(lived_in: Memory) -> None:
+    other = lived_in.context.space + "-copy"
+    _load(lived_in, other, _lines(lived_in))
+    with lived_in.context.db.write(other) as tx:
+        dump.empty(tx)
+    assert set(_sums(lived_in, other).values()) == {(0, "")}
+    assert _sums(lived_in, lived_in.context.space)["learnings"][0] == 3
+
+
+def test_reading_goes_on_after_a_place(lived_in: Memory) -> None:
+    table = next(table for table in dump.TABLES if table.name == "events")
+    with lived_in.context.db.read(lived_in.context.space) as tx:
+        whole = [row for page in dump.pages(tx, table, size=2) for row in page.rows]
+        first = next(dump.pages(tx, table, size=2))
+        rest = [row for page in dump.pages(tx, table, after=first.place, size=2) for row in page.rows]
+    assert first.rows + rest == whole
+
+
+def _without_last(lines: list[str]) -> list[str]:
+    return lines[:-1]
+
+
+def _one_word_changed(lines: list[str]) -> list[str]:
+    changed = [line.replace("Stripe", "Strype", 1) for line in lines]
+    assert changed != lines
+    return changed
+
+
+def _one_row_less(lines: list[str]) -> list[str]:
+    row = next(number for number, line in enumerate(lines) if line.startswith("["))
+    return lines[:row] + lines[row + 1 :]
+
+
+def _a_foreign_line(lines: list[str]) -> list[str]:
+    return [*lines[:3], '{"hello": 1}', *lines[3:]]
+
+
+@pytest.mark.parametrize("damage", [_without_last, _one_word_changed, _one_row_less, _a_foreign_line])
+def test_a_damaged_dump_is_refused(lived_in: Memory, damage: Callable[[list[str]], list[str]]) -> None:
+    with pytest.raises(StoreDamaged, match="take another copy"):
+        list(dump.read_lines(damage(_lines(lived_in))))
+
+
+def test_a_newer_dump_is_refused(lived_in: Memory) -> None:
+    head, *rest = _lines(lived_in)
+    newer = json.dumps({**json.loads(head), "schema": 10_000})
+    with pytest.raises(StoreNewer, match="upgrade"):
+        list(dump.read_lines([newer, *rest]))
+
+
+@pytest.mark.parametrize("given", [[], ["{}"], ["not json"], ['["a"]']])
+def test_something_else_is_no_dump(given: list[str]) -> None:
+    with pytest.raises(BadInput, match="not a dump"):
+        list(dump.read_lines(given))
+
+
+def test_every_table_is_dumped_or_said_to_be_left_out(memory: Memory) -> None:
+    listed = [table.name for table in dump.TABLES]
+    created = re.findall(r"CREATE TABLE (\w+)", "".join(text for step in STEPS for text in statements(step, {})))
+    assert set(created) <= set(listed) | set(dump.NOT_DUMPED)
+    with memory.context.db.read(memory.context.space) as tx:
+        for table in dump.TABLES:
+            assert {*table.key, *table.order, *table.made, "space"} <= set(tx.columns(table.name)) | {""}
