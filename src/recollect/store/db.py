@@ -30,6 +30,9 @@ class Session(Protocol):
     def index(self, doc: int, tokens: list[str]) -> None: ...
     def unindex(self, doc: int) -> None: ...
     def match(self, token: str) -> Sequence[int]: ...
+    def flush(self) -> None:
+        """Write what `index` may have kept back; called before the commit."""
+        ...
 
 
 class Transaction:
@@ -84,6 +87,7 @@ class Transaction:
         """Called by the engine just before it commits."""
         for action, counts in self._last.items():
             action(self, counts)
+        self._session.flush()
 
 
 def _refuse_without_space(sql: str) -> None:

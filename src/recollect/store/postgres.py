@@ -239,6 +239,9 @@ class _Session:
                 (doc, part, some),
             )
 
+    def flush(self) -> None:
+        """Nothing is kept back here."""
+
     def unindex(self, doc: int) -> None:
         self._cursor.execute("DELETE FROM passage_words WHERE doc = %s", (doc,))
 
