@@ -67,7 +67,8 @@ def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"Stripe webhooks" in done.stdout
     assert shell.run("feedback", "--task", "a", stdin=b"\xff\x00").stdout == b"no verdicts\n"
-    assert shell.run("learn", "show", b"learn_\xff").returncode == 1
+    unknown = shell.run("learn", "show", b"learn_\xff")
+    assert unknown.stderr.startswith(b"recollect: no learning learn_")
 
 
 def test_a_folder_that_is_gone_is_said_in_one_line(shell: Shell) -> None:
@@ -104,7 +105,7 @@ def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
         pytest.fail("the program `script` (util-linux, bsdutils) is missing")
     id = shell.learn()
     done = subprocess.run(
-        ["script", "-qec", f"stty cols 60; {sys.executable} -m recollect learn list", "/dev/null"],
+        ["script", "-qec", f"stty cols 34; {sys.executable} -m recollect learn list", "/dev/null"],
         cwd=shell.folder,
         env={**shell.environ, "TERM": "xterm-256color"},
         stdin=subprocess.DEVNULL,
