@@ -152,7 +152,7 @@ def test_the_users_own_file_and_environment_may_choose_the_store(shell: Shell) -
     user = shell.home / ".config" / "recollect" / "config.toml"
     user.parent.mkdir(parents=True)
     user.write_text(URL.replace("postgresql", "odd"))
-    assert b"odd" in shell.run("status").stderr
+    assert b"store.url must be" in shell.run("status").stderr
 
 
 def test_recollect_now_is_the_clock_of_the_process(shell: Shell) -> None:
