@@ -14,6 +14,7 @@ from recollect import Actor, Memory, ScriptedClock
 from recollect.core.ids import counted_ids
 from recollect.store.postgres_setup import initialise
 from servers import Server, shared_server, stop_shared
+from shell import Shell
 
 settings.register_profile(
     "ci", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -108,3 +109,16 @@ def open_memory(
 @pytest.fixture
 def memory(open_memory: Opener) -> Memory:
     return open_memory()
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Shell:
+    """A command line in a folder without a project."""
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def shell(bare: Shell) -> Shell:
+    """A command line in a project."""
+    bare.said("init", "--space", "shop", "--timezone", "UTC")
+    return bare

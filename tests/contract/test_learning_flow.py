@@ -39,3 +39,8 @@ def test_a_verdict_counts_only_where_the_learning_was_shown(open_memory: Opener)
     with pytest.raises(Refused, match="never injected"):
         memory.rate(kept.id, "helpful")
     assert memory.learnings.get(kept.id).times_helpful == 0
+
+
+def test_a_query_with_lone_surrogates_is_searched_like_any_other(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    assert [hit.learning.id for hit in memory.search("\udcff stripe \ud800webhooks")] == [kept.id]

@@ -51,6 +51,7 @@ def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
     from rich.text import Text
 
     drawn = Table(*headings, box=None, header_style="bold", pad_edge=False)
+    drawn.columns[0].no_wrap = True  # an id must stay one word to be copied
     for row in cells:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
     console = Console()

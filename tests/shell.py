@@ -1,0 +1,67 @@
+"""A user at a command line: real processes in a scratch home. Nothing of the developer's own environment gets in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from samples import WEBHOOKS
+
+SOURCE = Path(__file__).parents[1] / "src"
+NOW = "2026-03-02T09:00:00Z"
+
+
+class Shell:
+    """Runs `python -m recollect …` as a user would, in a project folder of its own."""
+
+    def __init__(self, scratch: Path):
+        self.home = scratch / "home"
+        self.folder = scratch / "shop"
+        self.home.mkdir()
+        self.folder.mkdir()
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(SOURCE),
+            "HOME": str(self.home),
+            "USER": "ada",
+            "RECOLLECT_NOW": NOW,
+        }
+
+    def run(
+        self, *arguments: str | bytes, stdin: str | bytes = b"", folder: Path | None = None, **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-m", "recollect", *arguments],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            cwd=folder or self.folder,
+            env={**self.environ, **environ},
+            capture_output=True,
+            timeout=60,
+        )
+
+    def said(self, *arguments: str, **more: Any) -> str:
+        """Standard output of a command that must succeed and say nothing else."""
+        done = self.run(*arguments, **more)
+        assert (done.returncode, done.stderr.decode()) == (0, "")
+        return done.stdout.decode()
+
+    def json(self, *arguments: str, **more: Any) -> Any:
+        return json.loads(self.said(*arguments, "--json", **more))
+
+    def learn(self, **changes: Any) -> str:
+        """Add a learning on the command line; gives its id."""
+        fields = {**WEBHOOKS, **changes}
+        tags = [part for tag in fields.pop("tags") for part in ("--tag", tag)]
+        options = [part for name, value in fields.items() for part in (f"--{name}", str(value))]
+        id = self.json("learn", "add", *options, *tags)["id"]
+        assert isinstance(id, str)
+        return id
+
+    def inject(self, task: str = "TASK-7", **more: Any) -> str:
+        return self.said(
+            "inject", "--task", task, "--outcome", "billing", "--title", "Stripe webhooks out of order", **more
+        )

@@ -1,0 +1,137 @@
+"""0 fine, 1 no, 2 bad use or bad input, 3 the environment; an error is one line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from shell import Shell
+
+FINE = [
+    "status",
+    "cycle",
+    "inbox",
+    "learn list",
+    "learn show ID",
+    "learn history ID",
+    "why ID",
+    "search zebra",
+    "search webhook",
+    "outcome list",
+    "task list",
+    "task shown TASK-7",
+    "discovery list",
+    "feedback --task TASK-7",
+    "observe --task TASK-7",
+    "inject --task TASK-7 --outcome billing --title zebra",
+    "init",
+    "--version",
+    "--help",
+    "inject --help",
+]
+NO = [
+    ("learn show learn_nope", "no learning learn_nope here"),
+    ("learn edit ID --title Mine --version 9", "Nothing was overwritten"),
+    ("learn supersede ID ID", "replaced by"),
+    ("learn merge ID ID", "cannot be merged with itself"),
+    ("why learn_nope", "no learning learn_nope here"),
+    ("rate ID --helpful", "never injected"),
+    ("inbox show 7", "no matter 7"),
+    ("inject --task a --outcome b --learning learn_nope", "no learning learn_nope here"),
+]
+BAD = [
+    ("learn add --title Alone", "--context"),
+    ("learn edit ID --confidence 1.1", "between 0 and 1"),
+    ("learn edit ID --confidence nan", "between 0 and 1"),
+    ("learn tag ID", "--add"),
+    ("learn list --limit 0", "limit"),
+    ("learn list --limit 1001", "limit"),
+    ("task list --limit -1", "limit"),
+    ("outcome list --limit 99999999999999999999999", "limit"),
+    ("discovery list --limit 0", "limit"),
+    ("search webhook --limit 0", "limit"),
+    ("rate ID --helpful --not-helpful", "one of"),
+    ("rate ID", "one of"),
+    ("inject --task a --title b", "--outcome"),
+    ("inject --task a --outcome b", "title"),
+    ("inject --task a --outcome b --title c --budget many", "number"),
+    ("inject --nonsense", "--nonsense"),
+    ("inject --task", "needs a value"),
+    ("learn show", "Missing argument"),
+    ("learn list --sort sideways", "sideways"),
+    ("nonsense", "nonsense"),
+    ("init --space other", "already names"),
+]
+
+
+@pytest.fixture
+def id(shell: Shell) -> str:
+    return shell.learn()
+
+
+@pytest.mark.parametrize("line", FINE)
+def test_fine_is_0(shell: Shell, id: str, line: str) -> None:
+    shell.said(*line.replace("ID", id).split())
+
+
+@pytest.mark.parametrize(("line", "message"), NO)
+def test_no_is_1(shell: Shell, id: str, line: str, message: str) -> None:
+    _refused(shell, line.replace("ID", id), 1, message)
+
+
+@pytest.mark.parametrize(("line", "message"), BAD)
+def test_bad_use_is_2(shell: Shell, id: str, line: str, message: str) -> None:
+    _refused(shell, line.replace("ID", id), 2, message)
+
+
+@pytest.mark.parametrize("line", ["status", "search x", "inject --task a --outcome b --title c", "trust", "learn list"])
+def test_no_project_is_2_and_makes_nothing(bare: Shell, line: str) -> None:
+    _refused(bare, line, 2, "recollect init")
+    assert list(bare.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("line", ["status", "inject --task a --outcome b --title c"])
+def test_a_damaged_store_is_3_and_stays_as_it_is(shell: Shell, line: str) -> None:
+    database = shell.folder / ".recollect" / "memory.db"
+    database.write_bytes(b"not a database, " * 1000)
+    _refused(shell, line, 3, "memory.db")
+    assert database.read_bytes() == b"not a database, " * 1000
+
+
+def test_a_vanished_store_is_3_and_not_begun_anew(shell: Shell) -> None:
+    (shell.folder / ".recollect" / "memory.db").unlink()
+    _refused(shell, "learn list", 3, "missing")
+    assert not (shell.folder / ".recollect" / "memory.db").exists()
+
+
+def test_a_newer_store_is_3(shell: Shell) -> None:
+    database = sqlite3.connect(shell.folder / ".recollect" / "memory.db")
+    database.execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
+    database.commit()
+    database.close()
+    _refused(shell, "status", 3, "newer")
+
+
+def test_a_full_disk_under_the_answer_is_3(shell: Shell) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "recollect", "status"],
+            cwd=shell.folder,
+            env=shell.environ,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    assert done.returncode == 3
+    assert done.stderr == f"recollect: the answer could not be written: {os.strerror(28)}\n".encode()
+
+
+def _refused(shell: Shell, line: str, code: int, message: str) -> None:
+    done = shell.run(*line.split())
+    error = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert message in error
+    assert "Traceback" not in error

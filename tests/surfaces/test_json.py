@@ -1,0 +1,106 @@
+"""`--json`: snake_case names, ISO 8601 times, confidence as a decimal, the schema's own field names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from samples import WEBHOOKS
+from shell import Shell
+
+SCHEMA = """id title context observation implication action source_outcome_id source_task_id source_discovery_id tags
+  domain pattern_type confidence times_injected times_helpful times_not_helpful created_at updated_at last_injected_at
+  last_helpful_at status superseded_by""".split()
+
+COMMANDS = [
+    "status",
+    "cycle",
+    "learn list",
+    "learn show ID",
+    "learn history ID",
+    "learn edit ID --title Newer",
+    "learn tag ID --add more",
+    "learn archive ID",
+    "learn pin ID",
+    "search webhooks",
+    "why ID",
+    "undo",
+    "rate ID --helpful",
+    "task list",
+    "task add TASK-9",
+    "task shown TASK-7",
+    "outcome list",
+    "outcome add imports",
+    "discovery list",
+    "inbox",
+    "init",
+    "trust",
+    "inject --task TASK-8 --outcome other --title webhooks",
+]
+
+
+@pytest.fixture
+def id(shell: Shell) -> str:
+    id = shell.learn()
+    shell.inject()
+    shell.said("observe", "--task", "TASK-7", stdin="DISCOVERY[constraint]: Amounts are stored in cents\n")
+    return id
+
+
+def test_a_learning_has_the_field_names_of_the_schema(shell: Shell, id: str) -> None:
+    learning = shell.json("learn", "show", id)
+    assert set(SCHEMA) <= set(learning)
+    assert learning["confidence"] == 0.7
+    assert learning["created_at"] == "2026-03-02T09:00:00Z"
+    assert learning["last_injected_at"] == "2026-03-02T09:00:00Z"
+    assert learning["last_helpful_at"] is None
+    assert learning["times_injected"] == 1
+    assert learning["tags"] == ["stripe", "webhooks"]
+
+
+def test_adding_gives_the_record_and_what_became_of_it(shell: Shell, id: str) -> None:
+
+    again = shell.json(
+        *("learn", "add"),
+        *(
+            part
+            for name in ("title", "context", "observation", "implication", "action")
+            for part in (f"--{name}", WEBHOOKS[name])
+        ),
+    )
+    assert (again["id"], again["merged"], again["redacted"], again["recurrence"]) == (id, True, [], 2)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_answer_is_one_json_value_with_plain_names_and_iso_times(shell: Shell, id: str, line: str) -> None:
+    seen = list(_members(shell.json(*line.replace("ID", id).split())))
+    for name, value in seen:
+        assert re.fullmatch(r"[a-z0-9_]+", name), name
+        if name == "at" or name.endswith("_at"):
+            assert value is None or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z", value), (name, value)
+        if name == "confidence":
+            assert isinstance(value, float), value
+            assert 0 <= value <= 1
+
+
+def test_observing_and_feedback_say_what_was_taken(shell: Shell, id: str) -> None:
+    seen = shell.json(
+        "observe", "--task", "TASK-8", stdin="DISCOVERY[blocker]: The cache ignores Vary\nDISCOVERY[odd]: x\n"
+    )
+    assert [discovery["type"] for discovery in seen["discoveries"]] == ["blocker"]
+    assert seen["unknown_types"] == ["odd"]
+    assert seen["captured"][0]["learning"]["pattern_type"] == "gotcha"
+    taken = shell.json("feedback", "--task", "TASK-7", stdin=f"LEARNING_HELPFUL: {id}\n")
+    assert taken == {"counted": [id], "repeated": [], "both": [], "not_injected": []}
+
+
+def _members(value: Any) -> Any:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield name, part
+            yield from _members(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _members(part)

@@ -1,0 +1,116 @@
+"""In a pipe there is the answer and nothing else; odd bytes, closed pipes and vanished folders end no command badly."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import apsw
+import pytest
+
+from shell import Shell
+
+
+def test_nothing_found_prints_nothing(shell: Shell) -> None:
+    shell.learn()
+    assert shell.said("search", "zebra") == ""
+    assert shell.said("inject", "--task", "a", "--outcome", "b", "--title", "zebra") == ""
+
+
+@pytest.mark.parametrize(
+    "line", ["learn list", "status", "task list", "inbox", "learn show ID", "why ID", "search order"]
+)
+def test_an_answer_in_a_pipe_has_no_colour_and_ends_with_one_line_break(shell: Shell, line: str) -> None:
+    id = shell.learn()
+    shell.inject()
+    said = shell.said(*line.replace("ID", id).split(), TERM="xterm-256color")
+    assert "\x1b" not in said
+    assert said.endswith("\n")
+    assert not said.endswith("\n\n")
+
+
+def test_the_injected_block_ends_with_its_end_mark(shell: Shell) -> None:
+    shell.learn()
+    assert shell.inject().endswith("\n_End of relevant learnings._\n")
+
+
+@pytest.mark.parametrize("command", ["learn list --json", "inject --task a --outcome b --title stripe-webhooks"])
+def test_a_reader_that_went_away_is_no_error(shell: Shell, command: str) -> None:
+    shell.learn()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "recollect", *command.split()],
+        cwd=shell.folder,
+        env=shell.environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    assert child.wait(60) == 0
+    child.stderr.close()
+
+
+def test_answers_are_utf_8_in_any_locale(shell: Shell) -> None:
+    id = shell.learn(title="Größe – 大きさ")
+    assert "Größe – 大きさ" in shell.said("learn", "show", id, PYTHONIOENCODING="ascii", LC_ALL="C")
+
+
+def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -> None:
+    shell.learn()
+    assert b"Stripe webhooks" in shell.run("search", b"\xff stripe webhooks").stdout
+    done = shell.run(
+        "inject", "--task", "a", "--outcome", "b", "--title", "stripe webhooks", "--description", "-", stdin=b"\xff"
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"Stripe webhooks" in done.stdout
+    assert shell.run("feedback", "--task", "a", stdin=b"\xff\x00").stdout == b"no verdicts\n"
+    unknown = shell.run("learn", "show", b"learn_\xff")
+    assert unknown.stderr.startswith(b"recollect: no learning learn_")
+
+
+def test_a_folder_that_is_gone_is_said_in_one_line(shell: Shell) -> None:
+    vanish = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv.pop(1))"
+    code = f"{vanish}; from recollect.__main__ import main; main()"
+    for command in ("status", "inject --task a --outcome b --title c"):
+        gone = shell.home / "gone"
+        gone.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(gone), *command.split()], env=shell.environ, capture_output=True, text=True
+        )
+        assert (done.returncode, done.stdout) == (3, "")
+        assert done.stderr.startswith("recollect: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_locked_store_still_shows_and_the_record_waits_in_the_spool(shell: Shell) -> None:
+    id = shell.learn()
+    holder = apsw.Connection(str(shell.folder / ".recollect" / "memory.db"))
+    holder.execute("BEGIN IMMEDIATE")
+    try:
+        assert id in shell.inject(RECOLLECT_STORE_BUSY_SECONDS="0.1")
+        assert len(list((shell.folder / ".recollect" / "spool").glob("*.json"))) == 1
+    finally:
+        holder.execute("ROLLBACK")
+        holder.close()
+    assert shell.json("learn", "show", id)["times_injected"] == 1
+    assert list((shell.folder / ".recollect" / "spool").glob("*.json")) == []
+
+
+def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
+    """`script` gives the command a terminal."""
+    if not shutil.which("script"):
+        pytest.fail("the program `script` (util-linux, bsdutils) is missing")
+    id = shell.learn()
+    done = subprocess.run(
+        ["script", "-qec", f"stty cols 34; {sys.executable} -m recollect learn list", "/dev/null"],
+        cwd=shell.folder,
+        env={**shell.environ, "TERM": "xterm-256color"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert "\x1b[1m" in done.stdout
+    assert id in done.stdout

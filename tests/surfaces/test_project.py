@@ -1,0 +1,204 @@
+"""Where a project is, which settings hold in it, who is at the keyboard, and what time it is."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from repos import Repo
+from shell import Shell
+
+URL = '[store]\nurl = "postgresql://db.example.org/memory"\n'
+
+
+def test_init_says_what_it_made_and_makes_it_once(bare: Shell) -> None:
+    made = bare.json("init")["made"]
+    assert [line.split()[0] for line in made] == ["recollect.toml", ".recollect/", ".gitignore", "the"]
+    before = {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()}
+    assert bare.json("init") == {"made": []}
+    assert {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()} == before
+
+
+def test_init_pins_space_and_time_zone(bare: Shell) -> None:
+    bare.said("init", "--space", "shop", "--timezone", "Pacific/Kiritimati")
+    assert tomllib.loads(_toml(bare).read_text()) == {"space": "shop", "timezone": "Pacific/Kiritimati"}
+
+
+def test_init_names_the_space_after_the_folder(bare: Shell) -> None:
+    bare.said("init")
+    assert tomllib.loads(_toml(bare).read_text())["space"].startswith("shop-")
+
+
+@pytest.mark.parametrize("before", [None, "", "dist/", "dist/\n", "dist/\n.recollect/\n"])
+def test_init_adds_one_line_to_gitignore(bare: Shell, before: str | None) -> None:
+    ignore = bare.folder / ".gitignore"
+    if before is not None:
+        ignore.write_text(before)
+    bare.said("init")
+    bare.said("init")
+    lines = ignore.read_text().splitlines()
+    assert lines.count(".recollect/") == 1
+    assert [line for line in lines if line != ".recollect/"] == (["dist/"] if before and "dist" in before else [])
+
+
+@pytest.mark.parametrize("before", ["", "[inject]\nbudget = 900\n", 'timezone = "Asia/Tokyo"\n'])
+def test_init_fills_a_space_into_a_file_without_one_and_keeps_the_rest(bare: Shell, before: str) -> None:
+    _toml(bare).write_text(before)
+    bare.said("init", "--space", "shop")
+    given = tomllib.loads(_toml(bare).read_text())
+    assert given.pop("space") == "shop"
+    assert given.items() >= tomllib.loads(before).items()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--timezone", "Mars/Phobos"),
+        ("--timezone", "../etc"),
+        ("--space", 'a"b'),
+        ("--space", "../x"),
+        ("--space", "/x"),
+    ],
+)
+def test_init_refuses_what_cannot_be_and_makes_nothing(bare: Shell, option: str, value: str) -> None:
+    done = bare.run("init", option, value)
+    assert done.returncode == 2
+    assert list(bare.folder.iterdir()) == []
+
+
+def test_a_space_in_a_repositorys_file_cannot_lead_out_of_the_spool(shell: Shell) -> None:
+    _toml(shell).write_text('space = "../../../elsewhere"\n')
+    done = shell.run("status")
+    assert done.returncode == 2
+    assert b"space" in done.stderr
+
+
+def test_a_folder_below_belongs_to_the_project(shell: Shell) -> None:
+    below = shell.folder / "src" / "deep"
+    below.mkdir(parents=True)
+    assert shell.json("status", folder=below)["store"] == shell.json("status")["store"]
+
+
+def test_worktrees_share_one_store_and_a_clone_is_the_same_space(shell: Shell, tmp_path: Path) -> None:
+    repo = Repo(shell.folder)
+    repo.commit(date(2026, 3, 1))
+    repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    repo.git("clone", "-q", str(shell.folder), str(tmp_path / "clone"))
+    id = shell.learn()
+    assert shell.json("learn", "show", id, folder=tmp_path / "linked")["id"] == id
+    assert not (tmp_path / "linked" / ".recollect").exists()
+    clone = shell.json("status", folder=tmp_path / "clone")
+    assert clone["space"] == "shop"
+    assert clone["store"] == str(tmp_path / "clone" / ".recollect" / "memory.db")
+
+
+def test_each_source_of_settings_overrules_the_one_before(shell: Shell) -> None:
+    for title in ("Webhook alpha retries", "Webhook beta signs", "Webhook gamma batches", "Webhook delta expires"):
+        word = title.split()[1]
+        shell.learn(title=title, observation=f"{word} {word}", action=word, context=word, implication=word)
+
+    def found(*flags: str, **environ: str) -> int:
+        total = shell.json("search", "webhook", *flags, **environ)["total"]
+        assert isinstance(total, int)
+        return total
+
+    assert found() == 4
+    user = shell.home / ".config" / "recollect" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text("[search]\nlimit = 3\n")
+    assert found() == 3
+    _toml(shell).write_text(_toml(shell).read_text() + "[search]\nlimit = 2\n")
+    assert found() == 2
+    assert found(RECOLLECT_SEARCH_LIMIT="1") == 1
+    assert found("--limit", "4", RECOLLECT_SEARCH_LIMIT="1") == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "colour = 1\n",
+        "[search]\nlimti = 1\n",
+        "[search]\nlimit = 'x'\n",
+        "[inject]\nrelevance = 2\n",
+        "search = 1\n",
+        "= 1\n",
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(shell: Shell, wrong: str) -> None:
+    _toml(shell).write_text('space = "shop"\n' + wrong)
+    done = shell.run("status")
+    assert done.returncode == 2
+    assert b"recollect.toml" in done.stderr or b"inject.relevance" in done.stderr
+
+
+def test_a_repositorys_file_chooses_the_store_only_once_a_person_trusts_it(shell: Shell) -> None:
+    _toml(shell).write_text(_toml(shell).read_text() + URL)
+    assert b"recollect trust" in shell.run("status").stderr
+    assert shell.run("trust", CLAUDECODE="1").returncode == 1
+    assert b"recollect trust" in shell.run("status").stderr
+    below = shell.folder / "src"
+    below.mkdir()
+    shell.said("trust", folder=below)
+    assert b"recollect trust" not in shell.run("status").stderr
+    _toml(shell).write_text(_toml(shell).read_text() + "# changed\n")
+    assert b"recollect trust" in shell.run("status").stderr
+
+
+def test_the_users_own_file_and_environment_may_choose_the_store(shell: Shell) -> None:
+    assert b"recollect trust" not in shell.run("status", RECOLLECT_STORE="odd://x").stderr
+    user = shell.home / ".config" / "recollect" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text(URL.replace("postgresql", "odd"))
+    assert b"store.url must be" in shell.run("status").stderr
+
+
+def test_recollect_now_is_the_clock_of_the_process(shell: Shell) -> None:
+    id = shell.learn()
+    assert shell.json("learn", "show", id)["created_at"] == "2026-03-02T09:00:00Z"
+    shell.said("learn", "pin", id, RECOLLECT_NOW="2026-03-05T10:00:00+01:00")
+    assert shell.json("learn", "show", id)["updated_at"] == "2026-03-05T09:00:00Z"
+    assert shell.run("status", RECOLLECT_NOW="soon").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("environ", "name", "trust"),
+    [
+        ({}, "ada", "human"),
+        ({"USER": "", "LOGNAME": "grace"}, "grace", "human"),
+        ({"CLAUDECODE": "1"}, "claude-code", "agent"),
+        ({"CODEX_SANDBOX": "seatbelt"}, "codex", "agent"),
+        ({"GEMINI_CLI": "1"}, "gemini", "agent"),
+        ({"AI_AGENT": "other"}, "agent", "agent"),
+        ({"CLAUDECODE": ""}, "ada", "human"),
+    ],
+)
+def test_the_environment_says_who_types(shell: Shell, environ: dict[str, str], name: str, trust: str) -> None:
+    actor = shell.json("status", **environ)["actor"]
+    assert (actor["name"], actor["trust"], actor["channel"]) == (name, trust, "cli")
+
+
+def test_what_an_agent_adds_starts_lower_and_is_marked(shell: Shell) -> None:
+    texts = [
+        part for name in ("title", "context", "observation", "implication", "action") for part in (f"--{name}", name)
+    ]
+    added = shell.json("learn", "add", *texts, CLAUDECODE="1")
+    assert (added["confidence"], added["trust"]) == (0.5, "agent")
+
+
+def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
+    for number in range(3):
+        line = "DISCOVERY[blocker]: The sandbox answers 429 after 25 requests a second, so the importer must back off\n"
+        shell.said("observe", "--task", f"TASK-{number}", stdin=line)
+    done = shell.run("inbox", "resolve", "1", "accept", CLAUDECODE="1")
+    assert (done.returncode, b"only a person" in done.stderr) == (1, True)
+    assert len(shell.json("inbox")) == 1
+    assert shell.json("inbox", "resolve", "1", "accept")["resolution"] == "accept"
+    assert shell.json("learn", "list")["learnings"][0]["pattern_type"] == "best-practice"
+    assert shell.json("inbox") == []
+
+
+def _toml(shell: Shell) -> Path:
+    return shell.folder / "recollect.toml"

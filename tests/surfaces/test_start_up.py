@@ -1,0 +1,52 @@
+"""What a worker's process loads: `inject` is paid for on every task."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from shell import Shell
+
+HEAVY = """click msgspec pydantic yaml re2 rich asyncio subprocess onnxruntime numpy psycopg fastapi mcp
+  dataclasses inspect tomllib""".split()
+RUN = """
+import json, sys
+sys.argv[0] = "recollect"
+from recollect.__main__ import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def loaded(shell: Shell) -> set[str]:
+    """The modules of a process that found, printed and recorded a learning."""
+    id = shell.learn()
+    shell.inject("TASK-1")
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "inject", "--task", "TASK-2", "--outcome", "billing", "--title", "Stripe webhooks"],
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert id in done.stdout
+    assert shell.json("learn", "show", id)["times_injected"] == 2
+    return set(json.loads(done.stderr))
+
+
+def test_inject_loads_nothing_heavy(loaded: set[str]) -> None:
+    assert "apsw" in loaded
+    assert sorted(loaded & set(HEAVY)) == []
+
+
+def test_inject_loads_no_room_it_does_not_need(loaded: set[str]) -> None:
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("recollect.")}
+    assert not rooms & {"capture", "distil", "feedback", "tend", "hosts", "api", "mcp"}
