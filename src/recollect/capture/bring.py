@@ -188,18 +188,26 @@ KINDS = tuple(_READERS)
 
 def _put_outcome(tx: Tx, given: Outcome) -> Fate:
     known = tasks.known_outcome(tx, given.id)
-    if known is not None:
-        return "known" if known.name == given.name else "conflict"
+    if known is not None and (fate := _against((known.name,), (given.name,))):
+        return fate
     tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
     return "added"
 
 
 def _put_task(tx: Tx, given: Task) -> Fate:
     known = tasks.known_task(tx, given.id)
-    if known is not None:
-        return "known" if (known.title, known.outcome_id) == (given.title, given.outcome_id) else "conflict"
+    if known is not None and (fate := _against((known.title, known.outcome_id), (given.title, given.outcome_id))):
+        return fate
     tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
     return "added"
+
+
+def _against(known: tuple[str | None, ...], given: tuple[str | None, ...]) -> Fate | None:
+    """How a task or outcome stands to one that is here; None when it only fills in what was never said."""
+    pairs = list(zip(known, given, strict=True))
+    if any(here and there and here != there for here, there in pairs):
+        return "conflict"
+    return None if any(there and not here for here, there in pairs) else "known"
 
 
 def _put_discovery(tx: Tx, given: Discovery) -> Fate:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import struct
+import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
 
@@ -107,7 +109,7 @@ def _same(one: Path, other: Path) -> bool:
 def _readable_frames(connection: apsw.Connection) -> int:
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # recovers the log, if nobody did yet
     found = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchone()
-    return max(0, found[1]) if found else 0
+    return int(found[1]) if found and found[1] >= 0 else sys.maxsize  # not told: nothing stands behind it
 
 
 def _readable_frames_of_another(path: Path) -> int:
@@ -120,9 +122,10 @@ def _readable_frames_of_another(path: Path) -> int:
 
 
 def _commits_behind(path: Path, readable: int) -> int:
-    """How many commits of the log's own generation stand behind the frames that read.
+    """How many commits stand behind the frames that read and were followed by another writer.
 
-    A single one is no damage: a process that was killed while it wrote leaves it, and nobody was told it was saved.
+    A commit alone proves nothing: a process that was killed while it wrote leaves one, and nobody was told that it was
+    saved. A frame whose check sum goes on from a commit was written by somebody who had seen that commit.
     """
     try:
         with log_of(path).open("rb") as log:
@@ -132,26 +135,57 @@ def _commits_behind(path: Path, readable: int) -> int:
                 return 0
             if not _header_adds_up(header):
                 return 1 if size > _HEADER + _FRAME else 0
-            salt, step = header[16:24], _FRAME + int.from_bytes(header[8:12], "big")
-            commits = 0
-            for number in range(readable, (size - _HEADER) // step):
-                log.seek(_HEADER + number * step)
-                frame = log.read(_FRAME)
-                if frame[8:16] == salt and frame[4:8] != b"\0\0\0\0":
-                    commits += 1
+            step = _FRAME + int.from_bytes(header[8:12], "big")
+            frames = (size - _HEADER) // step
+            followed = sum(_followed_commit(log, header, number, step) for number in range(readable, frames))
+            return followed if followed and not _goes_on(log, header, readable, step) else 0
     except FileNotFoundError:
         return 0
-    return commits if commits > 1 else 0
+
+
+def _goes_on(log: BinaryIO, header: bytes, readable: int, step: int) -> bool:
+    """Whether a whole commit follows the readable frames without a flaw: then SQLite left it out on purpose.
+
+    It does so when it begins the log anew: what stands there is in the database already.
+    """
+    before = header[24:32]
+    if readable:
+        log.seek(_HEADER + (readable - 1) * step)
+        before = log.read(_FRAME)[16:24]
+    log.seek(_HEADER + readable * step)
+    while len(frame := log.read(step)) == step and frame[8:16] == header[16:24]:
+        if _check_sum(header, frame[:8] + frame[_FRAME:], after=before) != frame[16:24]:
+            return False
+        if frame[4:8] != b"\0\0\0\0":
+            return True
+        before = frame[16:24]
+    return False
+
+
+def _followed_commit(log: BinaryIO, header: bytes, number: int, step: int) -> bool:
+    start = _HEADER + number * step
+    log.seek(start)
+    frame = log.read(_FRAME)
+    if frame[8:16] != header[16:24] or frame[4:8] == b"\0\0\0\0":
+        return False  # of an older generation of the log, or no commit
+    log.seek(start + step)
+    follower = log.read(step)
+    if len(follower) < step or follower[8:16] != header[16:24]:
+        return False
+    return _check_sum(header, follower[:8] + follower[_FRAME:], after=frame[16:24]) == follower[16:24]
 
 
 def _header_adds_up(header: bytes) -> bool:
-    """The log's own check sum over its first 24 bytes (https://sqlite.org/fileformat2.html#checksum_algorithm)."""
     magic = int.from_bytes(header[:4], "big")
-    if magic not in _MAGIC:
-        return False
-    words = struct.unpack(">6I" if magic & 1 else "<6I", header[:24])
-    first = second = 0
+    return magic in _MAGIC and _check_sum(header, header[:24], after=bytes(8)) == header[24:32]
+
+
+def _check_sum(header: bytes, data: bytes, *, after: bytes) -> bytes:
+    """The log's own check sum (https://sqlite.org/fileformat2.html#checksum_algorithm)."""
+    first, second = struct.unpack(">II", after)
+    order = ">" if header[3] & 1 else "<"
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
     for one, two in zip(words[::2], words[1::2], strict=True):
         first = (first + one + second) & 0xFFFFFFFF
         second = (second + two + first) & 0xFFFFFFFF
-    return struct.pack(">II", first, second) == header[24:32]
+    return struct.pack(">II", first, second)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollect.core.context import Context, Tx
+from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA
 from recollect.store import events, learnings, passages, purging, soundness, spool, tasks
@@ -31,6 +31,7 @@ MARK = "[purged]"
 SHORTEST = 4  # characters of a text to purge: "a" would be everywhere
 SHORTEST_QUOTE = 20  # characters that, said by a purged thing and found elsewhere, count as quoting it
 CHUNK = 1 << 20
+_EDGES = ".,;:!?()[]{}<>\"'`"
 
 OUT_OF_REACH = (
     "git history: a committed text stays in old commits until history is rewritten",
@@ -79,7 +80,19 @@ class _Target:
         object.__setattr__(self, "pattern", re.compile("|".join(parts) or r"(?!)", re.IGNORECASE))
 
     def scrub(self, text: str) -> str:
-        return self.pattern.sub(MARK, text)
+        """The text with a mark where something went; what was cut off in the middle of it goes too."""
+        marked = self.pattern.sub(MARK, text)
+        body = marked.rstrip(" .…").lower()
+        for wanted in map(str.lower, self.texts):
+            begins = body.rfind(wanted[:SHORTEST_QUOTE])
+            if len(wanted) > SHORTEST_QUOTE and begins >= 0 and wanted.startswith(body[begins:]):
+                return marked[:begins] + MARK
+        return marked
+
+    def says(self, words: str) -> bool:
+        """Whether a tag or domain is made of the texts' own words."""
+        own = {word.strip(_EDGES) for text in self.texts for word in text.lower().split()}
+        return all(word in own for word in words.lower().replace("-", " ").split())
 
     def in_bytes(self, data: bytes) -> bool:
         """Whether raw bytes hold one of the texts, plain or as JSON writes it."""
@@ -189,7 +202,8 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
     purging.forget_answers(tx, changed.get("answers", []))
-    purging.drop_tags(tx, changed.get("learning_tags", []))
+    changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
+    purging.drop_tags(tx, changed["learning_tags"])
     for (id,) in changed.get("discoveries", []):
         purging.rehash_discovery(tx, id, content_hash(f"{MARK}:{id}"))
     touched = {row[0] for table in ("learnings", "learning_tags") for row in changed.get(table, [])}
@@ -199,10 +213,20 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
         events.record(tx, ctx, change=change, subject=id, what="purged")
-    counts = {table: len(keys) for table, keys in changed.items()}
+    counts = {table: len(keys) for table, keys in changed.items() if keys}
     if renamed:
         counts["ids"] = renamed
     return counts
+
+
+def _tags_from(tx: Tx, target: _Target, quoting: list[Row]) -> list[Row]:
+    """Tags of learnings that quoted a text, where they are words of it: whoever read the text made them."""
+    return [
+        (learning.id, position)
+        for learning in learnings.many(tx, [id for (id,) in quoting])
+        for position, tag in enumerate(learning.tags)
+        if target.says(tag)
+    ]
 
 
 def _renew_passages(tx: Tx, ctx: Context) -> None:

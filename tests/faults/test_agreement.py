@@ -1,0 +1,124 @@
+"""Rows and what is derived from them agree; where they do not, it is seen, and rebuilt to the byte (P6)."""
+
+from __future__ import annotations
+
+import pytest
+
+from embedded import derived_dump, fill, raw
+from recollect import LearningEdit, Memory, ScriptedClock
+from recollect.core.passage import Passage
+from recollect.store import passages
+from recollect.tend.owners import OWNERS
+
+
+def differences(memory: Memory) -> list[str]:
+    return [f"{found.level} {found.what} {found.subject}: {found.detail}" for found in memory.data.verify()]
+
+
+def test_after_ordinary_work_everything_agrees(memory: Memory) -> None:
+    ids = fill(memory)
+    memory.learnings.edit(ids[0], LearningEdit(observation="Deliveries overtake each other under load"))
+    memory.learnings.merge(ids[1], ids[2])
+    memory.learnings.undo()
+    memory.rate(ids[0], "not_helpful", task="t1")
+    memory.cycle()
+    assert differences(memory) == []
+
+
+IN_DERIVED: dict[str, str] = {
+    "a lost passage": "DELETE FROM passages WHERE kind = 'learning' AND title LIKE 'Long%'",
+    "a changed letter in a passage": "UPDATE passages SET text = replace(text, 'Webhook', 'Webhoek')",
+    "stale terms": "UPDATE passages SET terms = 'stripe' WHERE title LIKE 'Stripe%'",
+    "a lost term": "DELETE FROM terms WHERE term = 'stripe'",
+    "a wrong term count": "UPDATE terms SET docs = docs + 1 WHERE term = 'stripe'",
+    "a wrong number of passages": "UPDATE terms SET docs = docs - 1 WHERE term = ''",
+    "a term of nothing": "INSERT INTO terms SELECT space, 'ghost', 3 FROM spaces",
+    "a word index without a document": "DELETE FROM passage_words WHERE rowid = 1",
+    "a word index with one too many": "INSERT INTO passage_words (rowid, terms) VALUES (99, '1:stripe')",
+    "a word of nothing": "INSERT INTO passage_words (rowid, terms) VALUES (99, '1:ghost')",
+    "an empty word index": "INSERT INTO passage_words (passage_words) VALUES ('delete-all')",
+    "a broken word index": "UPDATE passage_words_data SET block = x'0badc0de' WHERE id > 10",
+    "a counter too high": "UPDATE learnings SET times_helpful = 9999",
+    "an injection not counted": "UPDATE learnings SET times_injected = 0",
+    "a recurrence without a source": "UPDATE learnings SET recurrence = 7",
+}
+
+
+IN_HOMES: dict[str, str] = {
+    "a changed letter in a learning": "UPDATE learnings SET observation = replace(observation, 'row', 'raw')",
+    "a lost tag": "DELETE FROM learning_tags WHERE tag = 'locks'",
+}
+
+
+@pytest.mark.parametrize("statement", IN_DERIVED.values(), ids=IN_DERIVED)
+def test_a_difference_in_what_is_derived_is_seen_and_mended(memory: Memory, statement: str) -> None:
+    fill(memory)
+    before = derived_dump(memory)
+    raw(memory).execute(statement)
+    assert differences(memory)
+    memory.data.rebuild()
+    assert differences(memory) == []
+    assert derived_dump(memory) == before
+
+
+@pytest.mark.parametrize("statement", IN_HOMES.values(), ids=IN_HOMES)
+def test_a_change_behind_our_back_is_seen(memory: Memory, statement: str) -> None:
+    fill(memory)
+    raw(memory).execute(statement)
+    assert any("shows something else" in difference for difference in differences(memory))
+
+
+def test_a_rebuild_is_equal_to_the_byte_and_twice_is_once(memory: Memory) -> None:
+    ids = fill(memory)
+    memory.learnings.edit(ids[2], LearningEdit(action="Wait for what the page shows"))
+    before = derived_dump(memory)
+    raw(memory).execute("DELETE FROM passages")
+    raw(memory).execute("DELETE FROM terms")
+    raw(memory).execute("INSERT INTO passage_words (passage_words) VALUES ('delete-all')")
+    assert memory.search("stripe") == []
+    memory.data.rebuild()
+    assert derived_dump(memory) == before
+    memory.data.rebuild()
+    assert derived_dump(memory) == before
+
+
+def test_a_passage_that_nobody_owns_is_named_and_removed(memory: Memory) -> None:
+    fill(memory)
+    stray = Passage(id="stray/1", kind="stray", title="Stray", lines=("nobody owns this",), at=1, trust="agent")
+    with memory.context.db.write(memory.context.space) as tx:
+        passages.put(tx, stray)
+    assert differences(memory) == ["difference passage stray/1: a stray passage that nothing owns"]
+    assert memory.data.rebuild().orphans == 1
+    assert differences(memory) == []
+
+
+def test_references_to_nothing_are_told_but_nothing_is_touched(memory: Memory) -> None:
+    fill(memory)
+    raw(memory).execute("UPDATE learnings SET source_discovery_id = 'disc_gone' WHERE title LIKE 'Flaky%'")
+    assert [found.level for found in memory.data.verify()] == ["notice"]
+    memory.data.rebuild()
+    assert [found.subject for found in memory.data.verify()] == ["disc_gone"]
+
+
+def test_every_kind_of_passage_has_an_owner(memory: Memory) -> None:
+    fill(memory)
+    kinds = {kind for (kind,) in raw(memory).execute("SELECT DISTINCT kind FROM passages")}
+    assert kinds <= OWNERS.keys()
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_decay_runs_as_often_as_it_likes(memory: Memory, times: int, clock: ScriptedClock) -> None:
+    fill(memory)
+    clock.advance(days=61)
+    for _ in range(times):
+        memory.cycle()
+        memory.context.db.close()
+    assert {found.confidence for found in memory.learnings.page()[0]} == {0.66, 0.71}
+
+
+def test_a_verdict_counts_once_however_often_the_output_comes(memory: Memory) -> None:
+    first, *_ = fill(memory)
+    for _ in range(3):
+        memory.feedback(f"LEARNING_HELPFUL: {first}\n" * 5, task="t1")
+    kept = memory.learnings.get(first)
+    assert (kept.confidence, kept.times_helpful) == (0.75, 1)

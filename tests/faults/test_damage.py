@@ -1,0 +1,293 @@
+"""Damage is shown, never deleted, and never followed by a silent empty start (P12); backups survive it (P11)."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import PERSON, Opener
+from embedded import database, fill, raw
+from faults.processes import a_learning
+from recollect import Memory, Refused
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
+from recollect.core.ids import random_id
+from recollect.memory.data import Rescue
+from samples import learning
+
+TORTURE = int(os.environ.get("TORTURE", "1"))
+
+
+def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "HOME": str(project.parent), "USER": "ada"}
+    return subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments, "--project", str(project)],
+        capture_output=True,
+        text=True,
+        env=environ,
+        check=False,
+    )
+
+
+@pytest.fixture
+def rescue(memory: Memory, environ: dict[str, str]) -> Rescue:
+    return Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
+
+
+def many(memory: Memory, count: int = 40) -> list[str]:
+    return [memory.learn(a_learning(random.Random(number))).learning.id for number in range(count)]
+
+
+def contents(memory: Memory) -> dict[str, Any]:
+    found = memory.learnings.page(status="all", limit=1000)[0]
+    return {each.id: (each.title, each.fields, each.tags, each.status) for each in found}
+
+
+def test_a_vanished_store_is_reported_not_begun_anew(memory: Memory, open_memory: Opener) -> None:
+    fill(memory)
+    memory.close()
+    for file in database(memory).parent.glob("memory.db*"):
+        file.unlink()
+    with pytest.raises(StoreDamaged, match="was there before"):
+        open_memory()
+    assert not database(memory).exists()
+
+
+def test_an_emptied_store_is_reported_not_begun_anew(memory: Memory, open_memory: Opener) -> None:
+    fill(memory)
+    memory.close()
+    database(memory).write_bytes(b"")
+    with pytest.raises(StoreDamaged, match="was there before"):
+        open_memory()
+
+
+@pytest.mark.parametrize("seed", range(20 * TORTURE))
+def test_random_damage_is_never_followed_by_an_emptier_memory(
+    memory: Memory, open_memory: Opener, rescue: Rescue, seed: int
+) -> None:
+    many(memory)
+    before = contents(memory)
+    memory.close()
+    chance = random.Random(seed)
+    file = database(memory)
+    data = bytearray(file.read_bytes())
+    length = chance.choice((1, 16, 512, 4096, 20_000))
+    start = chance.randrange(len(data) - length)
+    data[start : start + length] = chance.randbytes(length)
+    file.write_bytes(data)
+    damaged = bytes(data)
+    found = rescue.doctor()
+    try:
+        after = contents(open_memory())
+    except StoreDamaged:
+        after = None
+    if after != before:
+        assert found.differs, "the memory changed and nobody said so"
+    if found.damaged:
+        aside = database(memory).parent / "damaged"
+        assert any(kept.read_bytes() == damaged for kept in aside.rglob("memory.db"))
+        assert any("restore" in finding.remedy for finding in found.findings)
+
+
+def test_a_damaged_store_exits_with_3_keeps_its_files_and_names_a_backup(memory: Memory) -> None:
+    many(memory)
+    good = memory.data.backup().path
+    memory.close()
+    data = bytearray(database(memory).read_bytes())
+    data[4096:] = os.urandom(len(data) - 4096)
+    database(memory).write_bytes(data)
+    root = memory.project.root
+    assert recollect(root, "learn", "list").returncode == 3
+    told = recollect(root, "doctor")
+    assert told.returncode == 3
+    assert f"recollect restore {good}" in told.stdout
+    assert recollect(root, "doctor").returncode == 3
+    assert len(list((database(memory).parent / "damaged").iterdir())) == 1, "the same damage is kept once"
+    assert recollect(root, "restore", good).returncode == 0
+    assert json.loads(recollect(root, "status", "--json").stdout)["learnings"]["active"] == 40
+    assert database(memory).parent.joinpath("damaged").exists()
+
+
+def crashed_with_a_log(project: Path) -> Path:
+    """A project whose last writer was killed, so that its log holds many commits."""
+    script = (
+        "import os, random, sys\n"
+        "from faults.processes import PERSON, a_learning\n"
+        "from recollect import Memory\n"
+        "memory = Memory.open(sys.argv[1], create=True, actor=PERSON)\n"
+        "for number in range(20): memory.learn(a_learning(random.Random(number)))\n"
+        "os._exit(0)\n"
+    )
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    subprocess.run([sys.executable, "-c", script, project], check=True, env={**os.environ, "PYTHONPATH": path})
+    return project / ".recollect" / "memory.db-wal"
+
+
+@pytest.mark.parametrize("place", [3, 20, 0.2, 0.4, 0.6], ids=["magic", "salt", "early", "middle", "late"])
+def test_damage_in_the_log_is_shown_once_and_the_log_is_kept(tmp_path: Path, place: float) -> None:
+    log = crashed_with_a_log(tmp_path)
+    data = bytearray(log.read_bytes())
+    assert len(data) > 100_000
+    start = int(place * len(data)) if isinstance(place, float) else place
+    data[start : start + 8] = os.urandom(8)
+    log.write_bytes(data)
+    with pytest.raises(StoreDamaged, match="do not read back"):
+        Memory.open(tmp_path, actor=PERSON)
+    kept = list((tmp_path / ".recollect" / "damaged").rglob("memory.db-wal"))
+    assert [file.read_bytes() for file in kept] == [bytes(data)]
+    with Memory.open(tmp_path, actor=PERSON) as memory:
+        assert memory.learnings.page()[1] < 20
+        memory.learn(learning())
+    told = Rescue.of(tmp_path, actor=PERSON).doctor()
+    assert any(finding.what == "damage" for finding in told.findings)
+
+
+def test_a_log_that_was_only_left_behind_is_no_damage(tmp_path: Path) -> None:
+    log = crashed_with_a_log(tmp_path)
+    with log.open("ab") as file:
+        file.write(b"half a frame that was never acknowledged")
+    with Memory.open(tmp_path, actor=PERSON) as memory:
+        assert memory.learnings.page()[1] == 20
+
+
+def test_a_backup_restores_everything(memory: Memory, rescue: Rescue, open_memory: Opener) -> None:
+    fill(memory)
+    before = contents(memory)
+    copy = memory.data.backup()
+    memory.learn(learning(title="Written after the backup", observation="Only the kept store has it"))
+    done = rescue.restore(Path(copy.path))
+    assert contents(memory) == before, "a process that had the store open sees the restored one"
+    again = open_memory()
+    assert contents(again) == before
+    assert again.data.verify() == ()
+    rescue.restore(Path(done.kept or ""))
+    assert len(contents(memory)) == len(before) + 1
+
+
+@pytest.mark.parametrize("seed", range(30 * TORTURE))
+def test_a_backup_with_one_bit_flipped_is_refused_or_restores_the_same(
+    memory: Memory, rescue: Rescue, seed: int
+) -> None:
+    fill(memory)
+    before = contents(memory)
+    path = Path(memory.data.backup().path)
+    chance = random.Random(seed)
+    data = bytearray(path.read_bytes())
+    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    try:
+        rescue.restore(path)
+    except (StoreDamaged, StoreNewer, BadInput):
+        assert not list(database(memory).parent.glob(".*tmp*"))
+    assert contents(memory) == before
+    assert memory.data.verify() == ()
+
+
+def test_a_changed_letter_in_a_backup_is_found(memory: Memory, rescue: Rescue) -> None:
+    fill(memory)
+    path = Path(memory.data.backup().path)
+    data = path.read_bytes()
+    assert b"Webhook deliveries" in data
+    path.write_bytes(data.replace(b"Webhook deliveries", b"Webhook delivering"))
+    with pytest.raises(StoreDamaged, match="changed after it was made"):
+        rescue.restore(path)
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.9, 0.999])
+def test_a_truncated_backup_is_refused(memory: Memory, rescue: Rescue, share: float) -> None:
+    fill(memory)
+    path = Path(memory.data.backup().path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(StoreDamaged):
+        rescue.restore(path)
+
+
+def test_a_newer_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:
+    fill(memory)
+    raw(memory).execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
+    memory.data._context.db.close()
+    newer = tmp_path / "newer.db"
+    shutil.copyfile(database(memory), newer)
+    raw(memory).execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
+    with pytest.raises(StoreNewer, match="newer Recollect"):
+        rescue.restore(newer)
+
+
+def test_another_projects_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    with Memory.open(tmp_path / "other", create=True, actor=PERSON, ids=random_id) as other:
+        other.learn(learning())
+        path = Path(other.data.backup().path)
+    with pytest.raises(Refused, match="this project is"):
+        rescue.restore(path)
+
+
+@pytest.mark.parametrize("what", ["a folder", "a text", "another database", "nothing"])
+def test_what_is_no_backup_is_refused(rescue: Rescue, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "given"
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a text":
+        path.write_text("This is not a database. " * 500)
+    elif what == "another database":
+        import sqlite3
+
+        connection = sqlite3.connect(path)
+        connection.execute("CREATE TABLE t (x)")
+        connection.close()
+    with pytest.raises((BadInput, StoreDamaged)):
+        rescue.restore(path)
+
+
+def test_a_backup_file_that_exists_is_not_overwritten(memory: Memory, tmp_path: Path) -> None:
+    target = tmp_path / "mine.db"
+    target.write_text("dear diary")
+    with pytest.raises(Refused, match="exists already"):
+        memory.data.backup(target)
+    assert target.read_text() == "dear diary"
+
+
+def test_only_the_newest_backups_are_kept(memory: Memory, clock: Any) -> None:
+    made = []
+    for _ in range(8):
+        clock.advance(hours=1)
+        made.append(memory.data.backup().path)
+    assert sorted(kept.path for kept in memory.data.backups()) == made[-5:]
+
+
+def test_the_cycle_takes_one_backup_a_day(memory: Memory, clock: Any) -> None:
+    for hours in (0, 1, 22, 1, 1, 23):
+        clock.advance(hours=hours)
+        memory.cycle()
+    assert len(memory.data.backups()) == 3
+
+
+def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before(tmp_path: Path) -> None:
+    """Four writers never stop; each backup must hold all that was acknowledged when it began, and restore."""
+    program = Path(__file__).with_name("processes.py")
+    done = subprocess.run(
+        [sys.executable, program, "backups_under_load", tmp_path, str(4 * TORTURE)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    copies = json.loads(done.stdout)["copies"]
+    assert len(copies[-1]["acknowledged"]) > len(copies[0]["acknowledged"]) > 0, "nobody wrote meanwhile"
+    for copy in copies:
+        checked = Rescue.check(Path(copy["path"]))
+        assert checked.sealed
+        restored = Rescue.of(tmp_path, actor=PERSON).restore(Path(copy["path"]))
+        assert restored.kept
+        with Memory.open(tmp_path, actor=PERSON) as memory:
+            kept = {each.id for each in memory.learnings.page(status="all", limit=1000)[0]}
+            assert set(copy["acknowledged"]) <= kept
+            assert memory.data.verify() == ()

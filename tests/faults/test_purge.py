@@ -1,0 +1,196 @@
+"""Purged means gone: no byte of ours holds it, whatever held it before (P14)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import AGENT, Opener
+from embedded import database, raw
+from recollect import LearningEdit, Memory, NotFound, Refused
+from recollect.core.errors import BadInput
+from recollect.memory.replay import spool_write
+from recollect.store import answers, escalations, events, spool
+from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
+from recollect.text.tokens import terms
+from samples import MIGRATIONS, WEBHOOKS, learning
+
+CANARY = "zyzzogeton4711 whispers xylophage"
+SENTENCE = f"The {CANARY} and overtakes every other delivery"
+
+
+def holding(folder: Path, *texts: str) -> list[str]:
+    """The files below a folder whose raw bytes hold one of the texts, in any case."""
+    wanted = [text.lower().encode() for text in texts]
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and any(text in path.read_bytes().lower() for text in wanted)
+    )
+
+
+@pytest.fixture
+def everywhere(memory: Memory) -> Memory:
+    """The canary in every kind of place that keeps words."""
+    noted = memory.learn(learning(WEBHOOKS, observation=SENTENCE, tags=("zyzzogeton4711", "stripe"))).learning
+    memory.learnings.edit(noted.id, LearningEdit(context=f"{CANARY} in an edit"))
+    memory.learnings.edit(noted.id, LearningEdit(context="Back to something harmless in the billing service"))
+    quoting = memory.learn(learning(MIGRATIONS, action=f"Remember: {SENTENCE}")).learning
+    memory.work.add_outcome(f"outcome {CANARY}", name=f"About {CANARY}")
+    memory.work.add_task(f"task {CANARY}", outcome=f"outcome {CANARY}", title=f"Do {CANARY}")
+    memory.observe(f"DISCOVERY[blocker]: {SENTENCE}, said the log", task=f"task {CANARY}", title=CANARY)
+    memory.inject(task=f"task {CANARY}", outcome="o9", title="stripe webhooks order")
+    memory.learnings.archive(quoting.id, reason=f"because {CANARY}")
+    with memory.context.db.write(memory.context.space) as tx:
+        escalations.raise_once(
+            tx, kind="doubt", subject=noted.id, reason=CANARY, detail={CANARY: [SENTENCE, {"a": CANARY}]}, at=1
+        )
+        answers.put(
+            tx, kind="extract", version="1", source_hash="x", generator="g", answer=json.dumps({"t": SENTENCE}), at=1
+        )
+    memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
+    memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
+    arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}
+    spool_write(memory.context, memory.project, "feedback", arguments)
+    (memory.project.spools[0] / "000-broken.unreadable").write_text(f'{{"torn": "{CANARY}')
+    memory.data.backup()
+    memory.data.backup()
+    damaged = database(memory).parent / "damaged" / "then"
+    damaged.mkdir(parents=True)
+    (damaged / "memory.db-wal").write_bytes(b"\0" * 100 + CANARY.encode())
+    return memory
+
+
+def test_the_canary_is_in_all_of_these_places_before(everywhere: Memory) -> None:
+    everywhere.context.db.close()
+    found = holding(everywhere.project.root, CANARY)
+    assert {Path(name).suffix for name in found} == {".db", ".md", ".json", ".unreadable", ".db-wal"}
+    assert len(found) >= 8
+
+
+def test_a_purged_text_is_in_no_file_and_under_no_word(everywhere: Memory) -> None:
+    done = everywhere.data.purge(text=CANARY)
+    assert done.found == ()
+    assert done.out_of_reach
+    rows = everywhere.context.db
+    rows.close()
+    assert holding(everywhere.project.root, CANARY, json.dumps(CANARY)) == []
+    words = raw(everywhere)
+    words.execute("CREATE VIRTUAL TABLE temp.left USING fts5vocab(main, passage_words, row)")
+    kept = {term.partition(":")[2] for (term,) in words.execute("SELECT term FROM temp.left")}
+    kept |= {term for (term,) in words.execute("SELECT term FROM terms")}
+    assert kept.isdisjoint(set(terms(CANARY)))
+    segments = b"".join(block for (block,) in words.execute("SELECT block FROM passage_words_data"))
+    assert b"yzzogeton4711" not in segments
+    assert everywhere.data.verify() == ()
+
+
+def test_the_rest_stays_and_a_mark_says_that_something_went(everywhere: Memory) -> None:
+    everywhere.data.purge(text=CANARY)
+    found = everywhere.learnings.page(status="all")[0]
+    assert {each.title for each in found} >= {WEBHOOKS["title"], MIGRATIONS["title"]}
+    assert any(each.observation == "The [purged] and overtakes every other delivery" for each in found)
+    assert everywhere.context.vault.read("2026-03-02.md") == (
+        "## Deliveries\nThe [purged] and overtakes every other delivery\nand more\n"
+    )
+    assert everywhere.context.vault.read("weekly/2026-W10.md") == "- [purged]\n- kept line\n"
+    assert [hit.learning.title for hit in everywhere.search("stripe webhooks")][:1] == [WEBHOOKS["title"]]
+    assert [kept.problem for kept in everywhere.data.backups()] == [""]
+    waiting = spool.pending(everywhere.project.spools)
+    assert "LEARNING_HELPFUL" in waiting[0].read_text()
+
+
+def test_a_purged_learning_takes_with_it_what_quotes_it(everywhere: Memory) -> None:
+    noted = next(each for each in everywhere.learnings.page(status="all")[0] if each.title == WEBHOOKS["title"])
+    everywhere.data.purge(id=noted.id)
+    with pytest.raises(NotFound):
+        everywhere.learnings.get(noted.id)
+    assert everywhere.data.verify() == ()
+    everywhere.context.db.close()
+    assert holding(everywhere.project.root, SENTENCE) == []
+    assert holding(everywhere.project.root, WEBHOOKS["implication"]) == []
+    with everywhere.context.db.read(everywhere.context.space) as tx:
+        assert [event.what for event in events.of(tx, noted.id)] == ["purged"]
+
+
+def test_a_learning_made_from_a_discovery_takes_the_discovery_along(memory: Memory) -> None:
+    seen = memory.observe(f"DISCOVERY[blocker]: {SENTENCE} on Mondays", task="t").captured[0].learning
+    memory.data.purge(id=seen.id)
+    assert memory.work.discoveries() == []
+    memory.context.db.close()
+    assert holding(memory.project.root, CANARY) == []
+
+
+def test_what_a_purged_learning_had_replaced_is_archived(memory: Memory) -> None:
+    old = memory.learn(learning(MIGRATIONS)).learning
+    new = memory.learn(learning(WEBHOOKS)).learning
+    memory.learnings.supersede(old.id, new.id)
+    memory.data.purge(id=new.id)
+    assert (memory.learnings.get(old.id).status, memory.learnings.get(old.id).superseded_by) == ("archived", None)
+    assert memory.data.verify() == ()
+    assert memory.learnings.undo()[0].id == old.id
+
+
+def test_a_quote_that_was_cut_off_goes_too(memory: Memory) -> None:
+    sentence = f"{SENTENCE} because the queue has no order at all and nobody waits for the one before"
+    cut = memory.learn(learning(WEBHOOKS, title=f"Note: {sentence[:70]}…")).learning
+    memory.data.purge(text=sentence)
+    assert memory.learnings.get(cut.id).title == "Note: [purged]"
+
+
+def test_a_purge_again_finds_nothing_and_says_so(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    memory.data.purge(id=kept.id)
+    assert memory.data.purge(id=kept.id).things == ()
+    with pytest.raises(NotFound, match="learn_never"):
+        memory.data.purge(id="learn_never")
+
+
+def test_a_plan_names_what_would_go_and_changes_nothing(everywhere: Memory) -> None:
+    plan = everywhere.data.plan_purge(text=CANARY)
+    assert plan.rows.keys() == {"outcomes", "tasks", "learnings", "discoveries", "escalations", "answers", "events"}
+    assert plan.backups == 3
+    everywhere.context.db.close()
+    assert len(holding(everywhere.project.root, CANARY)) >= 8
+
+
+@pytest.mark.parametrize("text", ["", "   ", "abc", "a b c"])
+def test_a_text_that_would_be_everywhere_is_refused(memory: Memory, text: str) -> None:
+    with pytest.raises(BadInput, match="characters"):
+        memory.data.purge(text=text)
+
+
+@pytest.mark.parametrize("id", ["log/2026-03-01#3", "nonsense", "dec_1"])
+def test_a_thing_without_a_purge_of_its_own_is_refused_clearly(memory: Memory, id: str) -> None:
+    with pytest.raises(BadInput, match="--text"):
+        memory.data.purge(id=id)
+
+
+def test_only_a_person_may_purge(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    kept = memory.learn(learning()).learning
+    with pytest.raises(Refused, match="only a person"):
+        memory.data.purge(id=kept.id)
+
+
+def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None:
+    """A new table must say what of it a purge has to look at; ids, hashes and fixed words are listed here."""
+    not_words = {
+        "space", "id", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
+        "feedback_trust", "change_id", "what", "channel", "subject", "other", "name", "owner", "tag", "origin",
+    }  # fmt: skip
+    derived = {"passages", "terms", "leases", "meta", "migrations", "spaces"}
+    forgotten = []
+    for table, sql in raw(memory).execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall():
+        if table in derived or table.startswith(("passage_words", "sqlite_")):
+            continue
+        known = COLUMNS.get(table)
+        words = {*known.texts, *known.json} if known else set()
+        for _, column, kind, *_ in raw(memory).execute(f"PRAGMA table_info({table})").fetchall():
+            if kind == "TEXT" and not column.endswith("_id") and column not in words | (not_words - words):
+                forgotten.append(f"{table}.{column}")
+        assert table not in NAMED_BY_CALLERS or re.search(r"\bid\b", sql)
+    assert forgotten == ["learnings.superseded_by"]
