@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,9 @@ def corpus() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def memories(tmp_path_factory: pytest.TempPathFactory, postgres_url: str, corpus: list[str]) -> tuple[Memory, Memory]:
+def memories(
+    tmp_path_factory: pytest.TempPathFactory, postgres_url: str, corpus: list[str]
+) -> Iterator[tuple[Memory, Memory]]:
     opened = []
     for more in ({}, {"RECOLLECT_STORE": postgres_url}):
         folder = tmp_path_factory.mktemp("ranked")
@@ -37,13 +40,12 @@ def memories(tmp_path_factory: pytest.TempPathFactory, postgres_url: str, corpus
             environ={"HOME": str(folder), **more},
         )
         for text in corpus:
-            memory.learn(
-                NewLearning(
-                    title=text[:80], context=text[:200], observation=text, implication="So it is", action=text[-200:]
-                )
-            )
+            fields = {"title": text[:80], "context": text[:200], "observation": text, "action": text[-200:]}
+            memory.learn(NewLearning(**fields, implication="So it is"))
         opened.append(memory)
-    return opened[0], opened[1]
+    yield opened[0], opened[1]
+    for memory in opened:
+        memory.close()
 
 
 def test_the_top_ten_on_words_alone_are_equal_on_both_engines(
