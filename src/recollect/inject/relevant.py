@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
-LOOKED_AT = 10  # hits beyond the slots, so that those still on trial do not crowd out the proven
+LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
 
 
 @record
@@ -40,10 +40,17 @@ class NewInjection:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_id(self.task, "task")
-        check_id(self.outcome, "outcome")
+        object.__setattr__(self, "task", check_id(self.task, "task"))
+        object.__setattr__(self, "outcome", check_id(self.outcome, "outcome"))
+        if not isinstance(self.title, str) or not isinstance(self.description, str):
+            raise BadInput("title and description must be text")
+        if not isinstance(self.learnings, tuple | list):
+            raise BadInput("learnings must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
+        for name, number in (("max learnings", self.max_learnings), ("budget", self.budget)):
+            if number is not None and not isinstance(number, int):
+                raise BadInput(f"{name} must be a whole number, not {number!r}")
         if self.max_learnings is not None and not 1 <= self.max_learnings <= LIMIT:
             raise BadInput(f"max learnings must be between 1 and {LIMIT}, not {self.max_learnings}")
         if self.min_confidence is not None:
@@ -99,24 +106,18 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
-    bar = settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence
-    found = find(
-        tx,
-        f"{wanted.title} {wanted.description}",
-        Filter(
-            min_confidence=thousandths(min(bar, settings.explore_from)),
-            exclude_outcome=wanted.outcome,
-            trusts=INJECTABLE,
-        ),
-        limit=slots + LOOKED_AT,
-    )
-    relevant = [hit.learning for hit in found if hit.relevance >= settings.relevance]
-    proven = [learning for learning in relevant if learning.confidence >= bar][:slots]
-    on_trial = [
-        learning
-        for learning in relevant
-        if settings.explore_from <= learning.confidence < bar and learning.verdicts < settings.explore_verdicts
-    ]
-    if not on_trial or (slots == 1 and proven):
+    bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
+    explore_from = thousandths(settings.explore_from)
+
+    def relevant(limit: int, **bounds: int) -> list[Learning]:
+        rules = Filter(exclude_outcome=wanted.outcome, trusts=INJECTABLE, **bounds)
+        found = find(tx, f"{wanted.title} {wanted.description}", rules, limit=limit)
+        return [hit.learning for hit in found if hit.relevance >= settings.relevance]
+
+    # Two questions, because in a young store those on trial are many and would crowd out the proven.
+    proven = relevant(slots, min_confidence=bar)
+    if explore_from >= bar or (slots == 1 and proven):
         return proven
-    return [*proven[: slots - 1], on_trial[0]]
+    between = relevant(LOOKED_AT, min_confidence=explore_from, below_confidence=bar)
+    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    return [*proven[: slots - len(on_trial)], *on_trial]
