@@ -1,4 +1,4 @@
-"""Which learnings a task is shown: the bar, the slot for those on trial, relevance, trust, the budget, once per task."""
+"""Which learnings a task is shown: the bar, the slot for those on trial, relevance, trust, budget, once per task."""
 
 from __future__ import annotations
 

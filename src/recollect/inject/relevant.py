@@ -109,15 +109,15 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    def relevant(limit: int, **bounds: int) -> list[Learning]:
-        rules = Filter(exclude_outcome=wanted.outcome, trusts=INJECTABLE, **bounds)
+    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+        rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
         found = find(tx, f"{wanted.title} {wanted.description}", rules, limit=limit)
         return [hit.learning for hit in found if hit.relevance >= settings.relevance]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
-    proven = relevant(slots, min_confidence=bar)
+    proven = relevant(slots, least=bar)
     if explore_from >= bar or (slots == 1 and proven):
         return proven
-    between = relevant(LOOKED_AT, min_confidence=explore_from, below_confidence=bar)
+    between = relevant(LOOKED_AT, least=explore_from, below=bar)
     on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]
