@@ -16,6 +16,8 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     """Carry out a verb on a matter, then close it. A matter is settled once."""
     with ctx.db.read(ctx.space) as tx:
         matter = escalations.get(tx, number)
+    if ctx.actor.trust != "human":
+        raise Refused(f"matter {number} waits for a person; settle it from your own terminal")
     if matter.resolved_at is not None:
         raise Refused(f"matter {number} was settled before: {matter.resolution}")
     verbs = EFFECTS.get(matter.kind, {})

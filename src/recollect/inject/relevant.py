@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.ids import check_id
+from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.learnings import find
 from recollect.store import events, injections, tasks
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
+MOST_TOKENS = 1_000_000
 LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
 
 
@@ -48,15 +50,12 @@ class NewInjection:
             raise BadInput("learnings must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
-        for name, number in (("max learnings", self.max_learnings), ("budget", self.budget)):
-            if number is not None and not isinstance(number, int):
-                raise BadInput(f"{name} must be a whole number, not {number!r}")
-        if self.max_learnings is not None and not 1 <= self.max_learnings <= LIMIT:
-            raise BadInput(f"max learnings must be between 1 and {LIMIT}, not {self.max_learnings}")
+        if self.max_learnings is not None:
+            check_limit(self.max_learnings, "max learnings", most=LIMIT)
         if self.min_confidence is not None:
             thousandths(self.min_confidence, "min confidence")
-        if self.budget is not None and self.budget < 1:
-            raise BadInput(f"budget must be at least 1 token, not {self.budget}")
+        if self.budget is not None:
+            check_limit(self.budget, "budget", most=MOST_TOKENS)
 
 
 @record
