@@ -14,9 +14,10 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
 from recollect.core.learning import COIA, PATTERN_TYPES, Learning
-from recollect.core.new_learning import LearningEdit, check_content
+from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events
 from recollect.store import learnings as rows
+from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
@@ -27,10 +28,13 @@ STATE = ("title", *COIA, "tags", "domain", "pattern_type", "confidence", "status
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
     """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
     given: dict[str, Any] = {name: value for name, value in vars(changes).items() if value is not None}
-    for name in ("title", *COIA):
+    for name in ("title", *COIA, "domain"):
         if name in given:
+            if not isinstance(given[name], str):
+                raise BadInput(f"{name} must be text, not {type(given[name]).__name__}")
             given[name] = redact(clean(given[name])).text.strip()
     if "tags" in given:
+        check_tags(given["tags"])
         given["tags"] = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in given["tags"]))
     if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
@@ -41,6 +45,8 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
     """Add and remove tags."""
+    check_tags(add)
+    check_tags(remove)
     gone = {tag.strip().lower() for tag in remove}
     more = tuple(redact(clean(tag)).text.strip().lower() for tag in add)
 
@@ -85,7 +91,7 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
     """Two learnings say the same: `keep` takes the other's tags, sources and recurrence; the other is superseded."""
     change_id = ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
-        kept, gone = rows.get(tx, keep), rows.get(tx, other)
+        taker, gone = rows.get(tx, keep), rows.get(tx, other)
         if keep == other:
             raise Refused(f"{keep} cannot be merged with itself")
         if gone.status == "superseded":
@@ -103,11 +109,11 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
                 trust=source["trust"],
                 at=source["at"],
             )
-        tags = tuple(dict.fromkeys((*kept.tags, *gone.tags)))[:20]
-        merged = replace(kept, tags=tags, recurrence=kept.recurrence + gone.recurrence)
-        _save(tx, ctx, kept, merged, "learning.merged", change_id, reason or f"took in {other}")
+        tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
+        merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
+        _save(tx, ctx, taker, merged, "learning.merged", change_id, kept(reason) or f"took in {other}")
         superseded = replace(gone, status="superseded", superseded_by=keep)
-        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, reason or f"merged into {keep}")
+        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, kept(reason) or f"merged into {keep}")
         return rows.get(tx, keep)
 
 
@@ -161,7 +167,7 @@ def _changed(
                 f"{id} is at version {before.version}, you edited version {expect}; "
                 "read it again and repeat your edit. Nothing was overwritten"
             )
-        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
+        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), kept(reason))
         return rows.get(tx, id)
 
 

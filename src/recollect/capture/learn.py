@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from recollect.core.actor import Actor
+from recollect.core.actor import Actor, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
-from recollect.core.ids import check_id
 from recollect.core.learning import COIA, Learning
-from recollect.core.new_learning import NewLearning
+from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.text.compare import redundancy
@@ -38,7 +37,7 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         _ensure_sources(tx, new, now)
-        known = _same_insight(tx, new)
+        known = _same_insight(tx, new, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
             return Captured(learning=learning, merged=True, redacted=kinds)
@@ -118,20 +117,24 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
         found = redact(clean(getattr(new, name)))
         fields[name] = found.text.strip()
         kinds += found.kinds
-    tags = tuple(redact(clean(tag)).text for tag in new.tags)
-    fields["title"] = fields["title"][:100].rstrip()
-    return replace(new, **fields, tags=tags), tuple(kinds)  # type: ignore[arg-type]
+    # In lower case a key would no longer look like one, so that comes last.
+    tags = tuple(dict.fromkeys(redact(tag).text.lower() for tag in new.tags))
+    domain = redact(new.domain).text.strip() if new.domain is not None else None
+    fields["title"] = fields["title"][:TITLE_LIMIT].rstrip()
+    return replace(new, **fields, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 
-def _same_insight(tx: Tx, new: NewLearning) -> Learning | None:
+def _same_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
     text = compared_text(new)
     docs = lookup.candidates(tx, lookup.understand(tx, text), most=COMPARED, postings=LOOKED_AT)
     ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
     words = set(terms(text))
     for known in rows.many(tx, sorted(ids)):
+        if known.status != "active" or (known.trust == "external" and trust != "external"):
+            continue  # merged into either, our own insight would be out of use
         other = compared_text(known)
         # A careful comparison takes milliseconds; texts that share few words are not worth one.
-        if known.status == "active" and _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:
+        if _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:
             return known
     return None
 
@@ -178,9 +181,9 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
 
 def _ensure_sources(tx: Tx, new: NewLearning, now: int) -> None:
     if new.source_outcome_id is not None:
-        tasks.ensure_outcome(tx, check_id(new.source_outcome_id, "outcome"), at=now)
+        tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:
-        tasks.ensure_task(tx, check_id(new.source_task_id, "task"), outcome=new.source_outcome_id, at=now)
+        tasks.ensure_task(tx, new.source_task_id, outcome=new.source_outcome_id, at=now)
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:

@@ -5,8 +5,6 @@ Integers because 0.55 + 0.05 must reach the injection bar of 0.6 exactly, on eve
 
 from __future__ import annotations
 
-import math
-
 from recollect.core.errors import BadInput
 
 FULL = 1000
@@ -16,7 +14,7 @@ def thousandths(value: float, name: str = "confidence") -> int:
     """A decimal between 0 and 1 as thousandths; anything else is refused, never clamped."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{name} must be a number between 0 and 1, not {value!r}")
-    if not math.isfinite(value) or not 0 <= value <= 1:
+    if not 0 <= value <= 1:  # NaN and the infinities are not
         raise BadInput(f"{name} must be between 0 and 1, not {value}")
     return round(value * FULL)
 

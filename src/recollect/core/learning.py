@@ -17,6 +17,7 @@ PatternType = Literal["solution", "gotcha", "best-practice", "constraint"]
 Status = Literal["active", "archived", "superseded"]
 Verdict = Literal["helpful", "not_helpful"]
 PATTERN_TYPES: tuple[PatternType, ...] = get_args(PatternType)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 COIA = ("context", "observation", "implication", "action")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
+from recollect.core.ids import check_id
 from recollect.core.learning import COIA, PATTERN_TYPES, PatternType
 from recollect.core.record import record
 
@@ -36,7 +37,11 @@ class NewLearning:
             raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {self.pattern_type!r}")
         if self.confidence is not None:
             thousandths(self.confidence)
-        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
+        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip() for tag in self.tags)))
+        for name in ("outcome", "task", "discovery"):
+            given = getattr(self, f"source_{name}_id")
+            if given is not None:
+                object.__setattr__(self, f"source_{name}_id", check_id(given, name))
 
 
 @record
@@ -69,12 +74,18 @@ def check_content(title: str, fields: dict[str, str], tags: object, domain: str 
         raise BadInput(
             f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"
         )
+    check_tags(tags)
+    if domain is not None and not isinstance(domain, str):
+        raise BadInput(f"domain must be text, not {type(domain).__name__}")
+    if domain is not None and (not domain.strip() or len(domain) > TAG_LENGTH or not domain.isprintable()):
+        raise BadInput(f"domain must be 1 to {TAG_LENGTH} printable characters")
+
+
+def check_tags(tags: object) -> None:
     if not isinstance(tags, tuple | list) or not all(isinstance(tag, str) for tag in tags):
         raise BadInput("tags must be a list of words")
     if len(tags) > TAG_LIMIT:
         raise BadInput(f"{len(tags):,} tags given; {TAG_LIMIT} is the most")
     for tag in tags:
-        if not tag.strip() or len(tag) > TAG_LENGTH or any(not c.isprintable() for c in tag):
+        if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
             raise BadInput(f"tag {tag[:60]!r} must be 1 to {TAG_LENGTH} printable characters")
-    if domain is not None and (not domain.strip() or len(domain) > TAG_LENGTH):
-        raise BadInput(f"domain must be 1 to {TAG_LENGTH} characters")

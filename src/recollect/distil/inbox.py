@@ -18,6 +18,8 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
         raise Refused("only a person may settle what waits in the inbox; run this from your own terminal")
     with ctx.db.read(ctx.space) as tx:
         matter = escalations.get(tx, number)
+    if ctx.actor.trust != "human":
+        raise Refused(f"matter {number} waits for a person; settle it from your own terminal")
     if matter.resolved_at is not None:
         raise Refused(f"matter {number} was settled before: {matter.resolution}")
     verbs = EFFECTS.get(matter.kind, {})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
 
-from recollect.core.clock import DAY
+from recollect.core.clock import DAY, day_of
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NoHistory
@@ -20,13 +21,17 @@ BATCH = 500
 def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
     """Confidence after one more verdict."""
     rules = ctx.settings.confidence
-    step = thousandths(rules.helpful) if verdict == "helpful" else -thousandths(rules.not_helpful)
-    return clamped(ctx, stored + step)
+    # A person may have set a value beyond the bounds: a verdict stops at them and never moves the other way.
+    if verdict == "helpful":
+        return max(stored, min(thousandths(rules.ceiling), stored + thousandths(rules.helpful)))
+    return min(stored, max(thousandths(rules.floor), stored - thousandths(rules.not_helpful)))
 
 
-def clamped(ctx: Context, stored: int) -> int:
+def without_verdict(ctx: Context, stored: int, moved: int) -> int:
+    """Confidence as if a verdict had not moved it; taking it back crosses a bound no more than the verdict did."""
     rules = ctx.settings.confidence
-    return max(thousandths(rules.floor), min(thousandths(rules.ceiling), stored))
+    lowest, highest = min(stored, thousandths(rules.floor)), max(stored, thousandths(rules.ceiling))
+    return max(lowest, min(highest, stored - moved))
 
 
 def decay(ctx: Context) -> int:
@@ -50,21 +55,28 @@ def decay(ctx: Context) -> int:
     return changed
 
 
-def periods_due(anchor: int, now: int, days: int, active: tuple[date, ...] | None) -> tuple[int, int]:
-    """Full periods between two instants, and the instant the last of them ended."""
-    if active is None:
-        count = max(0, (now - anchor) // (days * DAY))
-        return count, anchor + count * days * DAY
-    after = active[bisect_right(active, _day(anchor)) : bisect_right(active, _day(now))]
+def periods_due(anchor: int, now: int, days: int) -> tuple[int, int]:
+    """Full periods of calendar days between two instants, and the instant the last of them ended."""
+    count = max(0, (now - anchor) // (days * DAY))
+    return count, anchor + count * days * DAY
+
+
+def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...], zone: ZoneInfo) -> tuple[int, int]:
+    """The same in active days, counted from the day after the anchor's; a period ends with its last day's begin."""
+    after = active[bisect_right(active, day_of(anchor, zone)) : bisect_right(active, day_of(now, zone))]
     count = len(after) // days
     if not count:
         return 0, anchor
-    return count, round(datetime.combine(after[count * days - 1], datetime.min.time(), UTC).timestamp() * 1000)
+    return count, round(datetime.combine(after[count * days - 1], time.min, zone).timestamp() * 1000)
 
 
 def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple[date, ...] | None) -> int:
     rules = ctx.settings.confidence
-    count, until = periods_due(rows.last_used(learning), now, rules.decay_days, active)
+    used = rows.last_used(learning)
+    if active is None:
+        count, until = periods_due(used, now, rules.decay_days)
+    else:
+        count, until = active_periods_due(used, now, rules.decay_days, active, ZoneInfo(ctx.settings.timezone))
     if not count:
         return 0
     before = round(learning.confidence * 1000)
@@ -88,12 +100,11 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
 
 def _due_batches(ctx: Context, now: int) -> Iterator[list[str]]:
     """Ids that may be due, in small transactions so that nobody waits long for the writer."""
-    before = now - ctx.settings.confidence.decay_days * DAY
+    rules = ctx.settings.confidence
+    # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
+    days = rules.decay_days - 1 if rules.decay_clock == "active" else rules.decay_days
+    before = now - days * DAY
     with ctx.db.read(ctx.space) as tx:
         ids = rows.unused_since(tx, before)
     for start in range(0, len(ids), BATCH):
         yield ids[start : start + BATCH]
-
-
-def _day(ms: int) -> date:
-    return datetime.fromtimestamp(ms / 1000, UTC).date()

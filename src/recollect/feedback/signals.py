@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from recollect.core.confidence import decimal
 from recollect.core.context import Context, Tx
-from recollect.core.errors import Refused
+from recollect.core.errors import BadInput, Refused
 from recollect.core.ids import check_id
-from recollect.core.learning import Learning, Verdict
-from recollect.feedback.confidence import after_verdict, clamped
+from recollect.core.learning import VERDICTS, Learning, Verdict
+from recollect.feedback.confidence import after_verdict, without_verdict
 from recollect.store import events, injections
 from recollect.store import learnings as rows
 from recollect.text.signals import read_signals
@@ -53,6 +53,9 @@ def take(ctx: Context, output: str, *, task: str, change: str | None = None) -> 
 
 def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
     """A verdict given by hand. Without a task it is about the last time the learning was shown."""
+    if verdict not in VERDICTS:
+        raise BadInput(f"a verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
+    task = check_id(task, "task") if task is not None else None
     with ctx.db.write(ctx.space) as tx:
         rows.get(tx, learning)
         if task is None:
@@ -78,7 +81,7 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: s
     earlier, moved = known
     now = ctx.clock.now()
     before = round(rows.get(tx, id).confidence * 1000)
-    base = clamped(ctx, before - moved)
+    base = without_verdict(ctx, before, moved)
     after = after_verdict(ctx, base, verdict)
     steps = {"helpful": 0, "not_helpful": 0, verdict: 1}
     if earlier is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.ids import check_id
+from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.learnings import find
 from recollect.store import events, injections, tasks
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
-LOOKED_AT = 10  # hits beyond the slots, so that those still on trial do not crowd out the proven
+MOST_TOKENS = 1_000_000
+LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
 
 
 @record
@@ -40,16 +42,20 @@ class NewInjection:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_id(self.task, "task")
-        check_id(self.outcome, "outcome")
+        object.__setattr__(self, "task", check_id(self.task, "task"))
+        object.__setattr__(self, "outcome", check_id(self.outcome, "outcome"))
+        if not isinstance(self.title, str) or not isinstance(self.description, str):
+            raise BadInput("title and description must be text")
+        if not isinstance(self.learnings, tuple | list):
+            raise BadInput("learnings must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
-        if self.max_learnings is not None and not 1 <= self.max_learnings <= LIMIT:
-            raise BadInput(f"max learnings must be between 1 and {LIMIT}, not {self.max_learnings}")
+        if self.max_learnings is not None:
+            check_limit(self.max_learnings, "max learnings", most=LIMIT)
         if self.min_confidence is not None:
             thousandths(self.min_confidence, "min confidence")
-        if self.budget is not None and self.budget < 1:
-            raise BadInput(f"budget must be at least 1 token, not {self.budget}")
+        if self.budget is not None:
+            check_limit(self.budget, "budget", most=MOST_TOKENS)
 
 
 @record
@@ -99,24 +105,18 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
-    bar = settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence
-    found = find(
-        tx,
-        f"{wanted.title} {wanted.description}",
-        Filter(
-            min_confidence=thousandths(min(bar, settings.explore_from)),
-            exclude_outcome=wanted.outcome,
-            trusts=INJECTABLE,
-        ),
-        limit=slots + LOOKED_AT,
-    )
-    relevant = [hit.learning for hit in found if hit.relevance >= settings.relevance]
-    proven = [learning for learning in relevant if learning.confidence >= bar][:slots]
-    on_trial = [
-        learning
-        for learning in relevant
-        if settings.explore_from <= learning.confidence < bar and learning.verdicts < settings.explore_verdicts
-    ]
-    if not on_trial or (slots == 1 and proven):
+    bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
+    explore_from = thousandths(settings.explore_from)
+
+    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+        rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
+        found = find(tx, f"{wanted.title} {wanted.description}", rules, limit=limit)
+        return [hit.learning for hit in found if hit.relevance >= settings.relevance]
+
+    # Two questions, because in a young store those on trial are many and would crowd out the proven.
+    proven = relevant(slots, least=bar)
+    if explore_from >= bar or (slots == 1 and proven):
         return proven
-    return [*proven[: slots - 1], on_trial[0]]
+    between = relevant(LOOKED_AT, least=explore_from, below=bar)
+    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    return [*proven[: slots - len(on_trial)], *on_trial]

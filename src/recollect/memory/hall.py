@@ -121,6 +121,7 @@ class Memory:
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
         from recollect.inject.relevant import NewInjection, choose, remember
+        from recollect.text.kept import kept
 
         wanted = wanted or _made(NewInjection, fields)
         chosen = choose(self.context, wanted)
@@ -128,7 +129,7 @@ class Memory:
             shown: dict[str, Any] = {
                 "task": wanted.task,
                 "outcome": wanted.outcome,
-                "title": wanted.title,
+                "title": kept(wanted.title),
                 "learnings": tuple(learning.id for learning in chosen.learnings),
             }
             try:

@@ -7,13 +7,12 @@ from recollect.core.confidence import thousandths
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.event import Event
-from recollect.core.learning import Injection, Learning
+from recollect.core.learning import STATUSES, Injection, Learning
+from recollect.core.limits import check_limit
 from recollect.core.new_learning import LearningEdit
 from recollect.store import events, injections
 from recollect.store import learnings as rows
 from recollect.store.learnings import SORTS, Filter
-
-PAGE_LIMIT = 1000
 
 
 class Learnings:
@@ -40,8 +39,10 @@ class Learnings:
         """A page of learnings and how many there are in all."""
         if sort not in SORTS:
             raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
-        if not 1 <= limit <= PAGE_LIMIT or not 0 <= offset < 2**31:
-            raise BadInput(f"limit must be between 1 and {PAGE_LIMIT}, offset 0 or more")
+        if status not in (*STATUSES, "all"):
+            raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
+        if not isinstance(offset, int) or not 0 <= offset < 2**31:
+            raise BadInput(f"offset must be a whole number, 0 or more, not {offset!r}")
         wanted = Filter(
             status=None if status == "all" else status,
             domain=domain,
@@ -49,7 +50,7 @@ class Learnings:
             min_confidence=thousandths(min_confidence, "min confidence"),
         )
         with self._context.db.read(self._context.space) as tx:
-            return rows.listed(tx, wanted, sort=sort, limit=limit, offset=offset)
+            return rows.listed(tx, wanted, sort=sort, limit=check_limit(limit), offset=offset)
 
     def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
         return edits.edit(self._context, id, changes, expect=expect)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, STATUSES, Learning
+from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search import words
 from recollect.store import learnings as rows
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
 
 FIELDS = ("title", "who", "tags", *COIA)
-LIMIT = 1000
 
 
 @record
@@ -74,11 +74,9 @@ def _hit(hit: words.Scored, learning: Learning) -> LearningHit:
 
 def _checked(ctx: Context, options: SearchOptions) -> tuple[Filter, int]:
     defaults = ctx.settings.search
-    limit = defaults.limit if options.limit is None else options.limit
-    if not 1 <= limit <= LIMIT:
-        raise BadInput(f"limit must be between 1 and {LIMIT}, not {limit}")
-    if options.status not in ("active", "archived", "superseded", "all"):
-        raise BadInput(f"status must be active, archived, superseded or all, not {options.status!r}")
+    limit = check_limit(defaults.limit if options.limit is None else options.limit)
+    if options.status not in (*STATUSES, "all"):
+        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {options.status!r}")
     confidence = defaults.min_confidence if options.min_confidence is None else options.min_confidence
     wanted = Filter(
         status=None if options.status == "all" else options.status,

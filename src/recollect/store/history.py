@@ -18,6 +18,7 @@ from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from recollect.core.errors import NoHistory
 from recollect.text.staging import lines_of
 
 if TYPE_CHECKING:
@@ -49,10 +50,6 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _SHORT_LINE = 20  # a line with fewer letters may stand in a file twice by chance
-
-
-class NoHistory(Exception):
-    """Git has no answer to trust here; the message says why, for a person."""
 
 
 @dataclass(frozen=True, kw_only=True)

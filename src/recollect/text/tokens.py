@@ -21,7 +21,8 @@ STOP_WORDS = frozenset(
     "s t d ll m o re ve don didn doesn isn wasn aren won".split()
 )
 
-_CJK = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿𠀀-𲎯"
+# As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 _ASCII_WORD = re.compile(
     r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
 )
@@ -84,7 +85,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
     made = [_stemmed(whole)] if whole not in STOP_WORDS else []
-    parts = _HUMPS.findall(word)
+    parts = _HUMPS.findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
     return tuple(dict.fromkeys(term[:_TERM_LIMIT] for term in made))
@@ -92,7 +93,10 @@ def _terms_of(word: str) -> tuple[str, ...]:
 
 def _plain(word: str) -> str:
     """Lower case without accents."""
-    word = word.casefold()
+    return _without_accents(word.casefold())
+
+
+def _without_accents(word: str) -> str:
     if word.isascii():
         return word
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))

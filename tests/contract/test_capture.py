@@ -1,0 +1,410 @@
+"""What becomes of a new learning: redacted and checked first, then stored or merged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import AGENT, PERSON, STRANGER, Opener
+from recollect import Actor, BadInput, LearningEdit, Memory, NotFound, Refused, ScriptedClock
+from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+from stored import everything_stored
+
+SECRET = "AKIAIOSFODNN7EXAMPQZ"
+FIELDS = ("title", "context", "observation", "implication", "action")
+
+
+# Redaction comes before the first byte
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_secret_in_any_field_never_reaches_the_store(memory: Memory, field: str) -> None:
+    captured = memory.learn(learning(**{field: f"Deploys used the leaked {SECRET} for weeks"}))
+    assert captured.redacted == ("aws-access-key",)
+    assert "[redacted:aws-access-key]" in getattr(captured.learning, field)
+    assert SECRET.encode() not in everything_stored(memory)
+    assert memory.why(captured.learning.id).events[0].reason == "redacted: aws-access-key"
+
+
+def test_a_secret_among_tags_or_as_domain_never_reaches_the_store(memory: Memory) -> None:
+    memory.learn(learning(tags=("stripe", SECRET)))
+    kept = memory.learn(learning(FLAKY, domain=SECRET)).learning
+    memory.learnings.tag(kept.id, add=(SECRET,))
+    assert SECRET.lower().encode() not in everything_stored(memory).lower()
+
+
+def test_a_secret_in_an_edit_or_its_reason_never_reaches_the_store(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    other = memory.learn(learning(FLAKY)).learning
+    said = f"seen with {SECRET} in the log"
+    for field in FIELDS:
+        memory.learnings.edit(kept.id, LearningEdit(**{field: said}))
+    memory.learnings.edit(kept.id, LearningEdit(domain=SECRET))
+    memory.learnings.archive(kept.id, reason=said)
+    memory.learnings.restore(kept.id)
+    memory.learnings.supersede(kept.id, other.id, reason=said)
+    memory.learnings.restore(kept.id)
+    memory.learnings.merge(other.id, kept.id, reason=said)
+    memory.work.add_outcome("launch", name=said)
+    memory.work.add_task("task-1", title=said)
+    assert SECRET.encode() not in everything_stored(memory)
+
+
+def test_private_spans_are_dropped(memory: Memory) -> None:
+    kept = memory.learn(learning(observation="The client <private>Acme Bank</private> retries twice")).learning
+    assert kept.observation == "The client [private] retries twice"
+    assert b"Acme" not in everything_stored(memory)
+
+
+def test_a_field_that_was_all_private_says_so(memory: Memory) -> None:
+    assert memory.learn(learning(context="<private>Acme Bank</private>")).learning.context == "[private]"
+
+
+def test_a_title_that_redaction_makes_longer_still_fits(memory: Memory) -> None:
+    title = f"{'word ' * 15} {SECRET}"
+    kept = memory.learn(learning(title=title.strip())).learning
+    assert len(kept.title) <= 100
+
+
+# What is refused
+
+
+@pytest.mark.parametrize("length", [1, 99, 100])
+def test_a_title_of_up_to_a_hundred_characters_is_taken(memory: Memory, length: int) -> None:
+    assert memory.learn(learning(title="t" * length)).learning.title == "t" * length
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"title": "t" * 101},
+        *({field: ""} for field in FIELDS),
+        *({field: " \n\t"} for field in FIELDS),
+        {"context": "\x00\x00"},
+        {"title": "\x00"},
+        *({field: "x" * 10_001} for field in FIELDS),
+        *({field: 5} for field in FIELDS),
+        {"action": None},
+        {"action": ["a", "list"]},
+        {"tags": "stripe"},
+        {"tags": '["stripe"]'},
+        {"tags": {"stripe": 1}},
+        {"tags": 5},
+        {"tags": None},
+        {"tags": ("fine", 5)},
+        {"tags": ("fine", "")},
+        {"tags": ("fine", "  ")},
+        {"tags": ("two\nlines",)},
+        {"tags": ("nul\x00",)},
+        {"tags": ("\ud800",)},
+        {"tags": ("t" * 51,)},
+        {"tags": tuple(f"t{number}" for number in range(21))},
+        {"tags": tuple(f"t{number}" for number in range(10_000))},
+        {"confidence": float("nan")},
+        {"confidence": float("1e999")},
+        {"confidence": float("-inf")},
+        {"confidence": -1},
+        {"confidence": -0.001},
+        {"confidence": 1.001},
+        {"confidence": 10**400},
+        {"confidence": "0.9"},
+        {"confidence": True},
+        {"confidence": [0.9]},
+        {"domain": ""},
+        {"domain": " "},
+        {"domain": "d" * 51},
+        {"domain": 5},
+        {"domain": "two\nlines"},
+        {"domain": "nul\x00"},
+        {"domain": "\ud800"},
+        {"pattern_type": "hunch"},
+        {"pattern_type": None},
+        {"source_outcome_id": ""},
+        {"source_task_id": "two\nlines"},
+        {"source_task_id": "x" * 201},
+        {"source_task_id": 5},
+        {"unheard_of": "field"},
+    ],
+    ids=lambda wrong: ascii(wrong)[:50],
+)
+def test_what_no_learning_may_hold_is_refused_and_nothing_is_stored(memory: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput) as refusal:
+        memory.learn(**{**WEBHOOKS, **wrong})
+    assert len(str(refusal.value)) > 15, "a refusal says what to do"
+    assert memory.learnings.page(status="all") == ([], 0)
+    assert memory.work.tasks() == []
+    assert memory.work.outcomes() == []
+
+
+@pytest.mark.parametrize("missing", FIELDS)
+def test_every_field_is_needed(memory: Memory, missing: str) -> None:
+    with pytest.raises(BadInput, match=missing):
+        memory.learn(**{name: value for name, value in WEBHOOKS.items() if name != missing})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tags": tuple(f"t{number}" for number in range(20))},
+        {"tags": ["a", "list"]},
+        {"context": "x" * 10_000},
+        {"confidence": 0},
+        {"confidence": 1},
+        {"confidence": 0.123},
+        {"domain": "d" * 50},
+        {"domain": None},
+    ],
+    ids=lambda given: ascii(given)[:40],
+)
+def test_what_is_just_within_the_limits_is_stored_as_given(memory: Memory, given: dict[str, Any]) -> None:
+    kept = memory.learnings.get(memory.learn(learning(**given)).learning.id)
+    ((name, value),) = given.items()
+    assert getattr(kept, name) == (tuple(value) if isinstance(value, list) else value)
+
+
+def test_tags_are_lower_case_and_each_once(memory: Memory) -> None:
+    assert memory.learn(learning(tags=(" Stripe ", "STRIPE", "b"))).learning.tags == ("stripe", "b")
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [("a\x00b", "ab"), ("a\ud800b", "a?b"), ("  around  ", "around"), ("line\nbreak", "line\nbreak"), ("é漢", "é漢")],
+    ids=ascii,
+)
+def test_characters_that_no_engine_may_hold_are_taken_out(memory: Memory, given: str, stored: str) -> None:
+    kept = memory.learn(learning(context=given)).learning
+    assert memory.learnings.get(kept.id).context == stored
+
+
+@given(
+    texts=st.tuples(*[st.text(st.characters(codec=None), max_size=120)] * 5),
+    tags=st.lists(st.text(st.characters(codec=None), max_size=60), max_size=22),
+    domain=st.none() | st.text(st.characters(codec=None), max_size=60),
+)
+def test_any_text_is_stored_whole_or_refused_clearly(
+    memory: Memory, texts: tuple[str, ...], tags: list[str], domain: str | None
+) -> None:
+    """Promise P17."""
+    try:
+        kept = memory.learn(**dict(zip(FIELDS, texts, strict=True)), tags=tags, domain=domain).learning
+    except BadInput:
+        return  # anything but a clear refusal fails the test
+    assert memory.learnings.get(kept.id) == kept
+
+
+# Where it starts
+
+
+@pytest.mark.parametrize(
+    ("actor", "pattern", "given", "expected"),
+    [
+        (PERSON, "solution", None, 0.7),
+        (PERSON, "gotcha", None, 0.7),
+        (PERSON, "constraint", None, 0.7),
+        (PERSON, "best-practice", None, 0.7),
+        (AGENT, "solution", None, 0.5),
+        (AGENT, "gotcha", None, 0.7),
+        (AGENT, "constraint", None, 0.6),
+        (AGENT, "best-practice", None, 0.5),
+        (STRANGER, "solution", None, 0.5),
+        (PERSON, "solution", 0.42, 0.42),
+        (AGENT, "gotcha", 0.0, 0.0),
+    ],
+)
+def test_initial_confidence_is_given_by_writer_and_kind(
+    open_memory: Opener, actor: Actor, pattern: str, given: float | None, expected: float
+) -> None:
+    kept = open_memory(actor).learn(learning(pattern_type=pattern, confidence=given)).learning
+    assert (kept.confidence, kept.trust, kept.origin) == (expected, actor.trust, actor.channel)
+
+
+def test_a_new_learning_starts_with_nothing_but_its_creation(memory: Memory, clock: ScriptedClock) -> None:
+    kept = memory.learn(learning()).learning
+    assert memory.learnings.get(kept.id) == kept
+    assert (kept.times_injected, kept.times_helpful, kept.times_not_helpful, kept.recurrence) == (0, 0, 0, 1)
+    assert (kept.status, kept.superseded_by, kept.pinned, kept.version) == ("active", None, False, 1)
+    assert (kept.created_at, kept.updated_at) == (clock.now(), clock.now())
+    assert (kept.last_injected_at, kept.last_helpful_at, kept.last_decayed_at) == (None, None, None)
+
+
+def test_unknown_sources_are_created_on_first_use(memory: Memory, clock: ScriptedClock) -> None:
+    kept = memory.learn(learning(source_outcome_id=" launch ", source_task_id=" task-9 ")).learning
+    assert (kept.source_outcome_id, kept.source_task_id) == ("launch", "task-9")
+    (task,) = memory.work.tasks()
+    assert (task.id, task.outcome_id, task.created_at) == ("task-9", "launch", clock.now())
+    assert [outcome.id for outcome in memory.work.outcomes()] == ["launch"]
+    assert memory.why(kept.id).sources[0]["task_id"] == "task-9"
+
+
+def test_an_outcome_may_be_a_source_without_a_task(memory: Memory) -> None:
+    kept = memory.learn(learning(source_outcome_id=" launch ")).learning
+    assert (kept.source_outcome_id, memory.work.tasks()) == ("launch", [])
+
+
+def test_a_known_source_keeps_its_name(memory: Memory) -> None:
+    memory.work.add_outcome(" launch ", name="The launch")
+    memory.work.add_task(" task-9 ", outcome="launch", title="Go live")
+    memory.learn(learning(source_outcome_id="launch", source_task_id="task-9"))
+    assert [outcome.name for outcome in memory.work.outcomes()] == ["The launch"]
+    assert [(task.title, task.outcome_id) for task in memory.work.tasks()] == [("Go live", "launch")]
+
+
+@pytest.mark.parametrize("listing", ["tasks", "outcomes", "discoveries", "injections"])
+@pytest.mark.parametrize("limit", [0, -1, 10**9, 1e9, "5", None])
+def test_a_list_of_work_has_a_sensible_length(memory: Memory, listing: str, limit: Any) -> None:
+    with pytest.raises(BadInput, match="limit"):
+        getattr(memory.work, listing)(limit=limit)
+
+
+# The same insight again
+
+
+def test_the_same_insight_again_is_merged(open_memory: Opener, clock: ScriptedClock) -> None:
+    first = open_memory(PERSON).learn(learning(source_task_id="task-1")).learning
+    clock.advance(days=1)
+    memory = open_memory(AGENT)
+    again = memory.learn(learning(context="Elsewhere altogether", source_task_id="task-2"))
+    assert again.merged
+    assert again.learning.id == first.id
+    after = memory.learnings.get(first.id)
+    assert after == again.learning
+    assert (after.recurrence, after.version, after.context) == (2, 2, first.context)
+    assert (after.confidence, after.times_helpful) == (first.confidence, 0)
+    explained = memory.why(first.id)
+    assert [(source["task_id"], source["trust"]) for source in explained.sources] == [
+        ("task-1", "human"),
+        ("task-2", "agent"),
+    ]
+    assert explained.events[-1].what == "learning.recurred"
+    assert memory.learnings.page(status="all")[1] == 1
+
+
+def test_nearly_the_same_words_are_the_same_insight(memory: Memory) -> None:
+    first = memory.learn(learning()).learning
+    again = memory.learn(learning(title="Stripe webhooks can arrive out of order", action=WEBHOOKS["action"] + "."))
+    assert (again.merged, again.learning.id) == (True, first.id)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Always retry payment requests after a timeout", "Never retry payment requests after a timeout"),
+        ("Do retry payment requests after a timeout", "Do not retry payment requests after a timeout"),
+        ("Enable caching for the price list", "Disable caching for the price list"),
+        ("Set the pool size to 10 connections", "Set the pool size to 50 connections"),
+        ("Increase the timeout for uploads", "Decrease the timeout for uploads"),
+    ],
+)
+def test_opposites_never_merge(memory: Memory, one: str, other: str) -> None:
+    said = {"context": "Checkout", "implication": "Payments depend on it"}
+    first = memory.learn(title=one, observation=one, action=one, **said)
+    second = memory.learn(title=other, observation=other, action=other, **said)
+    assert not second.merged
+    assert second.learning.id != first.learning.id
+    assert memory.learnings.get(first.learning.id).recurrence == 1
+
+
+def test_different_insights_do_not_merge(memory: Memory) -> None:
+    for base in (WEBHOOKS, MIGRATIONS, FLAKY):
+        assert not memory.learn(learning(base)).merged
+    assert memory.learnings.page()[1] == 3
+
+
+@pytest.mark.parametrize("state", ["archived", "superseded"])
+def test_what_is_out_of_use_takes_nothing_in(memory: Memory, state: str) -> None:
+    first = memory.learn(learning()).learning
+    if state == "archived":
+        memory.learnings.archive(first.id)
+    else:
+        memory.learnings.supersede(first.id, memory.learn(learning(FLAKY)).learning.id)
+    assert not memory.learn(learning()).merged
+
+
+def test_what_came_from_outside_does_not_swallow_what_we_learn_ourselves(open_memory: Opener) -> None:
+    """Merged into an external learning, a person's own would never be injected."""
+    foreign = open_memory(STRANGER).learn(learning()).learning
+    own = open_memory(PERSON).learn(learning())
+    assert not own.merged
+    memory = open_memory(AGENT)
+    assert [each.id for each in memory.inject(task="t", outcome="o", title="stripe webhooks order").learnings] == [
+        own.learning.id
+    ]
+    assert open_memory(STRANGER).learn(learning()).learning.id in (foreign.id, own.learning.id)
+
+
+# Three different tasks propose a best practice
+
+
+def recur(memory: Memory, *tasks: str | None) -> str:
+    for task in tasks:
+        id = memory.learn(learning(pattern_type="gotcha", source_task_id=task)).learning.id
+    return id
+
+
+@pytest.mark.parametrize(
+    ("tasks", "proposals"),
+    [
+        (("a", "b"), 0),
+        (("a", "b", "c"), 1),
+        (("a", "a", "a"), 0),
+        (("a", "b", "b", "a"), 0),
+        ((None, None, None), 0),
+        (("a", "b", "c", "d", "e"), 1),
+    ],
+)
+def test_three_different_tasks_propose_a_best_practice_once(
+    memory: Memory, tasks: tuple[str, ...], proposals: int
+) -> None:
+    id = recur(memory, *tasks)
+    matters = memory.inbox.waiting()
+    assert [(matter.kind, matter.subject) for matter in matters] == [("best-practice", id)] * proposals
+
+
+def test_a_proposal_says_why(memory: Memory) -> None:
+    recur(memory, "a", "b", "c")
+    (matter,) = memory.inbox.waiting()
+    assert matter.reason == "the same insight came up in 3 different tasks"
+    assert matter.detail == {"title": WEBHOOKS["title"], "tasks": ["a", "b", "c"]}
+    assert memory.inbox.get(matter.number) == matter
+
+
+def test_accepting_makes_it_a_best_practice(memory: Memory, clock: ScriptedClock) -> None:
+    id = recur(memory, "a", "b", "c")
+    (matter,) = memory.inbox.waiting()
+    settled = memory.inbox.resolve(matter.number, "accept")
+    assert (settled.resolution, settled.resolved_at) == ("accept", clock.now())
+    assert memory.learnings.get(id).pattern_type == "best-practice"
+    assert memory.inbox.waiting() == []
+    recur(memory, "d")
+    assert memory.inbox.waiting() == []
+
+
+def test_dismissing_changes_nothing_and_does_not_come_back(memory: Memory) -> None:
+    id = recur(memory, "a", "b", "c")
+    memory.inbox.resolve(memory.inbox.waiting()[0].number, "dismiss")
+    assert memory.learnings.get(id).pattern_type == "gotcha"
+    recur(memory, "d", "e")
+    assert memory.inbox.waiting() == []
+
+
+def test_a_matter_is_settled_once_and_with_a_verb_it_knows(memory: Memory) -> None:
+    recur(memory, "a", "b", "c")
+    (matter,) = memory.inbox.waiting()
+    with pytest.raises(BadInput, match="accept, dismiss"):
+        memory.inbox.resolve(matter.number, "explode")
+    memory.inbox.resolve(matter.number, "dismiss")
+    with pytest.raises(Refused, match="settled before"):
+        memory.inbox.resolve(matter.number, "accept")
+    with pytest.raises(NotFound, match="99"):
+        memory.inbox.resolve(99, "accept")
+
+
+def test_only_a_person_settles_what_waits_for_a_person(open_memory: Opener) -> None:
+    recur(open_memory(AGENT), "a", "b", "c")
+    agent = open_memory(AGENT)
+    with pytest.raises(Refused, match="person"):
+        agent.inbox.resolve(agent.inbox.waiting()[0].number, "accept")
+    assert len(agent.inbox.waiting()) == 1

@@ -1,0 +1,101 @@
+"""What a text is searched by, and what it costs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.snippet import snippet
+from recollect.text.tokens import STOP_WORDS, terms, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("the of and", []),
+        ("!!! ??? ...", []),
+        ("Go UI DB", ["go", "ui", "db"]),
+        ("C# and C++ and C", ["c#", "c++", "c"]),
+        ("F#minor", ["f", "minor"]),
+        (".NET and Node.js", [".net", "node", "js"]),
+        ("retryWithBackoff", ["retrywithbackoff", "retri", "backoff"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("snake_case_name", ["snake_case_name", "snake", "case", "name"]),
+        ("src/billing/webhooks.py", ["src", "bill", "webhook", "py"]),
+        ("v2.10.3", ["2.10.3"]),
+        ("2.10.3", ["2.10.3"]),
+        ("webhook webhooks", ["webhook", "webhook"]),
+        ("Café CAFÉ", ["cafe", "cafe"]),
+        ("ＦＵＬＬ width", ["full", "width"]),
+        ("データベース", ["データ"[:2], "ータ", "タベ", "ベー", "ース"]),
+        ("漢", ["漢"]),
+        ("漢字Go", ["漢字", "go"]),
+        ("豈", ["豈"[:1]]),
+        ("LEARNING_HELPFUL", ["learning_helpful", "learn", "help"]),
+        ("x" * 100, ["x" * 64]),
+    ],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_terms_are_what_programmers_search_for(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ue000", "\x00", "\uf8ff"], ids=ascii)
+def test_what_is_no_character_is_no_term(text: str) -> None:
+    assert all(term.isascii() and term.isalpha() for term in terms(text))
+
+
+@given(st.text(st.characters(codec=None)))
+def test_terms_can_be_stored_in_a_line_and_found_again(text: str) -> None:
+    for term in terms(text):
+        assert term not in STOP_WORDS
+        assert term.split() == [term]
+        assert 1 <= len(term) <= 64
+        term.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("", 0),
+        ("one two three", 4),
+        ("one two three four", 6),
+        ("漢字漢字", 6),
+        ("x" * 600, 100),
+        ("漢 word", 3),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_a_text_costs_words_over_three_quarters(text: str, cost: int) -> None:
+    assert tokens(text) == cost
+
+
+@given(st.text(), st.text())
+def test_more_text_never_costs_less(one: str, other: str) -> None:
+    assert tokens(f"{one} {other}") >= tokens(one)
+
+
+def test_a_short_line_is_its_own_snippet() -> None:
+    assert snippet("Webhooks overtake each other", frozenset({"webhook"})) == "Webhooks overtake each other"
+
+
+def test_a_snippet_shows_the_match_in_a_long_line() -> None:
+    line = "far away words " * 40 + "the needle is here " + "more words follow " * 40
+    cut = snippet(line, frozenset({"needl"}))
+    assert "needle" in cut
+    assert len(cut) <= 164
+    assert cut.startswith("… ")
+    assert cut.endswith(" …")
+
+
+def test_a_snippet_of_a_line_that_matches_at_once_starts_there() -> None:
+    cut = snippet("needle " + "word " * 100, frozenset({"needl"}))
+    assert cut.startswith("needle word")
+    assert cut.endswith("word …")
+
+
+@given(st.text(), st.integers(20, 200))
+def test_a_snippet_is_never_wider_than_asked(line: str, width: int) -> None:
+    assert len(snippet(line, frozenset({"x"}), width=width)) <= width + 4
