@@ -62,7 +62,7 @@ class Model:
     def learn(self, id: str, entry: Entry) -> str:
         for known_id, known in sorted(self.entries.items()):
             if known.key == entry.key and known.status == "active":
-                self.entries[known_id] = replace(known, recurrence=known.recurrence + 1, version=known.version + 1)
+                self.entries[known_id] = replace(known, recurrence=known.recurrence + 1)
                 return known_id
         self.entries[id] = entry
         self.changes.append(Change(id, {"status": "archived"}, {}))

@@ -271,7 +271,7 @@ def test_the_same_insight_again_is_merged(open_memory: Opener, clock: ScriptedCl
     assert again.learning.id == first.id
     after = memory.learnings.get(first.id)
     assert after == again.learning
-    assert (after.recurrence, after.version, after.context) == (2, 2, first.context)
+    assert (after.recurrence, after.version, after.context) == (2, 1, first.context)
     assert (after.confidence, after.times_helpful) == (first.confidence, 0)
     explained = memory.why(first.id)
     assert [(source["task_id"], source["trust"]) for source in explained.sources] == [

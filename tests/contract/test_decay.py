@@ -131,7 +131,7 @@ def test_decay_says_what_it_did_and_leaves_the_version(memory: Memory, clock: Sc
     kept = memory.learn(learning()).learning
     created = clock.now()
     clock.advance(days=65)
-    assert dict(memory.cycle().steps)["decay"] == "1 learnings lost confidence"
+    assert dict(memory.cycle().steps)["decay"] == "1 learning lost confidence"
     after = memory.learnings.get(kept.id)
     assert (after.version, after.last_decayed_at) == (kept.version, created + 60 * DAY)
     event = memory.learnings.history(kept.id)[-1]

@@ -145,8 +145,8 @@ def _shared(one: set[str], other: set[str]) -> float:
 
 def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str, change: str) -> Learning:
     now = ctx.clock.now()
-    after = replace(known, recurrence=known.recurrence + 1, updated_at=now, version=known.version + 1)
-    rows.save(tx, after, expect=known.version)
+    after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
+    rows.count_recurrence(tx, known.id, at=now)
     _add_source(tx, known.id, new, origin, ctx.actor, now)
     events.record(
         tx,

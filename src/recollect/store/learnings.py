@@ -222,6 +222,15 @@ def set_decayed(tx: Tx, id: str, *, stored: int, until: int) -> None:
     )
 
 
+def count_recurrence(tx: Tx, id: str, *, at: int) -> None:
+    """Seen once more; not an edit, so somebody's open edit stays good."""
+    tx.run(
+        "UPDATE learnings SET recurrence = recurrence + 1, updated_at = :at WHERE space = :space AND id = :id",
+        id=id,
+        at=at,
+    )
+
+
 def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: int, at: int) -> None:
     """Move the counters and the confidence together; `helpful` and `not_helpful` are steps."""
     tx.run(
