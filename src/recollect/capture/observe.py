@@ -11,8 +11,8 @@ from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
-from recollect.core.learning import PatternType
-from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.learning import COIA, PatternType
+from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, DiscoveryType
 from recollect.models.asking import Ask, ask
 from recollect.models.prompts import load_prompt
@@ -20,8 +20,7 @@ from recollect.store import events, learnings, tasks
 from recollect.store.files import content_hash
 from recollect.text.coia import Coia, extract, read_discoveries
 from recollect.text.frame import strip
-from recollect.text.normal import clean
-from recollect.text.redact import redact
+from recollect.text.kept import kept
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
@@ -47,8 +46,9 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     """Read `DISCOVERY[type]: text` lines. Reading the same output twice changes nothing."""
     task = check_id(task, "task")
     outcome = check_id(outcome, "outcome") if outcome is not None else None
+    title = kept(title)
     found = read_discoveries(strip(output))
-    kept: list[Discovery] = []
+    discoveries: list[Discovery] = []
     captured: list[Captured] = []
     known_before = 0
     for kind, text in found.discoveries:
@@ -61,9 +61,12 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
             result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
         if result is not None:
             captured.append(result)
-        kept.append(_settled(ctx, discovery, result))
+        discoveries.append(_settled(ctx, discovery, result))
     return Observed(
-        discoveries=tuple(kept), captured=tuple(captured), unknown_types=found.unknown_types, known_before=known_before
+        discoveries=tuple(discoveries),
+        captured=tuple(captured),
+        unknown_types=found.unknown_types,
+        known_before=known_before,
     )
 
 
@@ -71,7 +74,7 @@ def _keep(
     ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
 ) -> Discovery | None:
     """The raw discovery as a row; None when this task reported it before, unless nobody came to learn from it."""
-    content = redact(clean(text)).text
+    content = kept(text)
     discovery = Discovery(
         id=ctx.ids("disc"),
         type=kind,
@@ -140,12 +143,12 @@ def _read_coia(text: str) -> Coia:
     """A model's answer, checked like any stranger's."""
     try:
         given = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
-        fields = {name: given[name] for name in ("title", "context", "observation", "implication", "action")}
-        tags = tuple(given.get("tags") or ())[:5]
+        fields = {name: given[name] for name in ("title", *COIA)}
+        tags = given.get("tags") or []
         domain = given.get("domain") or None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput(f"not the JSON that was asked for: {error}") from None
-    NewLearning(**fields, tags=tags, domain=domain)
-    if len(fields["title"]) > TITLE_LIMIT:
-        raise BadInput("the title is too long")
-    return Coia(**fields, tags=tags, domain=domain)
+    if not isinstance(tags, list):
+        raise BadInput("tags must be a list of words")
+    checked = NewLearning(**fields, tags=tuple(tags[:5]), domain=domain)
+    return Coia(**fields, tags=checked.tags, domain=domain)
