@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from recollect.core.actor import lowest
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
@@ -21,8 +22,9 @@ from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
-# What an edit may move and undo brings back. Counters are not here: what happened, happened.
-STATE = ("title", *COIA, "tags", "domain", "pattern_type", "confidence", "status", "superseded_by", "pinned", "trust")
+# What a change may move and undo brings back. Other counters are not here: what happened, happened.
+WRITTEN = ("title", *COIA, "tags", "domain")
+STATE = (*WRITTEN, "pattern_type", "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
@@ -40,7 +42,13 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
         given["confidence"] = thousandths(given["confidence"]) / 1000
-    return _changed(ctx, id, "learning.edited", lambda _, now: replace(now, **given), expect=expect)
+
+    def change(_: Tx, learning: Learning) -> Learning:
+        after = replace(learning, **given)
+        rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
+        return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
+
+    return _changed(ctx, id, "learning.edited", change, expect=expect)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
@@ -96,8 +104,9 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
             raise Refused(f"{keep} cannot be merged with itself")
         if gone.status == "superseded":
             raise Refused(f"{other} is already superseded by {gone.superseded_by}")
-        if other in rows.successors(tx, keep):
-            raise Refused(f"{keep} is itself replaced by {other}; merge the other way round")
+        if taker.status != "active":
+            raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
+        own = rows.sources(tx, keep)
         for source in rows.sources(tx, other):
             rows.add_source(
                 tx,
@@ -111,7 +120,9 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
             )
         tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
         merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
-        _save(tx, ctx, taker, merged, "learning.merged", change_id, kept(reason) or f"took in {other}")
+        _save(
+            tx, ctx, taker, merged, "learning.merged", change_id, kept(reason) or f"took in {other}", sources=len(own)
+        )
         superseded = replace(gone, status="superseded", superseded_by=keep)
         _save(tx, ctx, gone, superseded, "learning.superseded", change_id, kept(reason) or f"merged into {keep}")
         return rows.get(tx, keep)
@@ -126,7 +137,11 @@ def adopt(ctx: Context, id: str) -> Learning:
     """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
     if ctx.actor.trust != "human":
         raise Refused("only a person may adopt what came from outside; run this from your own terminal")
-    return _changed(ctx, id, "learning.adopted", lambda _, now: replace(now, trust="agent"))
+
+    def change(_: Tx, learning: Learning) -> Learning:
+        return replace(learning, trust="agent") if learning.trust == "external" else learning
+
+    return _changed(ctx, id, "learning.adopted", change)
 
 
 def undo(ctx: Context) -> list[Learning]:
@@ -138,13 +153,15 @@ def undo(ctx: Context) -> list[Learning]:
         for event in reversed(change):
             current = rows.get(tx, event.subject)
             created = event.what == "learning.created"
-            before = {"status": "archived", "superseded_by": None} if created else event.old
+            before: dict[str, Any] = {"status": "archived", "superseded_by": None} if created else event.old
             moved = {} if created else {name: value for name, value in event.new.items() if name in STATE}
             if any(_shown(getattr(current, name)) != value for name, value in moved.items()):
                 raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
             state: dict[str, Any] = {name: value for name, value in before.items() if name in STATE}
             if "tags" in state:
                 state["tags"] = tuple(state["tags"])
+            if "sources" in before:
+                rows.keep_sources(tx, event.subject, first=before["sources"])
             after = replace(current, **state)
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
@@ -171,12 +188,25 @@ def _changed(
         return rows.get(tx, id)
 
 
-def _save(tx: Tx, ctx: Context, before: Learning, after: Learning, what: str, change: str, reason: str) -> None:
-    """Write what differs, with its event; a change that changes nothing leaves no trace."""
+def _save(
+    tx: Tx,
+    ctx: Context,
+    before: Learning,
+    after: Learning,
+    what: str,
+    change: str,
+    reason: str,
+    *,
+    sources: int | None = None,
+) -> None:
+    """Write what differs, with its event; a change that changes nothing leaves no trace.
+
+    `sources` is how many there were before the change, when it added some.
+    """
     old = {name: getattr(before, name) for name in STATE}
     new = {name: getattr(after, name) for name in STATE}
     moved = [name for name in STATE if old[name] != new[name]]
-    if not moved and before.recurrence == after.recurrence:
+    if not moved:
         return
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
@@ -188,7 +218,7 @@ def _save(tx: Tx, ctx: Context, before: Learning, after: Learning, what: str, ch
         change=change,
         subject=before.id,
         what=what,
-        old={name: _shown(old[name]) for name in moved},
+        old={name: _shown(old[name]) for name in moved} | ({"sources": sources} if sources is not None else {}),
         new={name: _shown(new[name]) for name in moved},
         reason=reason,
     )

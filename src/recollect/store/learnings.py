@@ -275,6 +275,15 @@ def add_source(
     )
 
 
+def keep_sources(tx: Tx, id: str, *, first: int) -> None:
+    """Drop the sources that were added after the first so many."""
+    tx.run(
+        "DELETE FROM learning_sources WHERE space = :space AND learning_id = :id AND position > :first",
+        id=id,
+        first=first,
+    )
+
+
 def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
     """Where a learning came from, first source first."""
     names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")
