@@ -78,13 +78,14 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
 def remember(
     ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
 ) -> list[Injection]:
-    """Remember what a task was shown; shown again, it is the same injection."""
+    """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
+    task, outcome = check_id(task, "task"), check_id(outcome, "outcome")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_outcome(tx, outcome, at=now)
         tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        for id in learnings:
+        for id in (learning.id for learning in rows.many(tx, learnings)):
             if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
                 events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
         return [made for made in injections.of_task(tx, task) if made.learning_id in learnings]

@@ -13,7 +13,7 @@ from typing import Any
 from recollect.core.actor import Actor
 from recollect.core.clock import ScriptedClock
 from recollect.core.context import Context
-from recollect.core.errors import RecollectError, Trouble
+from recollect.core.errors import BadInput, RecollectError, Trouble
 from recollect.store import events, spool
 from recollect.store.project import Project
 
@@ -40,7 +40,7 @@ def replay(ctx: Context, project: Project) -> int:
             if record is None:
                 spool.set_aside(path)
                 continue
-            _replay_one(ctx, record)
+            _replay_one(ctx, _checked(record))
         except Trouble:
             return done
         except (RecollectError, KeyError, TypeError):
@@ -49,6 +49,16 @@ def replay(ctx: Context, project: Project) -> int:
         spool.done(path)
         done += 1
     return done
+
+
+def _checked(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with the types it was written with. One that is not would fail at every opening, for ever."""
+    texts = [record["id"], *record["actor"].values()] if isinstance(record["actor"], dict) else [None]
+    for value in record["arguments"].values():
+        texts += value if isinstance(value, list) else [value]
+    if not isinstance(record["at"], int) or not all(isinstance(text, str) for text in texts):
+        raise BadInput("not a record of the spool")
+    return record
 
 
 def _replay_one(ctx: Context, record: dict[str, Any]) -> None:

@@ -16,7 +16,10 @@ _COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at
 
 
 def record(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
-    """True the first time a learning is shown to a task; showing it again is the same injection."""
+    """True the first time a learning is shown to a task; showing it again is the same injection.
+
+    The spool may bring an injection that is older than the last: the time of the last use only moves forward.
+    """
     fresh = tx.rows(
         """
         INSERT INTO injections (space, learning_id, task_id, outcome_id, injected_at)

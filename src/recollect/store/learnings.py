@@ -236,8 +236,10 @@ def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: in
     tx.run(
         """
         UPDATE learnings SET confidence = :stored, times_helpful = times_helpful + :helpful,
-          times_not_helpful = times_not_helpful + :not_helpful, updated_at = :at,
-          last_helpful_at = CASE WHEN :helpful > 0 THEN :at ELSE last_helpful_at END
+          times_not_helpful = times_not_helpful + :not_helpful,
+          updated_at = CASE WHEN updated_at > :at THEN updated_at ELSE :at END,
+          last_helpful_at = CASE WHEN :helpful > 0 AND coalesce(last_helpful_at, 0) < :at THEN :at
+            ELSE last_helpful_at END
         WHERE space = :space AND id = :id""",
         id=id,
         helpful=helpful,

@@ -48,7 +48,7 @@ def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
             yield path, record if isinstance(record, dict) else None
         except FileNotFoundError:
             continue
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             yield path, None
 
 

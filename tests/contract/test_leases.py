@@ -1,0 +1,98 @@
+"""Leases: one holder at a time, a fence that only grows, and an overtaken holder that may not write."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import AGENT, Opener
+from recollect import Memory, Refused, ScriptedClock
+from recollect.store import leases
+from samples import learning
+
+
+def test_a_lease_is_held_by_one_at_a_time(open_memory: Opener) -> None:
+    one, other = open_memory().context, open_memory(AGENT).context
+    lease = leases.take(one, "cycle", seconds=60)
+    assert lease is not None
+    assert leases.take(other, "cycle", seconds=60) is None
+    assert leases.take(one, "cycle", seconds=60) is None, "not even twice by the same process"
+    assert leases.take(other, "another name", seconds=60) is not None
+
+
+@pytest.mark.parametrize(("ms", "free"), [(59_999, False), (60_000, True), (60_001, True)])
+def test_a_lease_expires_by_itself(memory: Memory, clock: ScriptedClock, ms: int, free: bool) -> None:
+    first = leases.take(memory.context, "cycle", seconds=60)
+    clock.advance(ms=ms)
+    second = leases.take(memory.context, "cycle", seconds=60)
+    assert (second is not None) is free
+    if second and first:
+        assert second.fence == first.fence + 1
+
+
+def test_a_released_lease_is_free_and_its_fence_goes_on(memory: Memory) -> None:
+    fences = []
+    for _ in range(3):
+        lease = leases.take(memory.context, "cycle", seconds=60)
+        assert lease is not None
+        fences.append(lease.fence)
+        leases.release(memory.context, lease)
+    assert fences == [1, 2, 3]
+
+
+def test_an_overtaken_holder_may_neither_write_nor_renew_nor_release(memory: Memory, clock: ScriptedClock) -> None:
+    slow = leases.take(memory.context, "cycle", seconds=60)
+    clock.advance(seconds=61)
+    fast = leases.take(memory.context, "cycle", seconds=60)
+    assert slow is not None
+    assert fast is not None
+    with pytest.raises(Refused, match="took over"), memory.context.db.write(memory.context.space) as tx:
+        leases.check(tx, slow)
+    with pytest.raises(Refused):
+        leases.renew(memory.context, slow, seconds=600)
+    leases.release(memory.context, slow)
+    assert leases.take(memory.context, "cycle", seconds=60) is None, "the faster one still holds it"
+    with memory.context.db.write(memory.context.space) as tx:
+        leases.check(tx, fast)
+
+
+def test_what_an_overtaken_holder_wrote_is_rolled_back(memory: Memory, clock: ScriptedClock) -> None:
+    slow = leases.take(memory.context, "cycle", seconds=60)
+    assert slow is not None
+    clock.advance(seconds=61)
+    leases.take(memory.context, "cycle", seconds=60)
+
+    def write_late() -> None:
+        with memory.context.db.write(memory.context.space) as tx:
+            tx.run("INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, 'late', '', 0)")
+            leases.check(tx, slow)
+
+    with pytest.raises(Refused):
+        write_late()
+    assert memory.work.outcomes() == []
+
+
+def test_renewing_gives_more_time(memory: Memory, clock: ScriptedClock) -> None:
+    lease = leases.take(memory.context, "cycle", seconds=60)
+    assert lease is not None
+    clock.advance(seconds=50)
+    leases.renew(memory.context, lease, seconds=60)
+    clock.advance(seconds=59)
+    assert leases.take(memory.context, "cycle", seconds=60) is None
+
+
+def test_a_cycle_that_another_process_is_at_does_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    kept = memory.learn(learning()).learning
+    clock.advance(days=30)
+    lease = leases.take(memory.context, "cycle", seconds=60)
+    assert lease is not None
+    report = memory.cycle()
+    assert (report.held, report.steps) == (True, ())
+    assert memory.learnings.get(kept.id).confidence == 0.7
+    leases.release(memory.context, lease)
+    assert memory.cycle().held is False
+    assert memory.learnings.get(kept.id).confidence == 0.68
+
+
+def test_a_cycle_gives_its_lease_back(memory: Memory) -> None:
+    memory.cycle()
+    assert leases.take(memory.context, "cycle", seconds=1) is not None

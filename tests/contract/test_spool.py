@@ -1,0 +1,188 @@
+"""The spool: what cannot be written now is shown anyway and written later, once, as if it had been in time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import AGENT, PERSON, Opener
+from recollect import Memory, ScriptedClock, Trouble
+from samples import FLAKY, learning
+from stored import everything_stored
+
+SECRET = "AKIAIOSFODNN7EXAMPQZ"
+
+
+@pytest.fixture
+def busy(open_memory: Opener, environ: dict[str, str]) -> Memory:
+    """A memory that gives up on a locked store at once."""
+    environ["RECOLLECT_STORE_BUSY_SECONDS"] = "0.05"
+    return open_memory(AGENT)
+
+
+def spool_files(memory: Memory) -> list[Path]:
+    return [path for folder in memory.project.spools if folder.is_dir() for path in sorted(folder.iterdir())]
+
+
+def put_record(memory: Memory, record: Any, name: str = "000-x.json") -> Path:
+    folder = memory.project.spools[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    text = record if isinstance(record, str) else json.dumps(record)
+    (folder / name).write_text(text, "utf-8")
+    return folder / name
+
+
+def record(kept_id: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": "spooled_1",
+        "verb": "inject",
+        "at": 1772442000000,
+        "actor": {"name": "claude-code", "channel": "hook", "trust": "agent"},
+        "arguments": {"task": "task-1", "outcome": "billing", "title": "Webhooks", "learnings": [kept_id]},
+        **changes,
+    }
+
+
+def test_a_locked_store_still_gives_the_block_and_remembers_it_later(
+    open_memory: Opener, busy: Memory, clock: ScriptedClock
+) -> None:
+    holder = open_memory(PERSON)
+    kept = holder.learn(learning()).learning
+    shown_at = clock.now()
+    with holder.context.db.write(holder.context.space):
+        chosen = busy.inject(task="task-1", outcome="billing", title=f"Stripe webhooks order {SECRET}")
+        with pytest.raises(Trouble):
+            busy.learn(learning(FLAKY))
+    assert kept.id in chosen.markdown
+    assert busy.status().spooled == 1
+    assert busy.learnings.get(kept.id).times_injected == 0
+    assert SECRET.encode() not in everything_stored(busy)
+
+    clock.advance(days=2)
+    later = open_memory(PERSON)
+    assert spool_files(later) == []
+    after = later.learnings.get(kept.id)
+    assert (after.times_injected, after.last_injected_at) == (1, shown_at)
+    event = later.why(kept.id).events[-1]
+    assert (event.what, event.at, event.who, event.channel) == (
+        "learning.injected",
+        shown_at,
+        "claude-code",
+        "hook",
+    )
+    assert [task.created_at for task in later.work.tasks()] == [shown_at]
+    assert open_memory(PERSON).learnings.get(kept.id) == after
+    assert later.feedback(f"LEARNING_HELPFUL: {kept.id}", task="task-1").counted == (kept.id,)
+
+
+def test_a_record_that_was_replayed_before_a_crash_is_not_replayed_again(open_memory: Opener) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    put_record(memory, record(kept.id))
+    open_memory()
+    put_record(memory, record(kept.id, arguments={**record(kept.id)["arguments"], "task": "task-2"}))
+    assert open_memory().learnings.get(kept.id).times_injected == 1, "the same id is the same write"
+    assert spool_files(memory) == []
+
+
+def test_records_are_replayed_oldest_first(open_memory: Opener) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    said = record(kept.id, id="spooled_2", verb="feedback")
+    said["arguments"] = {"output": f"LEARNING_HELPFUL: {kept.id}", "task": "task-1"}
+    put_record(memory, said, "000002-b.json")
+    put_record(memory, record(kept.id), "000001-a.json")
+    after = open_memory().learnings.get(kept.id)
+    assert (after.times_injected, after.times_helpful, after.confidence) == (1, 1, 0.75)
+
+
+def test_a_late_record_does_not_turn_back_the_last_use(open_memory: Opener, clock: ScriptedClock) -> None:
+    """Decay counts from the last use; a replay of an earlier one must not move it."""
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    spooled_at = clock.now()
+    clock.advance(days=10)
+    memory.inject(task="task-2", outcome="billing", title="", learnings=(kept.id,))
+    memory.rate(kept.id, "helpful", task="task-2")
+    put_record(memory, record(kept.id, at=spooled_at), "000001-a.json")
+    said = record(kept.id, id="spooled_2", verb="feedback", at=spooled_at)
+    said["arguments"] = {"output": f"LEARNING_HELPFUL: {kept.id}", "task": "task-1"}
+    put_record(memory, said, "000002-b.json")
+    after = open_memory().learnings.get(kept.id)
+    assert (after.times_injected, after.last_injected_at) == (2, clock.now())
+    assert (after.times_helpful, after.last_helpful_at) == (2, clock.now())
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        "",
+        "not json",
+        "[1, 2]",
+        "null",
+        '{"id": "x"',
+        "{}",
+        "[" * 100_000,
+        {"verb": "explode"},
+        {"verb": "inject", "arguments": {"task": "t"}},
+        {"arguments": {"task": 5, "outcome": "o", "title": "t", "learnings": []}},
+        {"arguments": {"task": "t", "outcome": "o", "title": 5, "learnings": []}},
+        {"arguments": {"task": "t", "outcome": "o", "title": "t", "learnings": 5}},
+        {"arguments": {"task": "t", "outcome": "o", "title": "t", "learnings": [5]}},
+        {"arguments": {"task": "", "outcome": "o", "title": "t", "learnings": []}},
+        {"actor": {"name": "x"}},
+        {"actor": None},
+        {"at": "yesterday"},
+        {"at": None},
+        {"at": [1]},
+        {"id": 5},
+    ],
+    ids=lambda unreadable: str(unreadable)[:60],
+)
+def test_an_unreadable_record_is_set_aside_and_blocks_nothing(open_memory: Opener, unreadable: Any) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    bad = put_record(
+        memory, record(kept.id, **unreadable) if isinstance(unreadable, dict) else unreadable, "000-a.json"
+    )
+    put_record(memory, record(kept.id, id="spooled_9"), "001-b.json")
+    after = open_memory()
+    assert after.learnings.get(kept.id).times_injected == 1, "the one behind it was replayed"
+    assert [path.name for path in spool_files(memory)] == [bad.with_suffix(".unreadable").name]
+    assert after.status().spooled == 0
+
+
+def test_a_record_about_a_learning_that_is_gone_blocks_nothing(open_memory: Opener) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    given = record(kept.id)
+    given["arguments"]["learnings"] = ["learn_purged", kept.id]
+    put_record(memory, given)
+    after = open_memory()
+    assert after.learnings.get(kept.id).times_injected == 1
+    assert [each.learning_id for each in after.work.injections(task="task-1")] == [kept.id]
+
+
+def test_a_store_that_is_still_locked_keeps_the_spool(open_memory: Opener, busy: Memory) -> None:
+    kept = busy.learn(learning()).learning
+    put_record(busy, record(kept.id))
+    holder = open_memory(PERSON)  # replays it
+    put_record(busy, record(kept.id, id="spooled_2", arguments={**record(kept.id)["arguments"], "task": "task-2"}))
+    with holder.context.db.write(holder.context.space):
+        assert open_memory(AGENT).status().spooled == 1
+    assert open_memory(AGENT).status().spooled == 0
+
+
+def test_a_read_only_project_spools_in_the_users_state_folder(
+    open_memory: Opener, busy: Memory, clock: ScriptedClock
+) -> None:
+    holder = open_memory(PERSON)
+    kept = holder.learn(learning()).learning
+    busy.project.spools[0].write_text("a file where the folder should be")
+    with holder.context.db.write(holder.context.space):
+        busy.inject(task="task-1", outcome="billing", title="Stripe webhooks order")
+    assert len(list(busy.project.spools[1].iterdir())) == 1
+    assert open_memory().learnings.get(kept.id).times_injected == 1
