@@ -14,6 +14,7 @@ from recollect.core.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, tzinfo
+    from zoneinfo import ZoneInfo
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -75,6 +76,16 @@ def iso(ms: int) -> str:
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     text = moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
     return text.replace("+00:00", "Z")
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """The time zone of an IANA name."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise BadInput(f"{name!r} is not an IANA time zone such as Europe/Berlin; set timezone") from None
 
 
 def day_of(ms: int, zone: tzinfo) -> date:

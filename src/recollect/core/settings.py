@@ -12,6 +12,8 @@ from typing import Any
 from recollect.core.errors import BadInput
 from recollect.core.record import record
 
+LONGEST_WAIT = 3600
+
 
 @record
 class SearchSettings:
@@ -72,6 +74,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.space:
             check_space(self.space)
+        if not 0 <= self.store.busy_seconds <= LONGEST_WAIT:
+            raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
         if self.confidence.decay_clock not in ("calendar", "active"):
             raise BadInput("confidence.decay_clock must be calendar or active")
         for section, names in _SHARES.items():

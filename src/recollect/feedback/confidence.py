@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from recollect.core.clock import DAY, day_of
+from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NoHistory
@@ -76,7 +76,7 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
     if active is None:
         count, until = periods_due(used, now, rules.decay_days)
     else:
-        count, until = active_periods_due(used, now, rules.decay_days, active, ZoneInfo(ctx.settings.timezone))
+        count, until = active_periods_due(used, now, rules.decay_days, active, zone_named(ctx.settings.timezone))
     if not count:
         return 0
     before = round(learning.confidence * 1000)

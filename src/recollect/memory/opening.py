@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.models.scripted import NoModels
@@ -78,8 +79,6 @@ class LateGit:
 
     @cached_property
     def _repository(self) -> Repository:
-        from zoneinfo import ZoneInfo
-
         from recollect.store.history import Repository
 
-        return Repository(self._project.root, ZoneInfo(self._project.settings.timezone))
+        return Repository(self._project.root, zone_named(self._project.settings.timezone))

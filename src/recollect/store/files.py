@@ -84,9 +84,12 @@ def read_regular(folder: int, name: str) -> bytes | None:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
         return None
-    with os.fdopen(handle, "rb") as file:
-        _refuse_odd_file(file.fileno(), name)
-        return file.read()
+    try:
+        _refuse_odd_file(handle, name)
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(handle)
 
 
 def write_path(path: Path, text: str, *, mode: int = 0o644) -> None:
@@ -157,6 +160,8 @@ def translated(path: Path | str) -> Iterator[None]:
             raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
         if error.errno == errno.EISDIR:
             raise BadInput(f"{path} is a folder; a file cannot take its place") from None
+        if error.errno == errno.ENXIO:
+            raise BadInput(f"{path} is not a regular file; move it away") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
@@ -90,7 +91,7 @@ def create(
     named = _toml(file) if file.exists() else {}
     if not named.get("space"):
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        zone = named.get("timezone") or (_known_timezone(timezone) if timezone else local_timezone(environ))
+        zone = named.get("timezone") or (zone_named(timezone).key if timezone else local_timezone(environ))
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
         if file.exists():  # what is missing goes to the top, where no section has begun yet
@@ -148,15 +149,6 @@ def local_timezone(environ: Mapping[str, str]) -> str:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             continue
     return "UTC"
-
-
-def _known_timezone(name: str) -> str:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    try:
-        return ZoneInfo(name).key
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadInput(f"{name!r} is not an IANA time zone such as Europe/Berlin or UTC") from None
 
 
 def _users(environ: Mapping[str, str]) -> Settings:

@@ -70,8 +70,13 @@ class FolderVault:
 
     def paths(self, prefix: str = "") -> list[str]:
         """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
-        start = self.root.joinpath(*checked_parts(prefix)) if prefix else self.root
-        return sorted(path.relative_to(self.root).as_posix() for path in _walk(start))
+        parts = checked_parts(prefix) if prefix else []
+        with translated(prefix or self.root):
+            try:
+                with self._folder(parts, create=False) as folder:
+                    return sorted("/".join((*parts, *path)) for path in _walk(folder))
+            except FileNotFoundError:
+                return []
 
     @contextmanager
     def _folder(self, parts: list[str], *, create: bool) -> Iterator[int]:
@@ -128,15 +133,16 @@ def _changed(path: str) -> Stale:
     return Stale(f"{path} was changed by somebody else in the meantime; read it again")
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    try:
-        entries = list(os.scandir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
+def _walk(folder: int) -> Iterator[tuple[str, ...]]:
+    """The regular files below an open folder, as their parts."""
+    with os.scandir(folder) as entries:
+        seen = [entry for entry in entries if not entry.name.startswith(".")]
+    for entry in seen:
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(Path(entry.path))
+            inner = _open_folder(folder, entry.name, create=False)
+            try:
+                yield from ((entry.name, *rest) for rest in _walk(inner))
+            finally:
+                os.close(inner)
         elif entry.is_file(follow_symlinks=False):
-            yield Path(entry.path)
+            yield (entry.name,)

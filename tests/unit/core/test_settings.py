@@ -1,0 +1,189 @@
+"""Settings: every source, its precedence, what is refused, and what a repository may not choose by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import BadInput
+from recollect.core.settings import Settings, described, from_environment, merged
+from recollect.store import project
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def load(root: Path, environ: dict[str, str], text: str = "") -> Settings:
+    (root / "recollect.toml").write_text(f'space = "demo"\n{text}')
+    return project.load(root, environ).settings
+
+
+def test_each_source_wins_over_the_one_before(root: Path, environ: dict[str, str]) -> None:
+    assert load(root, environ).inject.budget == 1500
+    user = Path(environ["HOME"]) / ".config" / "recollect"
+    user.mkdir(parents=True)
+    (user / "config.toml").write_text("[inject]\nbudget = 1\nmax_learnings = 1\nmin_confidence = 0.1\n")
+    assert load(root, environ).inject.budget == 1
+    file = "[inject]\nbudget = 2\nmax_learnings = 2\n"
+    environ["RECOLLECT_INJECT_BUDGET"] = "3"
+    inject = load(root, environ, file).inject
+    assert (inject.budget, inject.max_learnings, inject.min_confidence) == (3, 2, 0.1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "colour = 1",
+        "[inject]\ncolour = 1",
+        "[colour]\nred = 1",
+        "inject = 5",
+        "[inject]\nbudget = '900'",
+        "[inject]\nbudget = 900.5",
+        "[inject]\nbudget = true",
+        "[inject]\nbudget = 0",
+        "[inject]\nmin_confidence = 1.5",
+        "[inject]\nmin_confidence = nan",
+        "[inject]\nmin_confidence = -0.1",
+        "[search]\nlimit = 0",
+        "[confidence]\ndecay_clock = 'lunar'",
+        "[confidence]\ndecay_days = 0",
+        "[store]\nbusy_seconds = -1",
+        "[store]\nbusy_seconds = nan",
+        "[store]\nbusy_seconds = inf",
+        "timezone = 5",
+        "timezone = ",
+        "[inject",
+    ],
+)
+def test_what_no_setting_may_be_is_refused(root: Path, environ: dict[str, str], text: str) -> None:
+    with pytest.raises(BadInput):
+        load(root, environ, text)
+
+
+@pytest.mark.parametrize("space", ["../../elsewhere", "/etc", "a/b", "..", ".hidden", "a b", "x" * 101, 'a"b', "a\\nb"])
+def test_a_space_is_a_plain_name(root: Path, environ: dict[str, str], space: str) -> None:
+    """It names a folder in the user's state; a repository's file must not choose another place."""
+    (root / "recollect.toml").write_text(f"space = '{space}'\n")
+    with pytest.raises(BadInput, match="space"):
+        project.load(root, environ)
+
+
+def test_a_project_without_a_space_says_what_to_do(root: Path, environ: dict[str, str]) -> None:
+    (root / "recollect.toml").write_text("")
+    with pytest.raises(BadInput, match="recollect init"):
+        project.load(root, environ)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "name", "value"),
+    [
+        ("RECOLLECT_INJECT_BUDGET", "900", "inject.budget", 900),
+        ("RECOLLECT_INJECT_MIN_CONFIDENCE", "0.75", "inject.min_confidence", 0.75),
+        ("RECOLLECT_TIMEZONE", "Europe/Berlin", "timezone", "Europe/Berlin"),
+        ("RECOLLECT_CONFIDENCE_DECAY_CLOCK", "active", "confidence.decay_clock", "active"),
+        ("RECOLLECT_STORE", "postgresql://x", "store.url", "postgresql://x"),
+        ("RECOLLECT_STORE_URL", "postgresql://x", "store.url", "postgresql://x"),
+        ("RECOLLECT_INJECT_BUDGET", "", "inject.budget", 1500),
+    ],
+)
+def test_the_environment_sets_any_option(
+    root: Path, environ: dict[str, str], variable: str, text: str, name: str, value: Any
+) -> None:
+    environ[variable] = text
+    found: Any = load(root, environ)
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert found == value
+
+
+@pytest.mark.parametrize("name", [name for name, _ in described()])
+def test_every_option_can_be_set_by_the_environment(name: str) -> None:
+    default = dict(described())[name]
+    given = from_environment({"RECOLLECT_" + name.replace(".", "_").upper(): str(default) or "text"})
+    for part in name.split("."):
+        given = given[part]
+    assert given == (default or "text")
+    assert type(given) is type(default)
+
+
+@pytest.mark.parametrize("text", ["many", "1.5", "1e9", "0x10"])
+def test_the_environment_gives_numbers_as_numbers(text: str) -> None:
+    with pytest.raises(BadInput, match="budget must be a number"):
+        from_environment({"RECOLLECT_INJECT_BUDGET": text})
+
+
+def test_a_whole_number_serves_as_a_decimal() -> None:
+    assert merged(Settings(), {"inject": {"min_confidence": 1}}, "here").inject.min_confidence == 1.0
+    with pytest.raises(BadInput):
+        merged(Settings(), {"inject": {"min_confidence": True}}, "here")
+
+
+def test_a_repository_may_not_choose_the_store_until_trusted(root: Path, environ: dict[str, str]) -> None:
+    text = "[store]\nurl = 'postgresql://elsewhere'\n"
+    with pytest.raises(BadInput, match="recollect trust"):
+        load(root, environ, text)
+    project.trust(root, environ)
+    assert load(root, environ, text).store.url == "postgresql://elsewhere"
+    with pytest.raises(BadInput, match="recollect trust"):
+        load(root, environ, text.replace("elsewhere", "another"))
+
+
+def test_a_trusted_file_is_trusted_where_it_is_only(root: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    text = "[store]\nurl = 'postgresql://elsewhere'\n"
+    (root / "recollect.toml").write_text(f'space = "demo"\n{text}')
+    project.trust(root, environ)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with pytest.raises(BadInput, match="recollect trust"):
+        load(copy, environ, text)
+
+
+def test_the_user_may_choose_the_store(root: Path, environ: dict[str, str]) -> None:
+    user = Path(environ["HOME"]) / ".config" / "recollect"
+    user.mkdir(parents=True)
+    (user / "config.toml").write_text("[store]\nurl = 'postgresql://mine'\n")
+    assert load(root, environ).store.url == "postgresql://mine"
+
+
+def test_a_changed_file_is_read_again(root: Path, environ: dict[str, str]) -> None:
+    (root / ".recollect").mkdir()
+    assert load(root, environ, "[inject]\nbudget = 11\n").inject.budget == 11
+    assert load(root, environ, "[inject]\nbudget = 222\n").inject.budget == 222
+    (root / ".recollect" / "settings.json").write_text("{")
+    assert project.load(root, environ).settings.inject.budget == 222
+
+
+def test_a_remembered_copy_passes_the_same_checks(root: Path, environ: dict[str, str]) -> None:
+    (root / ".recollect").mkdir()
+    text = "[store]\nurl = 'postgresql://elsewhere'\n"
+    for _ in range(2):
+        with pytest.raises(BadInput, match="recollect trust"):
+            load(root, environ, text)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"space": 'a"b'}, {"space": "../x"}, {"timezone": "Mars/Base"}, {"timezone": '"'}, {"timezone": "../x"}]
+)
+def test_a_project_is_not_begun_with_names_it_could_not_read_back(
+    root: Path, environ: dict[str, str], wrong: dict[str, str]
+) -> None:
+    with pytest.raises(BadInput):
+        project.create(root, environ, **wrong)
+    assert list(root.iterdir()) == []
+
+
+def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) -> None:
+    assert len(project.create(root, environ, space="demo", timezone="UTC")) == 3
+    before = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
+    assert project.create(root, environ) == []
+    assert project.create(root, environ, space="demo") == []
+    with pytest.raises(BadInput, match="already names space demo"):
+        project.create(root, environ, space="other")
+    assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == before
+    assert (root / ".gitignore").read_text() == ".recollect/\n"
