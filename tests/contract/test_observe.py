@@ -248,9 +248,7 @@ def test_no_transaction_is_open_while_a_model_thinks(open_memory: Opener) -> Non
     assert {task.id for task in memory.work.tasks()} == {"task-1", "meanwhile"}
 
 
-def test_a_discovery_whose_observer_died_is_learned_from_by_the_next(
-    open_memory: Opener, clock: ScriptedClock
-) -> None:
+def test_a_discovery_whose_observer_died_is_learned_from_by_the_next(open_memory: Opener, clock: ScriptedClock) -> None:
     """Kept raw before a model is asked; a crash in between must not lose the learning."""
 
     def dies(_: object) -> str:
