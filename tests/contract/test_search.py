@@ -46,7 +46,7 @@ def three(memory: Memory) -> Memory:
         "webhook OR",
         "NOT webhook",
         "webhook\x00",
-        "\x00webhook\x00order",
+        "\x00webhook \x00order",
         "webhook;DROP TABLE learnings;--",
         "webhook' OR '1'='1",
         "{webhook}",

@@ -74,7 +74,7 @@ class SqliteDb:
             connection.execute(
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-16000"
-            )
+            ).fetchall()  # the first pragma answers with a row, and apsw waits there until it is read
         self._local.connection = connection
         self._connections.append(connection)
         return connection

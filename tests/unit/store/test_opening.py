@@ -1,0 +1,124 @@
+"""Opening the embedded store: begun once, never begun anew by itself, and nothing that is not ours is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from recollect import NotInitialised
+from recollect.core.errors import StoreBusy, StoreDamaged, StoreNewer
+from recollect.store.opening import open_sqlite
+from recollect.store.schema import MIGRATIONS, VERSION
+from recollect.store.sqlite import SqliteDb
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "memory.db"
+
+
+def opened(path: Path, *, create: bool = True, busy_seconds: float = 1.0) -> SqliteDb:
+    path.parent.mkdir(exist_ok=True)
+    return open_sqlite(path, create=create, busy_seconds=busy_seconds)
+
+
+def test_a_new_store_is_safe_and_up_to_date(path: Path) -> None:
+    db = opened(path)
+    connection = db.connection()
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("synchronous") == 2, "FULL: acknowledged means synced"
+    assert connection.pragma("foreign_keys") == 1
+    assert connection.pragma("secure_delete") == 1
+    assert [name for (name,) in connection.execute("SELECT name FROM migrations ORDER BY position")] == list(MIGRATIONS)
+    assert connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall() == [(str(VERSION),)]
+    strict = dict(connection.execute("SELECT name, strict FROM pragma_table_list WHERE type = 'table'").fetchall())
+    assert strict["learnings"] == strict["events"] == 1
+    db.close()
+
+
+def test_opening_again_keeps_what_is_there(path: Path) -> None:
+    db = opened(path)
+    with db.write("s") as tx:
+        tx.run("INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, 'o', '', 0)")
+    db.close()
+    again = opened(path)
+    with again.read("s") as tx:
+        assert tx.value("SELECT count(*) FROM outcomes WHERE space = :space") == 1
+    again.close()
+
+
+def test_a_store_is_not_begun_unasked(path: Path) -> None:
+    with pytest.raises(NotInitialised, match="recollect init"):
+        opened(path, create=False)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def test_a_store_that_vanished_is_reported_not_begun_anew(path: Path, how: str) -> None:
+    opened(path).close()
+    for each in path.parent.glob("memory.db*"):
+        each.unlink()
+    if how == "empty":
+        path.touch()
+    with pytest.raises(StoreDamaged, match="it was there before"):
+        opened(path)
+    assert not path.exists() or path.stat().st_size == 0
+
+
+def test_a_newer_store_is_refused_and_not_touched(path: Path) -> None:
+    db = opened(path)
+    db.connection().execute("UPDATE meta SET value = ? WHERE name = 'schema'", (str(VERSION + 1),))
+    db.close()
+    with pytest.raises(StoreNewer, match="upgrade this program"):
+        opened(path)
+    connection = apsw.Connection(str(path))
+    assert connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchall() == [(str(VERSION + 1),)]
+    connection.close()
+
+
+def test_a_database_of_another_program_is_not_touched(path: Path) -> None:
+    path.parent.mkdir()
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="another program"):
+        opened(path)
+    connection = apsw.Connection(str(path))
+    assert connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall() == [("recipes",)]
+    connection.close()
+
+
+def test_a_file_that_is_no_database_is_reported_and_kept(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"not a database at all, but longer than a header would be" * 20)
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged, match="Nothing was deleted"):
+        opened(path)
+    assert path.read_bytes() == before
+
+
+def test_a_failed_write_leaves_nothing_behind(path: Path) -> None:
+    db = opened(path)
+
+    def half_done() -> None:
+        with db.write("s") as tx:
+            tx.run("INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, 'o', '', 0)")
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError):
+        half_done()
+    with db.read("s") as tx:
+        assert tx.value("SELECT count(*) FROM outcomes WHERE space = :space") == 0
+    db.close()
+
+
+def test_a_lock_held_too_long_is_said_in_words(path: Path) -> None:
+    holder, waiting = opened(path), opened(path, busy_seconds=0.05)
+    with holder.write("s"), pytest.raises(StoreBusy, match="another process"), waiting.write("s"):
+        pass
+    with holder.write("s"), waiting.read("s") as tx:
+        assert tx.value("SELECT count(*) FROM outcomes WHERE space = :space") == 0, "readers never wait"
+    holder.close()
+    waiting.close()
