@@ -15,7 +15,7 @@ from samples import FLAKY, learning
 @pytest.fixture
 def other(memory: Memory) -> Memory:
     """A second space in the same store, used before and after the first."""
-    second = Memory(replace(memory.context, space="another-project"), memory.project)
+    second = Memory(replace(memory.context, space=f"{memory.context.space}-other"), memory.project)
     second.work.add_outcome("warm-up")
     return second
 
