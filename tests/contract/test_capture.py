@@ -363,6 +363,12 @@ def test_three_different_tasks_propose_a_best_practice_once(
     assert [(matter.kind, matter.subject) for matter in matters] == [("best-practice", id)] * proposals
 
 
+def test_what_is_a_best_practice_already_is_not_proposed(memory: Memory) -> None:
+    for task in ("a", "b", "c"):
+        memory.learn(learning(pattern_type="best-practice", source_task_id=task))
+    assert memory.inbox.waiting() == []
+
+
 def test_a_proposal_says_why(memory: Memory) -> None:
     recur(memory, "a", "b", "c")
     (matter,) = memory.inbox.waiting()

@@ -61,7 +61,7 @@ def test_a_use_starts_the_period_anew(memory: Memory, clock: ScriptedClock) -> N
     clock.advance(days=29)
     memory.cycle()
     assert memory.learnings.get(kept.id).confidence == 0.7
-    clock.advance(days=1)
+    clock.advance(days=2)  # sixty days after creation, but one period after the use
     memory.cycle()
     assert memory.learnings.get(kept.id).confidence == 0.68
 
