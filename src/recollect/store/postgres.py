@@ -353,7 +353,7 @@ def _lost(place: str, error: psycopg.Error) -> StoreUnreachable:
 
 
 def _unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
-    reason = said.rpartition("FATAL: ")[2].strip() or said
+    reason = said.rpartition("FATAL: ")[2].strip().removeprefix("connection is bad: ")
     if "too many" in reason or "remaining connection slots" in reason:
         return StoreBusy(f"{place} takes no more connections ({reason}); try again, or put a pooler in front of it")
     if "password" in reason:
