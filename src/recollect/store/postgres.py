@@ -78,8 +78,8 @@ _HOPELESS = (
     "certificate",
     "server does not support SSL",
 )
-_PARAMETER = re.compile(r"'(?:[^']|'')*'|::|:([a-z_][a-z0-9_]*)|%", re.IGNORECASE)
-_translated: dict[str, bytes] = {}
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|::|\bIN \((:[a-z]+0(?:, :[a-z]+\d+)*)\)|:([a-z_][a-z0-9_]*)|%", re.IGNORECASE)
+_translated: dict[str, tuple[bytes, dict[str, list[str]]]] = {}
 
 
 class PostgresDb:
@@ -215,11 +215,14 @@ class _Session:
         self._binary = connection.cursor(binary=True)
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
-        self._cursor.execute(_for_psycopg(sql), params)
+        statement, lists = _for_psycopg(sql)
+        if lists:
+            params = {**params, **{name: [params[each] for each in names] for name, names in lists.items()}}
+        self._cursor.execute(statement, params)
         return self._cursor.fetchall() if self._cursor.description else []
 
     def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._cursor.executemany(_for_psycopg(sql), list(many))
+        self._cursor.executemany(_for_psycopg(sql)[0], list(many))
 
     def changes(self) -> int:
         return self._cursor.rowcount
@@ -385,15 +388,22 @@ def _fitting(tokens: list[str]) -> Iterator[list[str]]:
     yield group
 
 
-def _for_psycopg(sql: str) -> bytes:
-    """`:name` as psycopg writes it, worked out once per statement."""
+def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
+    """A statement as psycopg takes it, worked out once: `:name` becomes its placeholder.
+
+    `IN (:d0, :d1, …)` becomes one array, whose name and members come with it: hundreds of placeholders are slow to
+    parse on both sides.
+    """
     known = _translated.get(sql)
     if known is None:
-        known = _translated[sql] = _PARAMETER.sub(_placeholder, sql).encode()
+        lists: dict[str, list[str]] = {}
+
+        def placeholder(found: re.Match[str]) -> str:
+            if found[1]:
+                names = found[1].replace(":", "").split(", ")
+                lists[f"all_{names[0]}"] = names
+                return f"= ANY(%(all_{names[0]})s)"
+            return f"%({found[2]})s" if found[2] else found[0].replace("%", "%%")
+
+        known = _translated[sql] = (_PARAMETER.sub(placeholder, sql).encode(), lists)
     return known
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    if found[1]:
-        return f"%({found[1]})s"
-    return found[0].replace("%", "%%")
