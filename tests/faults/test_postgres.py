@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from conftest import PERSON
 from recollect import Memory
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreUnreachable
@@ -412,3 +413,28 @@ def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ
     assert "wrote 2026-03-01.md" in _command(project, team, "vault", "push").stdout
     assert "both sides are equal" in _command(project, team, "vault", "pull").stdout
     assert _command(project, environ, "vault", "pull").returncode == 2
+
+
+# Purged means gone
+
+
+def test_a_purged_text_is_in_no_table_and_no_index_of_the_server(tmp_path: Path, environ: dict[str, str]) -> None:
+    with own_server() as server:
+        url = server.url("team", user="agent")
+        initialise(url, admin=server.url())
+        root = tmp_path / "project"
+        root.mkdir()
+        with Memory.open(root, create=True, actor=PERSON, environ={**environ, "RECOLLECT_STORE": url}) as memory:
+            memory.learn(learning(observation="The zyzzogeton4711 overtakes every other delivery"))
+            memory.context.vault.append("2026-03-02.md", "zyzzogeton4711 was here\n")
+            server.sql("CHECKPOINT")
+            assert _holding(server, b"zyzzogeton4711")
+            memory.data.purge(text="zyzzogeton4711")
+            server.sql("CHECKPOINT")
+            assert memory.search("webhooks order")
+            assert _holding(server, b"zyzzogeton4711") == []
+
+
+def _holding(server: Server, word: bytes) -> list[str]:
+    """Files of the database, log of changes aside, whose raw bytes hold a word."""
+    return [str(path) for path in (server.data / "base").rglob("*") if path.is_file() and word in path.read_bytes()]

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
@@ -64,6 +65,10 @@ SET LOCAL lock_timeout = {patience};
 SET LOCAL idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
 SELECT pg_advisory_xact_lock({key})"""
+
+_OUR_TABLES = """
+SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname"""
 
 # What no second try will change, by what the server says while connecting (libpq hands over no code).
 _HOPELESS = (
@@ -121,6 +126,17 @@ class PostgresDb:
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+    def write_anew(self) -> None:
+        """Every table and index rewritten, so that no dead row and no index entry keeps what was deleted."""
+        with self.plain() as connection:
+            for table, allowed in connection.execute(_OUR_TABLES).fetchall():
+                if not allowed:  # the server would only warn, and skip it
+                    raise StoreUnreachable(
+                        f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
+                        "An administrator runs: recollect db init"
+                    )
+                connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
 
     @contextmanager
     def plain(self) -> Iterator[psycopg.Connection[Row]]:

@@ -203,7 +203,7 @@ def _grant(connection: psycopg.Connection[Row], role: str) -> None:
             sql.SQL("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
             sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(sql.Identifier(database), who),
             sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who),
-            sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {}").format(who),
+            sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA public TO {}").format(who),
             sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}").format(who),
             sql.SQL("REVOKE INSERT, UPDATE, DELETE ON meta, migrations FROM {}").format(who),
         ):

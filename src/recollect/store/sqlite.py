@@ -63,6 +63,16 @@ class SqliteDb:
             self._connections.pop().close()
         self._local = threading.local()
 
+    def write_anew(self) -> None:
+        """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
+        with translated(self.path):
+            self.connection().execute("VACUUM")
+            busy = self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy is None or busy[0]:
+            raise StoreBusy(
+                f"{self.path} is being read by another process, so its log could not be emptied; run the purge again"
+            )
+
     def connection(self) -> apsw.Connection:
         """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
         existing = getattr(self._local, "connection", None)
