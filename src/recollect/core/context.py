@@ -50,6 +50,10 @@ class Tx(Protocol):
         """The passages of this space that hold a term, ascending."""
         ...
 
+    def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
+        """The same for several terms at once: a server is asked once."""
+        ...
+
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
         ...

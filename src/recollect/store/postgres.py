@@ -70,6 +70,9 @@ _OUR_TABLES = """
 SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname"""
 
+# One array instead of a row per hit, put in order here: asked for an order, the planner walks the whole table.
+_MATCH = "SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery"
+
 # What no second try will change, by what the server says while connecting (libpq hands over no code).
 _HOPELESS = (
     "password authentication failed",
@@ -227,8 +230,8 @@ class _Session:
     """Executes inside an open transaction."""
 
     def __init__(self, connection: psycopg.Connection[Row]):
+        self._connection = connection
         self._cursor = connection.cursor()
-        self._binary = connection.cursor(binary=True)
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
         statement, lists = _for_psycopg(sql)
@@ -264,12 +267,13 @@ class _Session:
     def unindex(self, doc: int) -> None:
         self._cursor.execute("DELETE FROM passage_words WHERE doc = %s", (doc,))
 
-    def match(self, token: str) -> Sequence[int]:
-        # One array instead of a row per hit, put in order here: asked for an order, the planner walks the whole table.
-        lexeme = "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
-        self._binary.execute("SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery", (lexeme,))
-        found = self._binary.fetchone()
-        return sorted(found[0]) if found and found[0] else []
+    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
+        if not tokens:
+            return []
+        with self._connection.pipeline():  # one trip to the server for all of them
+            asked = [self._connection.cursor(binary=True).execute(_MATCH, (_lexeme(token),)) for token in tokens]
+        found = [cursor.fetchone() for cursor in asked]
+        return [sorted(row[0]) if row and row[0] else [] for row in found]
 
 
 class Address:
@@ -402,6 +406,11 @@ def _fitting(tokens: list[str]) -> Iterator[list[str]]:
             group, size = [], len(token.encode()) + 8
         group.append(token)
     yield group
+
+
+def _lexeme(token: str) -> str:
+    """A token as a query for exactly itself."""
+    return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
