@@ -105,8 +105,8 @@ class Model:
         if earlier == verdict or (earlier is not None and not may_change):
             return False
         entry = self.entries[id]
-        base = _clamped(entry.confidence - moved)
-        after = _clamped(base + (50 if verdict == "helpful" else -100))
+        base = _within(entry.confidence, entry.confidence - moved)
+        after = _within(base, base + (50 if verdict == "helpful" else -100))
         counts = {"helpful": entry.helpful, "not_helpful": entry.not_helpful}
         counts[verdict] += 1
         if earlier is not None:
@@ -145,5 +145,6 @@ class Model:
         }
 
 
-def _clamped(confidence: int) -> int:
-    return max(FLOOR, min(CEILING, confidence))
+def _within(now: int, wanted: int) -> int:
+    """A step stops at the bounds; what a person set beyond them is not pulled back."""
+    return max(min(now, FLOOR), min(max(now, CEILING), wanted))

@@ -144,6 +144,14 @@ def reachable_install(version: int = 18) -> Path:
     copy = Path(tempfile.gettempdir()) / f"recollect-pg-{pwd.getpwuid(os.geteuid()).pw_name}-{version}"
     with locked(copy.with_suffix(".lock")):
         if not copy.exists():
-            shutil.copytree(install, copy.with_suffix(".part"), dirs_exist_ok=True)
+            copied(version, copy.with_suffix(".part"))
             copy.with_suffix(".part").rename(copy)
-    return copy
+    return copy / install.parent.name / install.name
+
+
+def copied(version: int, folder: Path) -> Path:
+    """A copy of the wheel's binaries, with the libraries beside them that they look for."""
+    install = install_of(version)
+    libraries = install.parent.with_suffix(".libs")
+    shutil.copytree(libraries, folder / libraries.name)
+    return Path(shutil.copytree(install, folder / install.parent.name / install.name))

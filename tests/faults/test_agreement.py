@@ -11,6 +11,12 @@ from recollect.store import passages
 from recollect.tend.owners import OWNERS
 
 
+@pytest.fixture
+def engine() -> str:
+    """Files of the embedded store; test_postgres.py has what a server can suffer."""
+    return "sqlite"
+
+
 def differences(memory: Memory) -> list[str]:
     return [f"{found.level} {found.what} {found.subject}: {found.detail}" for found in memory.data.verify()]
 

@@ -25,6 +25,12 @@ from samples import learning
 TORTURE = int(os.environ.get("TORTURE", "1"))
 
 
+@pytest.fixture
+def engine() -> str:
+    """Files of the embedded store; test_postgres.py has what a server can suffer."""
+    return "sqlite"
+
+
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "HOME": str(project.parent), "USER": "ada"}
     return subprocess.run(

@@ -18,6 +18,12 @@ PROGRAM = Path(__file__).with_name("processes.py")
 TORTURE = int(os.environ.get("TORTURE", "1"))  # multiplies counts: `make torture` sets it
 
 
+@pytest.fixture
+def engine() -> str:
+    """Files of the embedded store; test_postgres.py has what a server can suffer."""
+    return "sqlite"
+
+
 def run_program(what: str, project: Path, *numbers: int) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, PROGRAM, what, project, *map(str, numbers)],

@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import open_context
+from recollect.memory.opening import check_store, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ class Memory:
     @classmethod
     def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
         """Make a project in `folder`, or fill in what is missing; says what it made."""
+        url = projects.outside(os.environ).store.url
+        if url:
+            check_store(url)  # before anything is made, so that a store that cannot be used leaves no trace here
         made = projects.create(folder, os.environ, space=space, timezone=timezone)
-        fresh = not projects.load(folder, os.environ).database.exists()
+        fresh = not url and not projects.load(folder, os.environ).database.exists()
         cls.open(folder, actor=actor).close()
         return [*made, "the store"] if fresh else made
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
+from recollect.core.settings import StoreSettings
 from recollect.models.scripted import NoModels
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault
@@ -41,16 +42,23 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
 def open_database(project: Project, url: str) -> Db:
     """The store at `url`; empty means the embedded one."""
     settings = project.settings.store
-    if not url:
-        return open_sqlite(project.database, create=True, busy_seconds=settings.busy_seconds)
+    if url:
+        return _open_server(url, settings)
+    return open_sqlite(project.database, create=True, busy_seconds=settings.busy_seconds)
+
+
+def check_store(url: str) -> None:
+    """Raise what opening the store at `url` would raise."""
+    _open_server(url, StoreSettings()).close()
+
+
+def _open_server(url: str, settings: StoreSettings) -> Db:
     if not url.startswith(("postgresql://", "postgres://")):
         raise BadInput("store.url must be empty for the embedded store, or begin with postgresql://")
     try:
         from recollect.store.postgres_setup import open_postgres
     except ImportError:
-        raise Trouble(
-            "PostgreSQL needs its driver; install it with: pip install 'recollect-memory[postgres]'"
-        ) from None
+        raise Trouble("PostgreSQL needs its driver; run: pip install 'recollect-memory[postgres]'") from None
     return open_postgres(
         url,
         busy_seconds=settings.busy_seconds,

@@ -29,7 +29,7 @@ class Session(Protocol):
     def columns(self, table: str) -> Sequence[str]: ...
     def index(self, doc: int, tokens: list[str]) -> None: ...
     def unindex(self, doc: int) -> None: ...
-    def match(self, token: str) -> Sequence[int]: ...
+    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]: ...
     def flush(self) -> None:
         """Write what `index` may have kept back; called before the commit."""
         ...
@@ -78,7 +78,10 @@ class Transaction:
         self._session.unindex(doc)
 
     def match(self, term: str) -> Sequence[int]:
-        return self._session.match(self._prefix + term)
+        return self.match_all([term])[0]
+
+    def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
+        return self._session.match([self._prefix + term for term in terms])
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         return self._last.setdefault(action, Counter())

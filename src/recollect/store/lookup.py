@@ -52,24 +52,32 @@ def understand(tx: Tx, text: str) -> Query:
 def candidates(tx: Tx, query: Query, *, most: int = ENOUGH, postings: int = POSTINGS) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold."""
     sums: dict[int, float] = {}
-    read = used = 0
-    for term, weight in query.weights.items():
-        size = query.docs.get(term, 0)
-        if not size:
-            continue
-        if used and (used >= RAREST or read + size > postings):
-            break
-        docs = tx.match(term)
-        if not used:
+    chosen = _affordable(query, postings)
+    for term, docs in zip(chosen, tx.match_all(chosen), strict=True):
+        weight = query.weights[term]
+        if not sums:
             sums = dict.fromkeys(docs, weight)
         else:
             for doc in sums.keys() & docs:
                 sums[doc] += weight
             if len(sums) < ENOUGH:
                 sums |= dict.fromkeys(set(docs).difference(sums), weight)
-        read += size
-        used += 1
     return nsmallest(most, sums, key=lambda doc: (-sums[doc], doc))
+
+
+def _affordable(query: Query, postings: int) -> list[str]:
+    """The rarest terms that occur at all, as many as may be read."""
+    chosen: list[str] = []
+    read = 0
+    for term in query.weights:
+        size = query.docs.get(term, 0)
+        if not size:
+            continue
+        if chosen and (len(chosen) >= RAREST or read + size > postings):
+            break
+        chosen.append(term)
+        read += size
+    return chosen
 
 
 def _rarity(total: int, docs: int) -> float:

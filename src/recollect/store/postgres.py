@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import sql
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
@@ -65,6 +66,13 @@ SET LOCAL idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
 SELECT pg_advisory_xact_lock({key})"""
 
+_OUR_TABLES = """
+SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname"""
+
+# One array instead of a row per hit, put in order here: asked for an order, the planner walks the whole table.
+_MATCH = "SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery"
+
 # What no second try will change, by what the server says while connecting (libpq hands over no code).
 _HOPELESS = (
     "password authentication failed",
@@ -78,8 +86,8 @@ _HOPELESS = (
     "certificate",
     "server does not support SSL",
 )
-_PARAMETER = re.compile(r"'(?:[^']|'')*'|::|:([a-z_][a-z0-9_]*)|%", re.IGNORECASE)
-_translated: dict[str, bytes] = {}
+_PARAMETER = re.compile(r"'(?:[^']|'')*'|::|\bIN \((:[a-z]+0(?:, :[a-z]+\d+)*)\)|:([a-z_][a-z0-9_]*)|%", re.IGNORECASE)
+_translated: dict[str, tuple[bytes, dict[str, list[str]]]] = {}
 
 
 class PostgresDb:
@@ -121,6 +129,17 @@ class PostgresDb:
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+    def write_anew(self) -> None:
+        """Every table and index rewritten, so that no dead row and no index entry keeps what was deleted."""
+        with self.plain() as connection:
+            for table, allowed in connection.execute(_OUR_TABLES).fetchall():
+                if not allowed:  # the server would only warn, and skip it
+                    raise StoreUnreachable(
+                        f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
+                        "An administrator runs: recollect db init"
+                    )
+                connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
 
     @contextmanager
     def plain(self) -> Iterator[psycopg.Connection[Row]]:
@@ -211,15 +230,18 @@ class _Session:
     """Executes inside an open transaction."""
 
     def __init__(self, connection: psycopg.Connection[Row]):
+        self._connection = connection
         self._cursor = connection.cursor()
-        self._binary = connection.cursor(binary=True)
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
-        self._cursor.execute(_for_psycopg(sql), params)
+        statement, lists = _for_psycopg(sql)
+        if lists:
+            params = {**params, **{name: [params[each] for each in names] for name, names in lists.items()}}
+        self._cursor.execute(statement, params)
         return self._cursor.fetchall() if self._cursor.description else []
 
     def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._cursor.executemany(_for_psycopg(sql), list(many))
+        self._cursor.executemany(_for_psycopg(sql)[0], list(many))
 
     def changes(self) -> int:
         return self._cursor.rowcount
@@ -245,12 +267,13 @@ class _Session:
     def unindex(self, doc: int) -> None:
         self._cursor.execute("DELETE FROM passage_words WHERE doc = %s", (doc,))
 
-    def match(self, token: str) -> Sequence[int]:
-        # One array instead of a row per hit, put in order here: asked for an order, the planner walks the whole table.
-        lexeme = "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
-        self._binary.execute("SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery", (lexeme,))
-        found = self._binary.fetchone()
-        return sorted(found[0]) if found and found[0] else []
+    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
+        if not tokens:
+            return []
+        with self._connection.pipeline():  # one trip to the server for all of them
+            asked = [self._connection.cursor(binary=True).execute(_MATCH, (_lexeme(token),)) for token in tokens]
+        found = [cursor.fetchone() for cursor in asked]
+        return [sorted(row[0]) if row and row[0] else [] for row in found]
 
 
 class Address:
@@ -353,7 +376,7 @@ def _lost(place: str, error: psycopg.Error) -> StoreUnreachable:
 
 
 def _unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
-    reason = said.rpartition("FATAL: ")[2].strip() or said
+    reason = said.rpartition("FATAL: ")[2].strip().removeprefix("connection is bad: ")
     if "too many" in reason or "remaining connection slots" in reason:
         return StoreBusy(f"{place} takes no more connections ({reason}); try again, or put a pooler in front of it")
     if "password" in reason:
@@ -385,15 +408,27 @@ def _fitting(tokens: list[str]) -> Iterator[list[str]]:
     yield group
 
 
-def _for_psycopg(sql: str) -> bytes:
-    """`:name` as psycopg writes it, worked out once per statement."""
+def _lexeme(token: str) -> str:
+    """A token as a query for exactly itself."""
+    return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
+    """A statement as psycopg takes it, worked out once: `:name` becomes its placeholder.
+
+    `IN (:d0, :d1, …)` becomes one array, whose name and members come with it: hundreds of placeholders are slow to
+    parse on both sides.
+    """
     known = _translated.get(sql)
     if known is None:
-        known = _translated[sql] = _PARAMETER.sub(_placeholder, sql).encode()
+        lists: dict[str, list[str]] = {}
+
+        def placeholder(found: re.Match[str]) -> str:
+            if found[1]:
+                names = found[1].replace(":", "").split(", ")
+                lists[f"all_{names[0]}"] = names
+                return f"= ANY(%(all_{names[0]})s)"
+            return f"%({found[2]})s" if found[2] else found[0].replace("%", "%%")
+
+        known = _translated[sql] = (_PARAMETER.sub(placeholder, sql).encode(), lists)
     return known
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    if found[1]:
-        return f"%({found[1]})s"
-    return found[0].replace("%", "%%")

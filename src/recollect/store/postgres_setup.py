@@ -175,7 +175,7 @@ def _refuse_old_server(seen: _Seen, place: str) -> None:
 
 
 def _make_role(connection: psycopg.Connection[Row], user: str, password: str) -> list[str]:
-    if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (user,)).fetchone():
+    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (user,)).fetchone():
         return []
     create = sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE").format(sql.Identifier(user))
     if password:
@@ -187,7 +187,7 @@ def _make_role(connection: psycopg.Connection[Row], user: str, password: str) ->
 
 
 def _make_database(connection: psycopg.Connection[Row], name: str) -> list[str]:
-    if connection.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone():
+    if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone():
         return []
     connection.execute(sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name)))
     return [f"database {name}"]
@@ -203,7 +203,7 @@ def _grant(connection: psycopg.Connection[Row], role: str) -> None:
             sql.SQL("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
             sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(sql.Identifier(database), who),
             sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who),
-            sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {}").format(who),
+            sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA public TO {}").format(who),
             sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}").format(who),
             sql.SQL("REVOKE INSERT, UPDATE, DELETE ON meta, migrations FROM {}").format(who),
         ):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import StoreBusy
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
 
 if TYPE_CHECKING:
@@ -50,17 +49,6 @@ def remake_indexes(db: SqliteDb) -> None:
         rows = connection.execute("SELECT doc, space, terms FROM passages ORDER BY doc")
         connection.executemany(
             "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (_indexed(row, numbers) for row in rows)
-        )
-
-
-def write_anew(db: SqliteDb) -> None:
-    """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
-    with translated(db.path):
-        db.connection().execute("VACUUM")
-        busy = db.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy is None or busy[0]:
-        raise StoreBusy(
-            f"{db.path} is being read by another process, so its log could not be emptied yet; run the purge again"
         )
 
 

@@ -63,6 +63,16 @@ class SqliteDb:
             self._connections.pop().close()
         self._local = threading.local()
 
+    def write_anew(self) -> None:
+        """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
+        with translated(self.path):
+            self.connection().execute("VACUUM")
+            busy = self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy is None or busy[0]:
+            raise StoreBusy(
+                f"{self.path} is being read by another process, so its log could not be emptied; run the purge again"
+            )
+
     def connection(self) -> apsw.Connection:
         """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
         existing = getattr(self._local, "connection", None)
@@ -145,15 +155,18 @@ class _Session:
         self.flush()
         self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
 
-    def match(self, token: str) -> Sequence[int]:
+    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
         if self._entries:
             self.flush()
         # One JSON array instead of a row per hit: four times faster for common words.
-        quoted = '"' + token.replace('"', '""') + '"'
-        found = self._connection.execute(
-            "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?", (quoted,)
-        ).fetchone()
-        return json.loads(found[0]) if found else []
+        found = []
+        for token in tokens:
+            quoted = '"' + token.replace('"', '""') + '"'
+            row = self._connection.execute(
+                "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?", (quoted,)
+            ).fetchone()
+            found.append(json.loads(row[0]) if row else [])
+        return found
 
 
 @contextmanager

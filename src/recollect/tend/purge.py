@@ -39,7 +39,7 @@ OUT_OF_REACH = (
 )
 OUT_OF_REACH_OF_SERVER = (
     *OUT_OF_REACH,
-    "the database server's own log, dead rows and backups: vacuum, and let them expire",
+    "the database server's own log, its write-ahead log, replicas and backups: let them expire",
 )
 
 
@@ -118,9 +118,10 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
         rows = _purge_rows(tx, ctx, target)
     files = (*_mark_vault(ctx, target), *_mark_spool(project, target))
     if not isinstance(ctx.db, SqliteDb):
+        ctx.db.write_anew()
         return _report(target, rows, files, out_of_reach=OUT_OF_REACH_OF_SERVER)
     soundness.remake_indexes(ctx.db)
-    soundness.write_anew(ctx.db)
+    ctx.db.write_anew()
     replaced = backups.discard(project.database)
     fresh = Path(backups.backup(ctx).path)
     found = tuple(str(path) for path in _ours(project) if _holds(path, target))

@@ -1,0 +1,440 @@
+"""What can go wrong between us and a server: each recovers by itself or ends in one line that says what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from conftest import PERSON
+from recollect import Memory
+from recollect.core.context import Db, Tx
+from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.store.postgres import PostgresDb
+from recollect.store.postgres_setup import initialise
+from samples import learning
+from servers import Server, copied, own_server, reachable_install
+
+SECRET = "s3cr3t-Pa55"
+
+
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    url = server.new_database("troubled")
+    initialise(url)
+    return url
+
+
+@pytest.fixture
+def db(url: str) -> Iterator[PostgresDb]:
+    db = PostgresDb(url, busy_seconds=5)
+    yield db
+    db.close()
+
+
+def _add(tx: Tx, id: str) -> None:
+    tx.run("INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, :id, '', 0)", id=id)
+
+
+def _outcomes(db: Db, space: str = "s") -> set[str]:
+    with db.read(space) as tx:
+        return {id for (id,) in tx.rows("SELECT id FROM outcomes WHERE space = :space")}
+
+
+def _cut_connections(server: Server) -> None:
+    server.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'troubled' AND pid <> pg_backend_pid()"
+    )
+
+
+# A connection that breaks
+
+
+def test_a_connection_that_died_while_idle_is_replaced_unseen(db: PostgresDb, server: Server) -> None:
+    with db.write("s") as tx:
+        _add(tx, "before")
+    _cut_connections(server)
+    with db.write("s") as tx:
+        _add(tx, "after")
+    assert {"before", "after"} <= _outcomes(db)
+
+
+def test_a_connection_cut_in_the_middle_of_a_transaction_stores_nothing(db: PostgresDb, server: Server) -> None:
+    def half(tx: Tx) -> None:
+        _add(tx, "half")
+        _cut_connections(server)
+        _add(tx, "other half")
+
+    with pytest.raises(StoreUnreachable, match="did not happen"), db.write("s") as tx:
+        half(tx)
+    assert not {"half", "other half"} & _outcomes(db)
+
+
+def test_a_connection_cut_before_the_commit_is_no_commit(db: PostgresDb, server: Server) -> None:
+    def all_but_the_commit(tx: Tx) -> None:
+        _add(tx, "uncommitted")
+        _cut_connections(server)
+
+    with pytest.raises(StoreUnreachable, match="whole or not at all"), db.write("s") as tx:
+        all_but_the_commit(tx)
+    assert "uncommitted" not in _outcomes(db)
+
+
+def test_an_error_that_was_swallowed_inside_a_transaction_is_not_acknowledged(db: PostgresDb) -> None:
+    def careless(tx: Tx) -> None:
+        _add(tx, "swallowed")
+        with suppress(psycopg.Error):
+            _add(tx, "swallowed")
+
+    with pytest.raises(AssertionError, match="swallowed"), db.write("s") as tx:
+        careless(tx)
+    assert "swallowed" not in _outcomes(db)
+
+
+def test_a_transaction_that_ends_in_an_error_leaves_the_connection_usable(db: PostgresDb) -> None:
+    for _ in range(6):  # more often than there are connections
+        with pytest.raises(psycopg.errors.NotNullViolation), db.write("s") as tx:
+            tx.run("INSERT INTO outcomes (space, id) VALUES (:space, 'raised')")
+    assert "raised" not in _outcomes(db)
+
+
+def test_a_server_that_comes_back_is_waited_for(tmp_path: Path) -> None:
+    with own_server() as server:
+        initialise(server.new_database("away"))
+        db = PostgresDb(server.url("away"), busy_seconds=20)
+        with db.write("s") as tx:
+            _add(tx, "before")
+        server.stop("immediate")
+        returning = threading.Timer(0.5, server.start)
+        returning.start()
+        with db.write("s") as tx:
+            _add(tx, "after")
+        returning.join()
+        assert {"before", "after"} == _outcomes(db)
+        db.close()
+
+
+# Waiting in line
+
+
+def test_one_writer_per_space_and_others_do_not_wait(db: PostgresDb, url: str) -> None:
+    other = PostgresDb(url, busy_seconds=0.3)
+    with db.write("s"):
+        with pytest.raises(StoreBusy, match="try again"), other.write("s"):
+            pass
+        with other.write("elsewhere") as tx:
+            _add(tx, "at the same time")
+        assert "at the same time" not in _outcomes(other)
+    other.close()
+
+
+def test_a_read_sees_one_moment_while_others_write(db: PostgresDb, url: str) -> None:
+    other = PostgresDb(url)
+    with db.read("view") as tx:
+        count = "SELECT count(*) FROM outcomes WHERE space = :space"
+        before = tx.value(count)
+        with other.write("view") as out:
+            _add(out, "later")
+        assert tx.value(count) == before == 0
+    other.close()
+    assert _outcomes(db, "view") == {"later"}
+
+
+def test_when_every_connection_is_in_use_the_next_one_waits_then_says_so(url: str) -> None:
+    db = PostgresDb(url, connections=1, busy_seconds=0.3)
+    with _Held(db) as release, pytest.raises(StoreBusy, match=r"all 1 connections.*store\.connections"):
+        _outcomes(db)
+    release.set()
+    patient = PostgresDb(url, connections=1, busy_seconds=20)
+    with _Held(patient) as release:
+        threading.Timer(0.2, release.set).start()
+        assert _outcomes(patient) is not None
+    db.close()
+    patient.close()
+
+
+class _Held:
+    """A thread that keeps a connection until told."""
+
+    def __init__(self, db: PostgresDb):
+        self._db = db
+        self._release = threading.Event()
+        self._inside = threading.Event()
+        self._thread = threading.Thread(target=self._hold)
+
+    def _hold(self) -> None:
+        with self._db.read("s"):
+            self._inside.set()
+            self._release.wait(20)
+
+    def __enter__(self) -> threading.Event:
+        self._thread.start()
+        self._inside.wait()
+        return self._release
+
+    def __exit__(self, *_: object) -> None:
+        self._release.set()
+        self._thread.join()
+
+
+def test_a_server_without_free_connections_is_waited_for_then_named(server: Server, url: str) -> None:
+    server.sql("CREATE ROLE crowded LOGIN SUPERUSER CONNECTION LIMIT 1")
+    server.sql("ALTER ROLE crowded NOSUPERUSER; GRANT CONNECT ON DATABASE troubled TO crowded")
+    address = server.url("troubled", user="crowded")
+    first = psycopg.connect(address)
+    db = PostgresDb(address, connect_seconds=0.3)
+    with pytest.raises(StoreBusy, match="takes no more connections"):
+        _outcomes(db)
+    patient = PostgresDb(address, connect_seconds=20)
+    threading.Timer(0.2, first.close).start()
+    with pytest.raises(StoreUnreachable, match="permission denied"):  # it came in, and may read nothing
+        _outcomes(patient)
+    patient.close()
+
+
+def test_a_writer_that_falls_asleep_will_lose_its_turn(db: PostgresDb) -> None:
+    with db.write("s") as tx:
+        limit = tx.value("SELECT current_setting('idle_in_transaction_session_timeout') WHERE :space <> ''")
+    assert limit == "1min"
+
+
+# What cannot be used
+
+
+def _command(project: Path, environ: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments],
+        cwd=project,
+        env={**environ, "PYTHONPATH": os.pathsep.join(sys.path), "RECOLLECT_STORE_CONNECT_SECONDS": "0.3"},
+        capture_output=True,
+        text=True,
+    )
+
+
+def _another_programs(server: Server) -> str:
+    url = server.new_database("foreign")
+    server.sql("CREATE TABLE meta (id int); CREATE TABLE invoices (id int)", "foreign")
+    return url
+
+
+def _newer(server: Server) -> str:
+    url = server.new_database("newer")
+    initialise(url)
+    server.sql("UPDATE meta SET value = '9999' WHERE name = 'schema'", "newer")
+    return url
+
+
+def _older(server: Server) -> str:
+    url = server.new_database("older")
+    initialise(url)
+    server.sql("UPDATE meta SET value = '1' WHERE name = 'schema'", "older")
+    return url
+
+
+def _wrong_encoding(server: Server) -> str:
+    server.sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
+    return server.url("latin")
+
+
+def _wrong_password(server: Server) -> str:
+    server.sql("CREATE ROLE locked_out LOGIN PASSWORD 'right'")
+    return server.url("postgres", user="locked_out", password=SECRET)
+
+
+def _stranger(server: Server) -> str:
+    server.sql("CREATE ROLE stranger LOGIN")
+    initialise(server.new_database("private"))
+    return server.url("private", user="stranger")
+
+
+UNUSABLE: dict[str, tuple[Callable[[Server], str], str, int]] = {
+    "no server": (lambda _: f"postgresql://u:{SECRET}@/x?host=/tmp/no-such-socket", "check that the server runs", 3),
+    "no host": (lambda _: f"postgresql://u:{SECRET}@no-such-host.invalid/x", "cannot be reached", 3),
+    "no database": (lambda server: server.url("nowhere"), "recollect db init --admin", 3),
+    "wrong password": (_wrong_password, "refused the password", 3),
+    "another program's": (_another_programs, "a database of its own", 3),
+    "newer schema": (_newer, "upgrade this program", 3),
+    "older schema": (_older, "recollect db init", 3),
+    "not UTF-8": (_wrong_encoding, "ENCODING 'UTF8'", 3),
+    "no rights": (_stranger, "permission denied", 3),
+    "no store yet": (lambda server: server.new_database("empty"), "recollect db init", 2),
+    "no address": (lambda _: f"postgresql://u:{SECRET}@[host/x", "percent-encoded", 2),
+    "another kind": (lambda _: f"mysql://u:{SECRET}@host/x", "begin with postgresql://", 2),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_a_store_that_cannot_be_used_is_one_line_and_leaves_no_trace(
+    case: str, tmp_path: Path, environ: dict[str, str], server: Server
+) -> None:
+    make, says, code = UNUSABLE[case]
+    environ["RECOLLECT_STORE"] = make(server)
+    project = tmp_path / "project"
+    project.mkdir()
+    done = _command(project, environ, "init")
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert SECRET not in done.stderr
+    assert not list(project.iterdir())
+    name = re.search(r"/(\w+)\?host=/tmp/rpg", environ["RECOLLECT_STORE"])
+    if name and case in ("no store yet", "not UTF-8"):
+        assert server.sql("SELECT FROM pg_class WHERE relname IN ('meta', 'learnings')", name[1]) == []
+
+
+def test_a_server_that_is_too_old_is_named_with_the_version_needed() -> None:
+    with own_server(install=reachable_install(16)) as server:
+        url = server.new_database("team")
+        for attempt in (lambda: initialise(url), lambda: initialise(url, admin=server.url())):
+            with pytest.raises(StoreUnreachable, match=r"runs PostgreSQL 16.*17 or newer"):
+                attempt()
+        assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
+
+
+def test_a_server_without_pgvector_is_told_what_to_install(tmp_path: Path) -> None:
+    bare = Path("/tmp") / f"recollect-bare-{os.getpid()}"
+    try:
+        install = copied(18, bare)
+        (install / "share" / "postgresql" / "extension" / "vector.control").unlink()
+        with own_server(install=install) as server:
+            url = server.new_database("team")
+            with pytest.raises(StoreUnreachable, match=r"no pgvector.*postgresql-18-pgvector"):
+                initialise(url)
+            assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
+    finally:
+        shutil.rmtree(bare)
+
+
+# Making a store
+
+
+def test_the_role_that_db_init_makes_may_do_everything_and_nothing_more(
+    server: Server, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    url = server.url("guarded", user="locked_agent", password=SECRET)
+    made = initialise(url, admin=server.url())
+    assert made[:3] == ["role locked_agent", "database guarded", "extension vector"]
+    assert initialise(url, admin=server.url()) == []
+    environ["RECOLLECT_STORE"] = url
+    root = tmp_path / "project"
+    root.mkdir()
+    with Memory.open(root, create=True, environ=environ) as memory:
+        kept = memory.learn(learning()).learning
+        memory.inject(task="t", outcome="o", title="Stripe webhooks arrive out of order")
+        memory.rate(kept.id, "helpful")
+        memory.cycle()
+        memory.context.vault.append("a.md", "x")
+        assert SECRET not in memory.status().store
+        assert memory.status().store == f"postgresql://locked_agent@{server.folder}/guarded"
+    with psycopg.connect(url, autocommit=True) as connection:
+        for forbidden in (
+            "CREATE TABLE mine (id int)",
+            "DROP TABLE learnings",
+            "ALTER TABLE learnings ADD COLUMN x int",
+            "TRUNCATE events",
+            "UPDATE meta SET value = '0'",
+            "SELECT * FROM pg_authid",
+            "CREATE ROLE other",
+            "CREATE DATABASE other",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(forbidden.encode())
+    server.sql("CREATE ROLE outsider LOGIN")
+    with pytest.raises(psycopg.OperationalError, match="permission denied"):
+        psycopg.connect(server.url("guarded", user="outsider"))
+
+
+def test_a_password_never_reaches_the_servers_log(tmp_path: Path) -> None:
+    with own_server(options=("log_statement=all", "log_min_messages=info")) as server:
+        initialise(server.url("guarded", user="agent", password=SECRET), admin=server.url())
+        log = (server.folder / "log").read_text()
+    assert "CREATE ROLE" in log
+    assert SECRET not in log
+
+
+def test_people_who_make_a_store_at_once_make_one(server: Server) -> None:
+    url = server.new_database("rushed")
+    made: list[list[str]] = []
+    threads = [threading.Thread(target=lambda: made.append(initialise(url))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 4
+    assert sum(bool(done) for done in made) >= 1
+    steps = [step for done in made for step in done if step.startswith("schema")]
+    assert len(steps) == len(set(steps))
+
+
+def test_db_init_makes_a_store_that_the_commands_use(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
+    environ["RECOLLECT_STORE"] = server.new_database("commanded")
+    project = tmp_path / "project"
+    project.mkdir()
+    first, second = (_command(project, environ, "db", "init") for _ in range(2))
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert "made schema" in first.stdout
+    assert "nothing to do" in second.stdout
+    assert _command(project, environ, "init").returncode == 0
+    assert "postgresql" in _command(project, environ, "status").stdout
+    assert not (project / ".recollect" / "memory.db").exists()
+
+
+def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
+    url = server.new_database("moved")
+    initialise(url)
+    project = tmp_path / "project"
+    project.mkdir()
+    assert _command(project, environ, "init").returncode == 0
+    with Memory.open(project, environ=environ) as memory:
+        memory.learn(learning())
+        memory.context.vault.append("2026-03-01.md", "entry\n")
+    moved = _command(project, environ, "migrate", "--from", "embedded", "--to", url)
+    assert moved.returncode == 0
+    assert "counts and hashes agree" in moved.stdout
+    assert "learnings: 1" in moved.stderr
+    again = _command(project, environ, "migrate", "--from", "embedded", "--to", url)
+    assert (again.returncode, "already remembers" in again.stderr) == (1, True)
+    team = {**environ, "RECOLLECT_STORE": url}
+    with Memory.open(project, environ=team) as memory:
+        memory.context.vault.append("2026-03-01.md", "from the team\n")
+    assert "wrote 2026-03-01.md" in _command(project, team, "vault", "pull").stdout
+    log = project / "memory" / "2026-03-01.md"
+    assert log.read_text() == "entry\nfrom the team\n"
+    log.write_text("entry\nfrom the team\nfrom here\n")
+    assert "wrote 2026-03-01.md" in _command(project, team, "vault", "push").stdout
+    assert "both sides are equal" in _command(project, team, "vault", "pull").stdout
+    assert _command(project, environ, "vault", "pull").returncode == 2
+
+
+# Purged means gone
+
+
+def test_a_purged_text_is_in_no_table_and_no_index_of_the_server(tmp_path: Path, environ: dict[str, str]) -> None:
+    with own_server() as server:
+        url = server.url("team", user="agent")
+        initialise(url, admin=server.url())
+        root = tmp_path / "project"
+        root.mkdir()
+        with Memory.open(root, create=True, actor=PERSON, environ={**environ, "RECOLLECT_STORE": url}) as memory:
+            memory.learn(learning(observation="The zyzzogeton4711 overtakes every other delivery"))
+            memory.context.vault.append("2026-03-02.md", "zyzzogeton4711 was here\n")
+            server.sql("CHECKPOINT")
+            assert _holding(server, b"zyzzogeton4711")
+            memory.data.purge(text="zyzzogeton4711")
+            server.sql("CHECKPOINT")
+            assert memory.search("webhooks order")
+            assert _holding(server, b"zyzzogeton4711") == []
+
+
+def _holding(server: Server, word: bytes) -> list[str]:
+    """Files of the database, log of changes aside, whose raw bytes hold a word."""
+    return [str(path) for path in (server.data / "base").rglob("*") if path.is_file() and word in path.read_bytes()]
