@@ -16,13 +16,12 @@ import pytest
 from conftest import PERSON, Opener
 from embedded import database, fill, raw
 from faults.processes import a_learning
+from faults.scale import TORTURE
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.ids import random_id
 from recollect.memory.data import Rescue
 from samples import learning
-
-TORTURE = int(os.environ.get("TORTURE", "1"))
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

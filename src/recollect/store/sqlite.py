@@ -74,7 +74,7 @@ class SqliteDb:
             connection.execute(
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
                 "PRAGMA cache_size=-16000"
-            )
+            ).fetchall()  # apsw stops at the first statement that gives a row; this runs them all
         self._local.connection = connection
         self._connections.append(connection)
         return connection
