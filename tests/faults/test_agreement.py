@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embedded import derived_dump, fill, raw
+from embedded import derived_dump, engine, fill, raw  # noqa: F401
 from recollect import LearningEdit, Memory, ScriptedClock
 from recollect.core.passage import Passage
 from recollect.store import passages

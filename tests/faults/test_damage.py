@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import PERSON, Opener
-from embedded import database, fill, raw
+from embedded import database, engine, fill, raw  # noqa: F401
 from faults.processes import a_learning
 from faults.scale import TORTURE
 from recollect import Memory, Refused

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from embedded import raw
+from embedded import engine, raw  # noqa: F401
 from faults.scale import TORTURE
 from recollect import Memory
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import AGENT, Opener
-from embedded import database, raw
+from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.errors import BadInput
 from recollect.memory.replay import spool_write
