@@ -6,9 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import pytest
 
 from recollect import Memory
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+
+@pytest.fixture
+def engine() -> str:
+    """Imported by a module of tests, it makes `memory` an embedded one only."""
+    return "sqlite"
 
 
 def raw(memory: Memory) -> apsw.Connection:

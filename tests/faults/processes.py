@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -23,6 +24,7 @@ from recollect.cli import feedback  # noqa: F401  imported before the fork
 from recollect.cli.app import run
 from recollect.cli.inject import main as inject_command
 from recollect.core.errors import Trouble
+from recollect.store.files import content_hash
 
 PERSON = Actor(name="ada", channel="cli", trust="human")
 SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu".split()
@@ -89,6 +91,7 @@ def reads(memory: Memory, chance: random.Random, acknowledge: Callable[..., None
             tx.rows("SELECT count(*) FROM events WHERE space = :space")
             time.sleep(0.002)
     memory.search(words(chance, 3))
+    time.sleep(0.02)  # with a reader at every instant, the log could never be begun anew
 
 
 def tends(memory: Memory, chance: random.Random, acknowledge: Callable[..., None]) -> None:
@@ -145,35 +148,51 @@ def finished(workers: list[tuple[int, int]]) -> list[dict[str, Any]]:
 
 
 def kills(project: Path, count: int, seed: int) -> dict[str, Any]:
-    """Keep four writers, a reader and a tender busy and kill one after the other, `count` times."""
+    """Keep four writers, a reader and a tender busy and kill one after the other, `count` times.
+
+    The pace follows the machine: the next one is killed when six writes per kill were acknowledged, at any moment of
+    its work.
+    """
     chance = random.Random(seed)
-    heard: list[dict[str, Any]] = []
-    workers: dict[int, tuple[Work, int, float]] = {}
+    heard: dict[int, bytes] = {}
+    workers: dict[int, tuple[Work, int]] = {}
 
     def start(work: Work) -> None:
         process, pipe = forked(project, work, chance.randrange(2**60))
-        workers[process] = (work, pipe, time.monotonic())
+        workers[process] = (work, pipe)
+        heard[pipe] = b""
 
+    def listen(seconds: float) -> None:
+        for pipe in select.select([pipe for _, pipe in workers.values()], [], [], seconds)[0]:
+            heard[pipe] += os.read(pipe, 65536)
+
+    def stop(process: int) -> Work:
+        work, pipe = workers.pop(process)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        while piece := os.read(pipe, 65536):
+            heard[pipe] += piece
+        gone.append(heard.pop(pipe))
+        os.close(pipe)
+        return work
+
+    gone: list[bytes] = []
     for work in (*WRITERS, reads, tends):
         start(work)
     killed = 0
     while killed < count:
-        writers = [process for process, (work, _, _) in workers.items() if work in WRITERS]
+        while sum(said.count(b"\n") for said in (*gone, *heard.values())) < 6 * (killed + 1):
+            listen(0.5)
+        time.sleep(chance.uniform(0, 0.03))
+        writers = [process for process, (work, _) in workers.items() if work in WRITERS]
         others = [process for process in workers if process not in writers]
-        victim = chance.choice(others) if chance.random() < 0.05 else chance.choice(writers)
-        work, pipe, since = workers[victim]
-        time.sleep(max(0.0, since + chance.uniform(0.05, 0.45) - time.monotonic()))
-        del workers[victim]
-        os.kill(victim, signal.SIGKILL)
-        os.waitpid(victim, 0)
-        heard += said(pipe)
-        killed += work in WRITERS
-        start(work)
-    for process, (_, pipe, _) in workers.items():
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        heard += said(pipe)
-    return {"killed": killed, "heard": heard}
+        stopped = stop(chance.choice(others) if chance.random() < 0.05 else chance.choice(writers))
+        killed += stopped in WRITERS
+        start(stopped)
+    for process in list(workers):
+        stop(process)
+    # A line that was cut off by the kill was not said.
+    return {"killed": killed, "heard": [json.loads(line) for said in gone for line in said.split(b"\n")[:-1]]}
 
 
 def _quietly(command: Callable[[list[str]], int], given: list[str], *, stdin: str = "") -> int:
@@ -239,6 +258,24 @@ def versioned_edits(project: Path, processes: int, rounds: int) -> dict[str, Any
     return {"heard": finished([forked(project, adds, number, rounds=rounds) for number in range(processes)])}
 
 
+def vault_swaps(project: Path, processes: int, rounds: int) -> dict[str, Any]:
+    """Each process adds its own line to one file by compare-and-swap, and one to another by appending."""
+
+    def adds(memory: Memory, chance: random.Random, acknowledge: Callable[..., None]) -> None:
+        vault, mark = memory.context.vault, words(chance, 2)
+        vault.append("log.md", f"{mark}\n")
+        while True:
+            text = vault.read("node.md")
+            try:
+                vault.replace("node.md", f"{text or ''}{mark}\n", expect="" if text is None else content_hash(text))
+            except Stale:
+                continue
+            acknowledge(what="line", mark=mark)
+            return
+
+    return {"heard": finished([forked(project, adds, number, rounds=rounds) for number in range(processes)])}
+
+
 def backups_under_load(project: Path, count: int) -> dict[str, Any]:
     """Backups one after the other while four writers never stop, each with what was acknowledged when it began."""
     with Memory.open(project, create=True, actor=PERSON) as memory:
@@ -279,6 +316,7 @@ PROGRAMS: dict[str, Callable[..., dict[str, Any]]] = {
     "kills": kills,
     "opened_at_once": opened_at_once,
     "many_writers": many_writers,
+    "vault_swaps": vault_swaps,
     "versioned_edits": versioned_edits,
 }
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from embedded import derived_dump, fill, raw
+from embedded import derived_dump, engine, fill, raw  # noqa: F401
 from recollect import LearningEdit, Memory, ScriptedClock
 from recollect.core.passage import Passage
 from recollect.store import passages
 from recollect.tend.owners import OWNERS
-
-
-@pytest.fixture
-def engine() -> str:
-    """Files of the embedded store; test_postgres.py has what a server can suffer."""
-    return "sqlite"
 
 
 def differences(memory: Memory) -> list[str]:
@@ -128,3 +122,10 @@ def test_a_verdict_counts_once_however_often_the_output_comes(memory: Memory) ->
         memory.feedback(f"LEARNING_HELPFUL: {first}\n" * 5, task="t1")
     kept = memory.learnings.get(first)
     assert (kept.confidence, kept.times_helpful) == (0.75, 1)
+
+
+def test_an_injection_counts_once_however_often_it_is_asked_for(memory: Memory) -> None:
+    first, *_ = fill(memory)
+    for _ in range(3):
+        memory.inject(task="t1", outcome="o1", title="Stripe webhooks arrive in which order")
+    assert memory.learnings.get(first).times_injected == 1

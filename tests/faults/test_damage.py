@@ -14,21 +14,14 @@ from typing import Any
 import pytest
 
 from conftest import PERSON, Opener
-from embedded import database, fill, raw
+from embedded import database, engine, fill, raw  # noqa: F401
 from faults.processes import a_learning
+from faults.scale import TORTURE
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.ids import random_id
 from recollect.memory.data import Rescue
 from samples import learning
-
-TORTURE = int(os.environ.get("TORTURE", "1"))
-
-
-@pytest.fixture
-def engine() -> str:
-    """Files of the embedded store; test_postgres.py has what a server can suffer."""
-    return "sqlite"
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 import pytest
 
 from faults.processes import PERSON, a_learning
+from faults.scale import TORTURE
 from recollect import Memory
 
 PROGRAM = Path(__file__).with_name("processes.py")
-TORTURE = int(os.environ.get("TORTURE", "1"))  # multiplies counts: `make torture` sets it
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def run_program(what: str, project: Path, *numbers: int) -> dict[str, Any]:
         [sys.executable, PROGRAM, what, project, *map(str, numbers)],
         capture_output=True,
         text=True,
-        timeout=120 * TORTURE,
+        timeout=300 * TORTURE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -122,3 +121,13 @@ def test_eight_processes_that_edit_one_text_lose_no_word(project: Path) -> None:
     with Memory.open(project, actor=PERSON) as memory:
         text = memory.learnings.page(sort="oldest", limit=1)[0][0].context
         assert set(marks) <= set(text.split())
+
+
+def test_six_processes_that_write_one_file_lose_no_line(project: Path) -> None:
+    heard = run_program("vault_swaps", project, 6, 10 * TORTURE)["heard"]
+    marks = sorted(each["mark"] for each in by_kind(heard, "line"))
+    assert len(marks) == 60 * TORTURE
+    with Memory.open(project, actor=PERSON) as memory:
+        for name in ("node.md", "log.md"):
+            text = memory.context.vault.read(name)
+            assert sorted((text or "").splitlines()) == marks

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import AGENT, Opener
-from embedded import database, raw
+from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.errors import BadInput
 from recollect.memory.replay import spool_write
@@ -20,12 +20,6 @@ from samples import MIGRATIONS, WEBHOOKS, learning
 
 CANARY = "zyzzogeton4711 whispers xylophage"
 SENTENCE = f"The {CANARY} and overtakes every other delivery"
-
-
-@pytest.fixture
-def engine() -> str:
-    """Files of the embedded store; test_postgres.py has what a server can suffer."""
-    return "sqlite"
 
 
 def holding(folder: Path, *texts: str) -> list[str]:

@@ -123,9 +123,14 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     soundness.remake_indexes(ctx.db)
     ctx.db.write_anew()
     replaced = backups.discard(project.database)
-    fresh = Path(backups.backup(ctx).path)
-    found = tuple(str(path) for path in _ours(project) if _holds(path, target))
-    return _report(target, rows, files, replaced=replaced, fresh=fresh, found=found, out_of_reach=OUT_OF_REACH)
+    copy = backups.backup(ctx)
+    fresh = Path(copy.path)
+    found = [path for path in _ours(project) if _holds(path, target)]
+    out_of_reach: tuple[str, ...] = OUT_OF_REACH
+    if fresh in found and len(copy.spaces) > 1:
+        found.remove(fresh)
+        out_of_reach = (*OUT_OF_REACH, "other spaces in the same store: one of them holds the same words, which stay")
+    return _report(target, rows, files, replaced=replaced, fresh=fresh, found=found, out_of_reach=out_of_reach)
 
 
 def _report(
@@ -136,7 +141,7 @@ def _report(
     out_of_reach: tuple[str, ...],
     replaced: int = 0,
     fresh: Path | None = None,
-    found: tuple[str, ...] = (),
+    found: Iterable[Path] = (),
 ) -> Purged:
     return Purged(
         things=target.things,
@@ -144,7 +149,7 @@ def _report(
         files=files,
         backups_replaced=replaced,
         fresh_backup=str(fresh) if fresh else None,
-        found=found,
+        found=tuple(map(str, found)),
         out_of_reach=out_of_reach,
     )
 

@@ -1,0 +1,100 @@
+"""A full or read-only disk costs a write, not the memory (P13)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import PERSON
+from recollect import Memory
+from samples import learning
+
+PROGRAM = Path(__file__).with_name("small_disk.py")
+
+
+def recollect(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "recollect", *arguments], capture_output=True, text=True, check=False)
+
+
+def filled(project: Path, *limit: int) -> dict[str, Any]:
+    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, PROGRAM, project, *map(str, limit)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def four_megabytes(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder], check=False)
+    if mounted.returncode:
+        pytest.skip("a small disk can only be mounted as root; the limit on file sizes is tried in any case")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def assert_nothing_was_lost(project: Path, result: dict[str, Any]) -> None:
+    with Memory.open(project, actor=PERSON) as memory:
+        kept = {each for page in range(0, 3_000, 1000) for each in _ids(memory, page)}
+        assert set(result["saved"]) <= kept
+        assert len(kept) == len(result["saved"]) + 1, "what was refused is not there"
+        assert memory.data.verify() == ()
+
+
+def _ids(memory: Memory, offset: int) -> list[str]:
+    return [each.id for each in memory.learnings.page(limit=1000, offset=offset)[0]]
+
+
+def test_a_full_disk_refuses_the_write_and_keeps_the_rest(four_megabytes: Path) -> None:
+    result = filled(four_megabytes)
+    assert result["trouble"].startswith("NoSpace")
+    assert len(result["saved"]) > 20
+    assert_nothing_was_lost(four_megabytes, result)
+
+
+def test_a_command_on_a_full_disk_exits_with_3_and_does_not_say_saved(four_megabytes: Path) -> None:
+    filled(four_megabytes)
+    with contextlib.suppress(OSError), (four_megabytes / "ballast").open("wb", buffering=0) as file:
+        while file.write(b"\0" * 512):
+            pass
+    fields = {name: f"something about {name} " * 300 for name in ("context", "observation", "implication", "action")}
+    given = [part for name, text in fields.items() for part in (f"--{name}", text)]
+    done = recollect("learn", "add", "--title", "One more", *given, "--project", str(four_megabytes))
+    assert done.returncode == 3
+    assert "saved" not in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest(tmp_path: Path) -> None:
+    result = filled(tmp_path, 3_000_000)
+    assert result["trouble"]
+    assert len(result["saved"]) > 20
+    assert_nothing_was_lost(tmp_path, result)
+
+
+def test_a_read_only_project_refuses_a_write_and_changes_nothing(four_megabytes: Path) -> None:
+    with Memory.open(four_megabytes, create=True, actor=PERSON) as memory:
+        kept = memory.learn(learning()).learning
+    database = four_megabytes / ".recollect" / "memory.db"
+    before = database.read_bytes()
+    subprocess.run(["mount", "-o", "remount,ro", four_megabytes], check=True)
+    done = recollect("learn", "archive", kept.id, "--project", str(four_megabytes))
+    assert done.returncode == 3, done.stderr
+    assert "permissions" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert database.read_bytes() == before

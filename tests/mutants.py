@@ -1,0 +1,294 @@
+"""Known bugs, put into a copy of the source one by one. Each must make the tests named beside it fail.
+
+    python -m tests.mutants [WORD…]     all of them, or those whose name holds a word
+
+A mutant that survives means that a test is missing; one that no longer applies means that this list is out of date.
+Both end with exit code 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A bug as a replacement of text in one file, and the tests that are there for it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+CRASH = "tests/faults/test_crash_points.py"
+PROCESSES = "tests/faults/test_processes.py"
+AGREEMENT = "tests/faults/test_agreement.py"
+DAMAGE = "tests/faults/test_damage.py"
+SYNCED = f"{CRASH}::test_a_file_is_synced_then_named_then_its_folder_is_synced"
+
+MUTANTS = (
+    Mutant(
+        name="no fsync",
+        file="store/files.py",
+        old="            _write_all(handle, data)\n            os.fsync(handle)\n        finally:",
+        new="            _write_all(handle, data)\n        finally:",
+        tests=(SYNCED,),
+    ),
+    Mutant(
+        name="fsync after rename",
+        file="store/files.py",
+        old="""            _write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+""",
+        new="""            _write_all(handle, data)
+            os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+""",
+        tests=(SYNCED,),
+    ),
+    Mutant(
+        name="no folder fsync",
+        file="store/files.py",
+        old="            os.unlink(temp, dir_fd=folder)\n        raise\n    os.fsync(folder)\n",
+        new="            os.unlink(temp, dir_fd=folder)\n        raise\n",
+        tests=(SYNCED,),
+    ),
+    Mutant(
+        name="no fsync of an append",
+        file="store/files.py",
+        old="            _write_all(handle, data)\n            os.fsync(handle)\n        except",
+        new="            _write_all(handle, data)\n        except",
+        tests=(f"{CRASH}::test_an_appended_entry_is_synced_and_so_is_the_folder_of_a_new_file",),
+    ),
+    Mutant(
+        name="fixed temp name",
+        file="store/files.py",
+        old='temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
+        new='temp = f".{name[:80]}{TEMP_SUFFIX}"',
+        tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
+    ),
+    Mutant(
+        name="no lock",
+        file="store/files.py",
+        old="        fcntl.flock(handle, fcntl.LOCK_EX)\n",
+        new="",
+        tests=(f"{PROCESSES}::test_six_processes_that_write_one_file_lose_no_line",),
+    ),
+    Mutant(
+        name="synchronous=NORMAL",
+        file="store/sqlite.py",
+        old="PRAGMA synchronous=FULL",
+        new="PRAGMA synchronous=NORMAL",
+        tests=("tests/faults/test_power.py::test_no_power_cut_loses_what_was_acknowledged",),
+    ),
+    Mutant(
+        name="acknowledge before commit",
+        file="store/sqlite.py",
+        old="""        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
+        with translated(self.path):
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+""",
+        new="""        import time
+        while connection.in_transaction:
+            time.sleep(0.001)
+        with translated(self.path):
+            connection.execute(begin)
+            try:
+                yield connection
+                if begin == "BEGIN":
+                    connection.execute("COMMIT")
+                else:
+                    threading.Timer(0.005, connection.execute, ("COMMIT",)).start()
+""",
+        tests=(f"{PROCESSES}::test_three_hundred_kills_lose_nothing_that_was_acknowledged",),
+    ),
+    Mutant(
+        name="INSERT OR REPLACE on the base of the word index",
+        file="store/passages.py",
+        old="        _forget(tx, old[0], old[2])\n    _add(",
+        new="        tx.run('DELETE FROM passages WHERE space = :space AND doc = :doc', doc=old[0])\n    _add(",
+        tests=(f"{AGREEMENT}::test_after_ordinary_work_everything_agrees",),
+    ),
+    Mutant(
+        name="signal counted twice",
+        file="store/injections.py",
+        old="UPDATE injections SET feedback = :verdict,",
+        new="UPDATE injections SET feedback = nullif(:verdict, :verdict),",
+        tests=(f"{AGREEMENT}::test_a_verdict_counts_once_however_often_the_output_comes",),
+    ),
+    Mutant(
+        name="injection counted twice",
+        file="store/injections.py",
+        old="    if not fresh:\n        return False\n",
+        new="",
+        tests=(f"{AGREEMENT}::test_an_injection_counts_once_however_often_it_is_asked_for",),
+    ),
+    Mutant(
+        name="decay per start-up",
+        file="feedback/confidence.py",
+        old="stored=after, until=until)",
+        new="stored=after, until=learning.created_at)",
+        tests=(f"{AGREEMENT}::test_decay_runs_as_often_as_it_likes",),
+    ),
+    Mutant(
+        name="backup by file copy",
+        file="store/copies.py",
+        old="                _copy(db.connection(), copy, progress)\n",
+        new="                copy.close()\n"
+        "                unfinished.write_bytes(db.path.read_bytes())\n"
+        "                copy = apsw.Connection(str(unfinished))\n",
+        tests=(f"{DAMAGE}::test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before",),
+    ),
+    Mutant(
+        name="backup that starts again with every write",
+        file="store/copies.py",
+        old='    source.execute("BEGIN")\n    try:\n',
+        new="    try:\n",
+        tests=(f"{DAMAGE}::test_a_backup_restores_everything",),
+    ),
+    Mutant(
+        name="backup without a seal",
+        file="store/copies.py",
+        old="if seal is not None and seal != _seal(connection):",
+        new="if False:",
+        tests=(f"{DAMAGE}::test_a_changed_letter_in_a_backup_is_found",),
+    ),
+    Mutant(
+        name="missing space filter",
+        file="store/learnings.py",
+        old='FROM learnings WHERE space = :space AND id IN ({names})", **params)',
+        new='FROM learnings WHERE :space = :space AND id IN ({names})", **params)',
+        tests=("tests/contract/test_spaces.py::test_another_space_sees_no_learning",),
+    ),
+    Mutant(
+        name="unescaped title",
+        file="text/frame.py",
+        old='f"### {escape(note.title)} [confidence',
+        new='f"### {note.title} [confidence',
+        tests=("tests/unit/text/test_frame.py",),
+    ),
+    Mutant(
+        name="except: pass round a write",
+        file="store/sqlite.py",
+        old='                    connection.execute("ROLLBACK")\n                raise\n',
+        new='                    connection.execute("ROLLBACK")\n',
+        tests=("tests/faults/test_disk.py::test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest",),
+    ),
+    Mutant(
+        name="a vanished store is begun anew",
+        file="store/opening.py",
+        old="    if empty and made_before:\n",
+        new="    if False:\n",
+        tests=(f"{DAMAGE}::test_a_vanished_store_is_reported_not_begun_anew",),
+    ),
+    Mutant(
+        name="a damaged log passes without a word",
+        file="store/opening.py",
+        old="            refuse_lost_log(db)\n",
+        new="            del refuse_lost_log\n",
+        tests=(f"{DAMAGE}::test_damage_in_the_log_is_shown_once_and_the_log_is_kept",),
+    ),
+    Mutant(
+        name="a space chosen by each process that begins",
+        file="store/files.py",
+        old="            os.link(temp, path)\n",
+        new="            os.rename(temp, path)\n            return True\n",
+        tests=(f"{PROCESSES}::test_six_processes_that_begin_at_once_make_one_memory",),
+    ),
+    Mutant(
+        name="purge that only deletes",
+        file="tend/purge.py",
+        old="    soundness.remake_indexes(ctx.db)\n    soundness.write_anew(ctx.db)\n",
+        new="",
+        tests=("tests/faults/test_purge.py",),
+    ),
+    Mutant(
+        name="purge that leaves the backups",
+        file="tend/purge.py",
+        old="    replaced = backups.discard(project.database)\n",
+        new="    replaced = 0\n",
+        tests=("tests/faults/test_purge.py",),
+    ),
+    Mutant(
+        name="an import that believes in counters",
+        file="capture/bring.py",
+        old="        times_helpful=0,\n",
+        new='        times_helpful=values.get("times_helpful", 0),\n',
+        tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
+    ),
+    Mutant(
+        name="an import that believes in trust",
+        file="capture/bring.py",
+        old="        trust=terms.trust,\n        version=",
+        new='        trust=values.get("trust", terms.trust),\n        version=',
+        tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
+    ),
+    Mutant(
+        name="pragmas after the first are not run",
+        file="store/sqlite.py",
+        old="            ).fetchall()  # apsw",
+        new="            )  # apsw",
+        tests=("tests/faults/test_power.py::test_the_store_is_opened_as_promised",),
+    ),
+    Mutant(
+        name="a stale edit wins",
+        file="capture/edit.py",
+        old="        if expect is not None and before.version != expect:\n",
+        new="        if False:\n",
+        tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
+    ),
+)
+
+
+def caught(mutant: Mutant, folder: Path) -> str:
+    """What became of a mutant: caught, survived, or not applicable."""
+    copy = folder / "src"
+    shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    file = copy / "recollect" / mutant.file
+    text = file.read_text("utf-8")
+    if text.count(mutant.old) != 1:
+        return "DOES NOT APPLY"
+    file.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+    environ = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", *mutant.tests]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode == 1:
+        return "caught"
+    return "SURVIVED" if done.returncode == 0 else f"NO TEST RAN\n{done.stdout[-2000:]}"
+
+
+def main() -> int:
+    wanted = sys.argv[1:]
+    chosen = [mutant for mutant in MUTANTS if not wanted or any(word in mutant.name for word in wanted)]
+    failed = 0
+    for mutant in chosen:
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            result = caught(mutant, Path(folder))
+        failed += result != "caught"
+        print(f"{result:<15} {time.monotonic() - began:5.0f} s  {mutant.name}", flush=True)
+    print(f"{len(chosen) - failed} of {len(chosen)} caught")
+    return 1 if failed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
