@@ -287,3 +287,16 @@ def test_the_cycle_acts_on_behalf_of_whoever_runs_it(open_memory: Opener, clock:
     memory = open_memory(Actor(name="timer", channel="cycle", trust="agent"))
     memory.cycle()
     assert memory.learnings.history(kept.id)[-1].who == "timer"
+
+
+def test_time_out_of_reach_is_not_taken_afterwards(memory: Memory, clock: ScriptedClock) -> None:
+    pinned = memory.learn(learning()).learning
+    away = memory.learn(learning(FLAKY)).learning
+    memory.learnings.pin(pinned.id)
+    memory.learnings.archive(away.id)
+    clock.advance(days=90)
+    memory.learnings.pin(pinned.id, on=False)
+    memory.learnings.restore(away.id)
+    clock.advance(days=30)
+    memory.cycle()
+    assert [memory.learnings.get(each.id).confidence for each in (pinned, away)] == [0.68, 0.68]

@@ -265,3 +265,9 @@ def test_a_discovery_whose_observer_died_is_learned_from_by_the_next(open_memory
     assert [each.learning.source_discovery_id for each in seen.captured] == [raw.id]
     assert [each.learning_id for each in again.work.discoveries()] == [seen.captured[0].learning.id]
     assert again.observe(BLOCKER, task="task-1").known_before == 1
+
+
+def test_an_agents_words_stay_an_agents_whoever_carries_them(memory: Memory) -> None:
+    assert memory.context.actor.trust == "human"
+    seen = memory.observe("DISCOVERY[blocker]: The gateway closes idle connections after a minute.", task="task-1")
+    assert [captured.learning.trust for captured in seen.captured] == ["agent"]

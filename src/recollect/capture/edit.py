@@ -78,7 +78,13 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
 
 def restore(ctx: Context, id: str) -> Learning:
     """Bring an archived or superseded learning back into use."""
-    return _changed(ctx, id, "learning.restored", lambda _, now: replace(now, status="active", superseded_by=None))
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        if learning.status == "active":
+            return learning
+        return _aging_again(tx, ctx, replace(learning, status="active", superseded_by=None))
+
+    return _changed(ctx, id, "learning.restored", change)
 
 
 def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning:
@@ -130,7 +136,9 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
 
 def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     """Pinned: never decayed or archived by the machine."""
-    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", lambda _, now: replace(now, pinned=on))
+    if on:
+        return _changed(ctx, id, "learning.pinned", lambda _, now: replace(now, pinned=True))
+    return _changed(ctx, id, "learning.unpinned", lambda tx, now: _aging_again(tx, ctx, replace(now, pinned=False)))
 
 
 def adopt(ctx: Context, id: str) -> Learning:
@@ -166,6 +174,12 @@ def undo(ctx: Context) -> list[Learning]:
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
         return restored
+
+
+def _aging_again(tx: Tx, ctx: Context, learning: Learning) -> Learning:
+    """Time that passed while it was out of decay's reach is not taken afterwards."""
+    rows.set_decayed(tx, learning.id, stored=round(learning.confidence * 1000), until=ctx.clock.now())
+    return learning
 
 
 def _changed(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from recollect.capture.learn import Captured, learn
+from recollect.core.actor import lowest
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
@@ -44,6 +45,8 @@ class Observed:
 
 def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
     """Read `DISCOVERY[type]: text` lines. Reading the same output twice changes nothing."""
+    # The text is an agent's, whoever carries it here.
+    ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
     task = check_id(task, "task")
     outcome = check_id(outcome, "outcome") if outcome is not None else None
     title = kept(title)

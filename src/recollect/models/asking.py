@@ -7,6 +7,7 @@ into a value or says no, and after three tries the offline twin answers. No tran
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -53,7 +54,8 @@ def ask(ctx: Context, question: Ask[T]) -> Answer[T]:
     with ctx.db.read(ctx.space) as tx:
         known = answers.get(tx, kind=question.kind, version=question.version, source_hash=digest)
     if known is not None:
-        return Answer(value=question.accept(known.answer), generator=known.generator)
+        with suppress(BadInput):  # accepted then, but the rules have changed since: ask anew
+            return Answer(value=question.accept(known.answer), generator=known.generator)
     prompt = Prompt(
         kind=question.kind,
         instructions=question.instructions,
