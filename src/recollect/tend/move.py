@@ -100,7 +100,8 @@ def _copy_table(tx: Tx, target: Db, space: str, table: dump.Table, reached: dict
             if page.place is not None:
                 reached[table.name] = page.place
             moves.reach(out, reached)
-            progress(table.name, _count(out, table), count)
+            done = _count(out, table)
+        progress(table.name, done, count)
     if begun and table.key and _sums(target, space, table) != wanted:
         for page in dump.pages(tx, table):
             with target.write(space) as out:
