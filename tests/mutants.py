@@ -217,7 +217,7 @@ MUTANTS = (
     Mutant(
         name="purge that only deletes",
         file="tend/purge.py",
-        old="    soundness.remake_indexes(ctx.db)\n    soundness.write_anew(ctx.db)\n",
+        old="    soundness.remake_indexes(ctx.db)\n    ctx.db.write_anew()\n",
         new="",
         tests=("tests/faults/test_purge.py",),
     ),
@@ -245,8 +245,8 @@ MUTANTS = (
     Mutant(
         name="pragmas after the first are not run",
         file="store/sqlite.py",
-        old="            ).fetchall()  # apsw",
-        new="            )  # apsw",
+        old="            ).fetchall()  # the first",
+        new="            )  # the first",
         tests=("tests/faults/test_power.py::test_the_store_is_opened_as_promised",),
     ),
     Mutant(

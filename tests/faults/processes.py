@@ -197,10 +197,12 @@ def kills(project: Path, count: int, seed: int) -> dict[str, Any]:
 
 def _quietly(command: Callable[[list[str]], int], given: list[str], *, stdin: str = "") -> int:
     sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()))
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+    out, errors = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         code = command(given)
     if code not in (0, 1):
-        raise AssertionError(f"{given}: {errors.getvalue()}")
+        errors.flush()
+        raise AssertionError(f"{given}: {errors.buffer.getvalue()!r}")  # type: ignore[attr-defined]
     return code
 
 

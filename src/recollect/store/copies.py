@@ -63,6 +63,8 @@ def check_file(path: Path) -> Checked:
             found = connection.execute("PRAGMA integrity_check(1)").fetchall()
             if connection.pragma("application_id") != APPLICATION_ID:
                 raise StoreDamaged(f"{path} is a database, but not one of Recollect's")
+            if path.stat().st_size != connection.pragma("page_count") * connection.pragma("page_size"):
+                raise StoreDamaged(f"{path} is not as long as it should be; it was cut off or added to")
             if found != [("ok",)]:
                 raise StoreDamaged(f"{path} does not read back whole: {found[0][0]}")
             version = int(_meta(connection, "schema") or 0)

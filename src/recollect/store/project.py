@@ -88,13 +88,14 @@ def create(
     made: list[str] = []
     root = root.resolve()
     file = root / SETTINGS_FILE
-    named = _toml(file) if file.exists() else {}
+    existed = file.exists()  # asked once: another process may make the file while this one thinks
+    named = _toml(file) if existed else {}
     if not named.get("space"):
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
         zone = named.get("timezone") or (zone_named(timezone).key if timezone else local_timezone(environ))
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
-        if file.exists():  # what is missing goes to the top, where no section has begun yet
+        if existed:  # what is missing goes to the top, where no section has begun yet
             write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
             made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
         elif write_new_path(file, "".join([_HEAD, *lines])):

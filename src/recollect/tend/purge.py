@@ -33,7 +33,7 @@ SHORTEST_QUOTE = 20  # characters that, said by a purged thing and found elsewhe
 CHUNK = 1 << 20
 _EDGES = ".,;:!?()[]{}<>\"'`"
 
-OUT_OF_REACH = (
+OUT_OF_REACH: tuple[str, ...] = (
     "git history: a committed text stays in old commits until history is rewritten",
     "backups and exports that were copied elsewhere, and other clones of this project",
 )
