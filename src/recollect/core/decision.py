@@ -1,0 +1,208 @@
+"""Decisions: a recorded choice with a confidence, later an outcome.
+
+A decision is stored once and whole. How much of it is shown is decided when it is read (`distil/levels.py`);
+nothing here knows ages, policies or statistics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from recollect.core.confidence import thousandths
+from recollect.core.errors import BadInput
+from recollect.core.event import Trust
+
+Stakes = Literal["low", "medium", "high", "critical"]
+OutcomeOf = Literal["success", "partial", "failure", "abandoned"]
+DecisionStatus = Literal["active", "reversed", "superseded"]
+STAKES: tuple[Stakes, ...] = get_args(Stakes)
+OUTCOMES: tuple[OutcomeOf, ...] = get_args(OutcomeOf)
+
+ACTUAL: dict[OutcomeOf, int] = {"success": 1000, "partial": 500, "failure": 0, "abandoned": 0}
+"""What a decision's confidence is measured against, in thousandths."""
+
+TEXT_LIMIT = 10_000
+SHORT_LIMIT = 500
+WORD_LIMIT = 50
+LIST_LIMIT = 20
+_WORD = re.compile(r"[^\W_][\w.:/-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """One independent argument; `kind` is a word such as analysis, empirical, analogy or constraint."""
+
+    kind: str = "analysis"
+    text: str
+
+    def __post_init__(self) -> None:
+        _check_word(self.kind, "reason kind")
+        _check_text(self.text, "reason", TEXT_LIMIT, required=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """What a choice looks like in the work (`structure`) and what it is for (`function`)."""
+
+    structure: str = ""
+    function: str = ""
+
+    def __post_init__(self) -> None:
+        _check_text(self.structure, "bridge structure", SHORT_LIMIT)
+        _check_text(self.function, "bridge function", SHORT_LIMIT)
+        if not (self.structure.strip() or self.function.strip()):
+            raise BadInput("a bridge needs a structure, a function, or both")
+
+    def line(self) -> str:
+        return " → ".join(part.strip() for part in (self.structure, self.function) if part.strip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDecision:
+    """What a caller gives. `decided_at` and `review_at` are ISO 8601; `decided_at` is now unless given."""
+
+    decision: str
+    confidence: float
+    category: str
+    stakes: Stakes = "medium"
+    context: str = ""
+    reasons: tuple[Reason, ...] = ()
+    pattern: str = ""
+    tags: tuple[str, ...] = ()
+    bridge: Bridge | None = None
+    components: dict[str, float] = field(default_factory=dict)
+    agent: str = ""
+    supersedes: str | None = None
+    decided_at: str | None = None
+    review_at: str | None = None
+
+    def __post_init__(self) -> None:
+        thousandths(self.confidence)
+        object.__setattr__(self, "category", str(self.category).strip().lower())
+        check_decision(
+            decision=self.decision, category=self.category, stakes=self.stakes, context=self.context,
+            pattern=self.pattern, tags=self.tags, components=self.components, agent=self.agent,
+        )  # fmt: skip
+        if len(self.reasons) > LIST_LIMIT:
+            raise BadInput(f"{len(self.reasons):,} reasons given; {LIST_LIMIT} is the most")
+        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """What came of a decision. A later review replaces an earlier one; events keep both."""
+
+    outcome: OutcomeOf
+    result: str = ""
+    lesson: str = ""
+
+    def __post_init__(self) -> None:
+        if self.outcome not in OUTCOMES:
+            raise BadInput(f"outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}")
+        _check_text(self.result, "result", TEXT_LIMIT)
+        _check_text(self.lesson, "lesson", TEXT_LIMIT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """A stored decision, always whole."""
+
+    id: str
+    decision: str
+    confidence: float
+    category: str
+    stakes: Stakes
+    context: str
+    reasons: tuple[Reason, ...]
+    pattern: str
+    tags: tuple[str, ...]
+    bridge: Bridge | None
+    components: dict[str, float]
+    agent: str
+    status: DecisionStatus
+    superseded_by: str | None
+    closed_at: int | None
+    """When it was reversed or superseded."""
+    preserve: bool
+    outcome: OutcomeOf | None
+    result: str
+    lesson: str
+    reviewed_at: int | None
+    review_at: int | None
+    trust: Trust
+    version: int
+    decided_at: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def actual(self) -> float | None:
+        """What the confidence is measured against: 1, 0.5 or 0; None before a review."""
+        return None if self.outcome is None else ACTUAL[self.outcome] / 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionEdit:
+    """Fields to change; None leaves a field as it is."""
+
+    decision: str | None = None
+    confidence: float | None = None
+    category: str | None = None
+    stakes: Stakes | None = None
+    context: str | None = None
+    reasons: tuple[Reason, ...] | None = None
+    pattern: str | None = None
+    tags: tuple[str, ...] | None = None
+    bridge: Bridge | None = None
+    components: dict[str, float] | None = None
+    agent: str | None = None
+    review_at: str | None = None
+
+
+def check_decision(
+    *,
+    decision: str,
+    category: str,
+    stakes: str,
+    context: str,
+    pattern: str,
+    tags: tuple[str, ...],
+    components: Mapping[str, float],
+    agent: str,
+) -> None:
+    """Refuse what no decision may hold, with a message that says how to fix it."""
+    _check_text(decision, "decision", TEXT_LIMIT, required=True)
+    _check_text(context, "context", TEXT_LIMIT)
+    _check_text(pattern, "pattern", SHORT_LIMIT)
+    _check_word(category, "category")
+    if agent:
+        _check_word(agent, "agent")
+    if stakes not in STAKES:
+        raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {stakes!r}")
+    if not isinstance(tags, tuple | list) or not all(isinstance(tag, str) for tag in tags):
+        raise BadInput("tags must be a list of words")
+    if len(tags) > LIST_LIMIT or len(components) > LIST_LIMIT:
+        raise BadInput(f"{LIST_LIMIT} tags and {LIST_LIMIT} components are the most")
+    for tag in tags:
+        if not tag.strip() or len(tag) > WORD_LIMIT or not tag.isprintable():
+            raise BadInput(f"tag {tag[:60]!r} must be 1 to {WORD_LIMIT} printable characters")
+    for name, value in components.items():
+        _check_word(name, "component")
+        thousandths(value, f"component {name}")
+
+
+def _check_text(value: str, name: str, limit: int, *, required: bool = False) -> None:
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    if required and not value.strip():
+        raise BadInput(f"{name} is empty")
+    if len(value) > limit:
+        raise BadInput(f"{name} has {len(value):,} characters; {limit:,} is the most. The log takes the rest")
+
+
+def _check_word(value: str, name: str) -> None:
+    if not isinstance(value, str) or len(value) > WORD_LIMIT or not _WORD.fullmatch(value):
+        raise BadInput(f"{name} must be one word of at most {WORD_LIMIT} characters, not {str(value)[:60]!r}")

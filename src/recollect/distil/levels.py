@@ -1,0 +1,174 @@
+"""How much of a decision is shown: full, summary, digest or wisdom, by its age and its policy.
+
+Pure functions of a decision and an instant. Levels are never stored: the same record reads shorter as it ages,
+and longer again when it is preserved. Knows nothing about rows, models or how a page is printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from recollect.core.clock import DAY
+from recollect.core.decision import STAKES, Decision
+from recollect.core.errors import BadInput
+from recollect.text.sentences import clip, first_sentence, one_line
+
+Level = Literal["full", "summary", "digest", "wisdom"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+SUMMARY_WORDS = 40
+DIGEST_WORDS = 14
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """When a decision shrinks. Bounds are days, half-open: at exactly `summary_days` it is a summary."""
+
+    summary_days: int = 7
+    digest_days: int = 30
+    wisdom_days: int = 90
+    unreviewed: Literal["full", "age"] = "full"
+    keep: tuple[str, ...] = ()
+    """What stays full whatever its age: `stakes:critical`, `tag:adr`."""
+
+    def __post_init__(self) -> None:
+        days = (self.summary_days, self.digest_days, self.wisdom_days)
+        if not all(type(day) is int for day in days) or not 0 <= days[0] <= days[1] <= days[2]:
+            raise BadInput(f"summary_days, digest_days, wisdom_days must be whole days in rising order: {days}")
+        if self.unreviewed not in ("full", "age"):
+            raise BadInput(f"unreviewed must be full or age, not {self.unreviewed!r}")
+        object.__setattr__(self, "keep", tuple(self.keep))
+        for rule in self.keep:
+            kind, _, value = str(rule).partition(":")
+            if kind not in ("stakes", "tag") or not value or (kind == "stakes" and value not in STAKES):
+                raise BadInput(f"keep has {rule!r}; write stakes:high or tag:adr")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policies:
+    """The default policy and what agents and categories change of it; a category's wish comes last."""
+
+    default: Policy = Policy()
+    agents: Mapping[str, Mapping[str, Any]]
+    categories: Mapping[str, Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        for name in (*self.agents, ""):
+            for category in (*self.categories, ""):
+                self.of(name, category)
+
+    def of(self, agent: str, category: str) -> Policy:
+        wishes: dict[str, Any] = {}
+        known = {field.name for field in fields(Policy)}
+        for who, table in ((agent, self.agents), (category, self.categories)):
+            wish = table.get(who, {})
+            if not isinstance(wish, Mapping) or not known.issuperset(wish):
+                raise BadInput(f"the decision policy of {who} may set {', '.join(sorted(known))}, nothing else")
+            wishes.update(wish)
+        return replace(self.default, **wishes) if wishes else self.default
+
+
+def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:
+    """The level at an instant; what must stay whole is full at any age."""
+    waits = decision.outcome is None and policy.unreviewed == "full"
+    if decision.preserve or waits or _kept(decision, policy):
+        return "full"
+    age = as_of - decision.decided_at
+    if age < policy.summary_days * DAY:
+        return "full"
+    if age < policy.digest_days * DAY:
+        return "summary"
+    if age < policy.wisdom_days * DAY:
+        return "digest"
+    return "wisdom"
+
+
+def as_known_at(decision: Decision, as_of: int) -> Decision | None:
+    """The decision without what came later: a review or reversal after `as_of`; None before it was made."""
+    if decision.decided_at > as_of:
+        return None
+    if decision.reviewed_at is not None and decision.reviewed_at > as_of:
+        decision = replace(decision, outcome=None, result="", lesson="", reviewed_at=None)
+    if decision.closed_at is not None and decision.closed_at > as_of:
+        decision = replace(decision, status="active", superseded_by=None, closed_at=None)
+    return decision
+
+
+def priority(decision: Decision) -> tuple[int, float, int, str]:
+    """What a page leads with: high stakes, then well-founded confidence (its components), then the newest."""
+    parts = decision.components.values()
+    founded = sum(parts) / len(parts) if parts else decision.confidence
+    return (-STAKES.index(decision.stakes), -founded, -decision.decided_at, decision.id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """The summary level: the choice, its outcome, its pattern, confidence against what came of it."""
+
+    id: str
+    category: str
+    stakes: str
+    decided_at: int
+    summary: str
+    pattern: str
+    outcome: str | None
+    confidence: float
+    actual: float | None
+    status: str
+    bridge: str
+    lesson: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestLine:
+    """The digest level: one line, grouped by category on the page."""
+
+    id: str
+    category: str
+    text: str
+    outcome: str | None
+    confidence: float
+    actual: float | None
+    status: str
+    bridge: str
+
+
+def summary_of(decision: Decision) -> Summary:
+    return Summary(
+        id=decision.id,
+        category=decision.category,
+        stakes=decision.stakes,
+        decided_at=decision.decided_at,
+        summary=clip(decision.decision, SUMMARY_WORDS),
+        pattern=one_line(decision.pattern),
+        outcome=decision.outcome,
+        confidence=decision.confidence,
+        actual=decision.actual,
+        status=decision.status,
+        bridge=bridge_line(decision),
+        lesson=first_sentence(decision.lesson, SUMMARY_WORDS),
+    )
+
+
+def digest_of(decision: Decision) -> DigestLine:
+    return DigestLine(
+        id=decision.id,
+        category=decision.category,
+        text=first_sentence(decision.decision, DIGEST_WORDS),
+        outcome=decision.outcome,
+        confidence=decision.confidence,
+        actual=decision.actual,
+        status=decision.status,
+        bridge=bridge_line(decision),
+    )
+
+
+def bridge_line(decision: Decision) -> str:
+    return one_line(decision.bridge.line()) if decision.bridge else ""
+
+
+def _kept(decision: Decision, policy: Policy) -> bool:
+    marks = {f"stakes:{decision.stakes}", *(f"tag:{tag}" for tag in decision.tags)}
+    return not marks.isdisjoint(policy.keep)
