@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.sentences import clip, first_sentence, one_line, sentences
+from recollect.text.frame import one_line
+from recollect.text.sentences import clip, first_sentence, sentences
 
 
 @pytest.mark.parametrize(
@@ -31,13 +32,6 @@ def test_clip_keeps_whole_sentences_while_they_fit() -> None:
 
 def test_a_word_of_a_megabyte_is_cut() -> None:
     assert len(clip("A" * 1_000_000, 40)) <= 480
-
-
-@given(st.text())
-def test_a_line_is_one_line_and_made_of_the_same_words(text: str) -> None:
-    line = one_line(text)
-    assert len(line.splitlines()) <= 1
-    assert one_line(line) == line
 
 
 @given(st.text(alphabet="ab .!?\nA", max_size=60))

@@ -78,10 +78,15 @@ def test_a_forged_line_break_cannot_add_a_principle() -> None:
     assert principle.endswith("(2 confirmations)")
 
 
-def test_unreviewed_decisions_are_not_counted() -> None:
+def test_unreviewed_decisions_are_named_but_do_not_move_the_rates() -> None:
     wisdom = wisdom_of("a", [*many(2), *many(3, 5, outcome=None)])
-    assert wisdom.decisions == 2
-    assert wisdom.ids == ("dec_0", "dec_1")
+    assert (wisdom.decisions, wisdom.success_rate) == (5, 1.0)
+    assert len(wisdom.ids) == 5
+
+
+def test_of_many_ids_the_newest_are_named_and_the_others_counted() -> None:
+    wisdom = wisdom_of("a", [decision(f"dec_{n}", decided_at=n) for n in range(5)], most_ids=2)
+    assert (wisdom.ids, wisdom.more) == (("dec_3", "dec_4"), 3)
 
 
 def test_nothing_reviewed_gives_no_numbers_rather_than_zeros() -> None:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from recollect.core.actor import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
-from recollect.core.event import Trust
 
 Stakes = Literal["low", "medium", "high", "critical"]
 OutcomeOf = Literal["success", "partial", "failure", "abandoned"]
@@ -62,7 +62,7 @@ class Bridge:
 
 @dataclass(frozen=True, kw_only=True)
 class NewDecision:
-    """What a caller gives. `decided_at` and `review_at` are ISO 8601; `decided_at` is now unless given."""
+    """What a caller gives. `decided_at` is ISO 8601, now unless given; `review_in` is a time span such as `2w`."""
 
     decision: str
     confidence: float
@@ -77,7 +77,7 @@ class NewDecision:
     agent: str = ""
     supersedes: str | None = None
     decided_at: str | None = None
-    review_at: str | None = None
+    review_in: str | None = None
 
     def __post_init__(self) -> None:
         thousandths(self.confidence)
@@ -159,7 +159,7 @@ class DecisionEdit:
     bridge: Bridge | None = None
     components: dict[str, float] | None = None
     agent: str | None = None
-    review_at: str | None = None
+    review_in: str | None = None
 
 
 def check_decision(

@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args
 from recollect.core.clock import DAY
 from recollect.core.decision import STAKES, Decision
 from recollect.core.errors import BadInput
-from recollect.text.sentences import clip, first_sentence, one_line
+from recollect.text.frame import one_line
+from recollect.text.sentences import clip, first_sentence
 
 Level = Literal["full", "summary", "digest", "wisdom"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -55,9 +56,11 @@ class Policies:
     categories: Mapping[str, Mapping[str, Any]]
 
     def __post_init__(self) -> None:
-        for name in (*self.agents, ""):
-            for category in (*self.categories, ""):
-                self.of(name, category)
+        self.all()
+
+    def all(self) -> list[Policy]:
+        """Every policy that may apply to some decision."""
+        return [self.of(agent, category) for agent in (*self.agents, "") for category in (*self.categories, "")]
 
     def of(self, agent: str, category: str) -> Policy:
         wishes: dict[str, Any] = {}
@@ -135,13 +138,14 @@ class DigestLine:
     bridge: str
 
 
-def summary_of(decision: Decision) -> Summary:
+def summary_of(decision: Decision, wording: str | None = None) -> Summary:
+    """The summary level; `wording` is what a model or an earlier cycle made of the decision's text."""
     return Summary(
         id=decision.id,
         category=decision.category,
         stakes=decision.stakes,
         decided_at=decision.decided_at,
-        summary=clip(decision.decision, SUMMARY_WORDS),
+        summary=wording or summary_wording(decision),
         pattern=one_line(decision.pattern),
         outcome=decision.outcome,
         confidence=decision.confidence,
@@ -152,17 +156,25 @@ def summary_of(decision: Decision) -> Summary:
     )
 
 
-def digest_of(decision: Decision) -> DigestLine:
+def digest_of(decision: Decision, wording: str | None = None) -> DigestLine:
     return DigestLine(
         id=decision.id,
         category=decision.category,
-        text=first_sentence(decision.decision, DIGEST_WORDS),
+        text=wording or digest_wording(decision),
         outcome=decision.outcome,
         confidence=decision.confidence,
         actual=decision.actual,
         status=decision.status,
         bridge=bridge_line(decision),
     )
+
+
+def summary_wording(decision: Decision) -> str:
+    return clip(decision.decision, SUMMARY_WORDS)
+
+
+def digest_wording(decision: Decision) -> str:
+    return first_sentence(decision.decision, DIGEST_WORDS)
 
 
 def bridge_line(decision: Decision) -> str:

@@ -6,7 +6,7 @@ Pure: decisions with levels and ready-made wisdom in, a page out. Knows nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.core.clock import iso
@@ -21,7 +21,7 @@ from recollect.distil.levels import (
     summary_of,
 )
 from recollect.distil.wisdom import Wisdom
-from recollect.text.sentences import one_line
+from recollect.text.frame import escape, one_line
 from recollect.text.tokens import tokens
 
 
@@ -29,7 +29,7 @@ from recollect.text.tokens import tokens
 class Page:
     """What is shown, most important first within each level. `ids` is what a budget left only the id of."""
 
-    as_of: int
+    as_of: str
     total: int
     full: tuple[Decision, ...]
     summary: tuple[Summary, ...]
@@ -38,60 +38,74 @@ class Page:
     wisdom: tuple[Wisdom, ...]
 
 
+Wordings = Mapping[tuple[str, str], str]
+"""What was prepared for a decision (id) at a level; what is missing is worded on the spot."""
+
+
 def arrange(
     leveled: Sequence[tuple[Decision, Level]],
     wisdom: Sequence[Wisdom],
     as_of: int,
     total: int,
     budget: int | None = None,
+    wordings: Wordings | None = None,
 ) -> Page:
     """A page of decisions above the wisdom level. Over the budget, the least important shrink first.
 
     Preserved decisions never shrink and no id is ever lost: a page that is all ids and wisdom may pass its budget.
     """
+    wordings = wordings or {}
     shown: dict[str, str] = {decision.id: level for decision, level in leveled if level != "wisdom"}
     ordered = sorted((decision for decision, level in leveled if level != "wisdom"), key=priority)
     if budget is not None:
-        _shrink(ordered, shown, budget - tokens("\n".join(_wisdom_lines(wisdom))))
+        _shrink(ordered, shown, budget - tokens("\n".join(_wisdom_lines(wisdom))), wordings)
 
     def at(level: str) -> list[Decision]:
         return [decision for decision in ordered if shown[decision.id] == level]
 
     digest: dict[str, list[DigestLine]] = defaultdict(list)
     for decision in at("digest"):
-        digest[decision.category].append(digest_of(decision))
+        digest[decision.category].append(digest_of(decision, wordings.get((decision.id, "digest"))))
     ids: dict[str, list[str]] = defaultdict(list)
     for decision in at("id"):
         ids[decision.category].append(decision.id)
     return Page(
-        as_of=as_of,
+        as_of=iso(as_of),
         total=total,
         full=tuple(at("full")),
-        summary=tuple(summary_of(decision) for decision in at("summary")),
+        summary=tuple(summary_of(decision, wordings.get((decision.id, "summary"))) for decision in at("summary")),
         digest={category: tuple(digest[category]) for category in sorted(digest)},
         ids={category: tuple(ids[category]) for category in sorted(ids)},
         wisdom=tuple(wisdom),
     )
 
 
-def _shrink(ordered: Sequence[Decision], shown: dict[str, str], budget: int) -> None:
+def _shrink(ordered: Sequence[Decision], shown: dict[str, str], budget: int, wordings: Wordings) -> None:
     """Take the least important decisions down one level after the other until the page fits."""
-    cost = {decision.id: tokens(_AS_TEXT[shown[decision.id]](decision)) for decision in ordered}
+    cost = {decision.id: _cost(decision, shown[decision.id], wordings) for decision in ordered}
     spent = sum(cost.values())
     for level, below in (("full", "summary"), ("summary", "digest"), ("digest", "id")):
         for decision in reversed(ordered):
             if spent <= budget:
                 return
             if shown[decision.id] == level and not decision.preserve:
-                smaller = tokens(_AS_TEXT[below](decision))
-                if smaller < cost[decision.id] or below == "id":
-                    spent += smaller - cost[decision.id]
-                    shown[decision.id], cost[decision.id] = below, smaller
+                smaller = _cost(decision, below, wordings)
+                spent += smaller - cost[decision.id]
+                shown[decision.id], cost[decision.id] = below, smaller
+
+
+def _cost(decision: Decision, level: str, wordings: Wordings) -> int:
+    wording = wordings.get((decision.id, level))
+    if level == "full":
+        return tokens(full_text(decision))
+    if level == "summary":
+        return tokens(summary_line(summary_of(decision, wording)))
+    return tokens(digest_line(digest_of(decision, wording)) if level == "digest" else decision.id)
 
 
 def render(page: Page) -> str:
     """The page as Markdown. Stored text is always on a line of its own making: it cannot open a section."""
-    lines = [f"# Decisions as of {iso(page.as_of)}"]
+    lines = [f"# Decisions as of {page.as_of}"]
     if page.full:
         lines += ["", "## Full"]
         for decision in page.full:
@@ -115,9 +129,10 @@ def full_text(decision: Decision) -> str:
     marks += [f"by {decision.agent}"] if decision.agent else []
     marks += ["preserved"] if decision.preserve else []
     marks += [decision.status] if decision.status != "active" else []
-    lines = [f"### {decision.id} ({', '.join(marks)})", one_line(decision.decision)]
+    marks += ["external, not vouched for"] if decision.trust == "external" else []
+    lines = [f"### {decision.id} ({', '.join(marks)})", f"Decision: {_safe(decision.decision)}"]
     lines += _field("Context", decision.context)
-    lines += [f"- Reason ({reason.kind}): {one_line(reason.text)}" for reason in decision.reasons]
+    lines += [f"- Reason ({reason.kind}): {_safe(reason.text)}" for reason in decision.reasons]
     lines += _field("Pattern", decision.pattern)
     lines += _field("Bridge", bridge_line(decision))
     lines += _field("Components", ", ".join(f"{name} {value:.2f}" for name, value in decision.components.items()))
@@ -131,17 +146,19 @@ def full_text(decision: Decision) -> str:
 
 
 def summary_line(summary: Summary) -> str:
-    parts = [f"- {summary.id} ({summary.category}, {summary.stakes}): {summary.summary}"]
-    parts += [f"Pattern: {summary.pattern}"] if summary.pattern else []
+    parts = [f"- {summary.id} ({summary.category}, {summary.stakes}): {_safe(summary.summary)}"]
+    parts += [f"Pattern: {_safe(summary.pattern)}"] if summary.pattern else []
     parts.append(f"Outcome: {_against(summary.outcome, summary.confidence, summary.actual, summary.status)}")
-    parts += [f"Lesson: {summary.lesson}"] if summary.lesson else []
-    parts += [f"Bridge: {summary.bridge}"] if summary.bridge else []
+    parts += [f"Lesson: {_safe(summary.lesson)}"] if summary.lesson else []
+    parts += [f"Bridge: {_safe(summary.bridge)}"] if summary.bridge else []
     return " | ".join(parts)
 
 
 def digest_line(line: DigestLine) -> str:
-    bridge = f" | {line.bridge}" if line.bridge else ""
-    return f"- {line.id} {line.text} — {_against(line.outcome, line.confidence, line.actual, line.status)}{bridge}"
+    bridge = f" | {_safe(line.bridge)}" if line.bridge else ""
+    return (
+        f"- {line.id} {_safe(line.text)} — {_against(line.outcome, line.confidence, line.actual, line.status)}{bridge}"
+    )
 
 
 def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
@@ -154,10 +171,11 @@ def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
                 f"Success {one.success_rate:.2f} ({low:.2f}–{high:.2f}), mean confidence {one.mean_confidence:.2f}, "
                 f"Brier {one.brier:.3f}"
             )
-        lines += [f"- {principle}" for principle in one.key_principles]
-        lines += [f"- Fails by: {one.common_failure_mode}"] if one.common_failure_mode else []
-        lines += [f"- Bridge: {bridge.text} ({len(bridge.ids)})" for bridge in one.bridges]
+        lines += [f"- {_safe(principle)}" for principle in one.key_principles]
+        lines += [f"- Fails by: {_safe(one.common_failure_mode)}"] if one.common_failure_mode else []
+        lines += [f"- Bridge: {_safe(bridge.text)} ({len(bridge.ids)})" for bridge in one.bridges]
         lines += [f"- ids: {' '.join(one.ids)}"] if one.ids else []
+        lines += [f"- and {one.more} older ones: recollect wisdom --category {one.category} --ids"] if one.more else []
     return lines
 
 
@@ -168,12 +186,9 @@ def _against(outcome: str | None, confidence: float, actual: float | None, statu
 
 
 def _field(name: str, text: str) -> list[str]:
-    return [f"{name}: {one_line(text)}"] if text.strip() else []
+    return [f"{name}: {_safe(text)}"] if text.strip() else []
 
 
-_AS_TEXT: dict[str, Callable[[Decision], str]] = {
-    "full": full_text,
-    "summary": lambda decision: summary_line(summary_of(decision)),
-    "digest": lambda decision: digest_line(digest_of(decision)),
-    "id": lambda decision: decision.id,
-}
+def _safe(text: str) -> str:
+    """Stored text on one line that can pose as nothing else."""
+    return escape(one_line(text))

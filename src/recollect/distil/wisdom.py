@@ -23,6 +23,7 @@ MIN_CONFIRMATIONS = 2
 MIN_FAILURES = 2
 MAX_PRINCIPLES = 10
 PRINCIPLE_WORDS = 25
+MAX_WORDINGS = 2000
 _MIN_WORDS = 3
 _NORMAL_95 = 1.959964
 _NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
@@ -58,11 +59,15 @@ class Wisdom:
     failure_mode: Saying | None
     bridges: tuple[Saying, ...]
     ids: tuple[str, ...]
+    more: int = 0
+    """Ids beyond the newest that `ids` names."""
 
 
-def wisdom_of(category: str, decisions: Sequence[Decision]) -> Wisdom:
-    """The wisdom of reviewed decisions of one category; those without an outcome are not counted."""
-    reviewed = sorted((d for d in decisions if d.outcome is not None), key=lambda d: (d.decided_at, d.id))
+def wisdom_of(category: str, decisions: Sequence[Decision], most_ids: int | None = None) -> Wisdom:
+    """The wisdom of decisions of one category; rates are those of the reviewed ones."""
+    ordered = sorted(decisions, key=lambda d: (d.decided_at, d.id))
+    reviewed = [d for d in ordered if d.outcome is not None]
+    named = ordered[-most_ids:] if most_ids is not None else ordered
     principles = principles_of(reviewed)
     failure = failure_mode_of(reviewed)
     pairs = [(round(d.confidence * 1000), ACTUAL[d.outcome]) for d in reviewed if d.outcome is not None]
@@ -70,7 +75,7 @@ def wisdom_of(category: str, decisions: Sequence[Decision]) -> Wisdom:
     outcomes = Counter(d.outcome for d in reviewed)
     return Wisdom(
         category=category,
-        decisions=len(reviewed),
+        decisions=len(ordered),
         success_rate=None if rate is None else round(rate, 2),
         success_interval=None if rate is None else wilson(rate, len(reviewed)),
         brier=brier(pairs),
@@ -80,8 +85,9 @@ def wisdom_of(category: str, decisions: Sequence[Decision]) -> Wisdom:
         common_failure_mode=failure.line("failure") if failure else None,
         principles=principles,
         failure_mode=failure,
-        bridges=bridges_of(reviewed),
-        ids=tuple(d.id for d in reviewed),
+        bridges=bridges_of(ordered),
+        ids=tuple(d.id for d in named),
+        more=len(ordered) - len(named),
     )
 
 
@@ -172,9 +178,11 @@ def _gathered(
     voices: Sequence[tuple[str, str, bool]],
 ) -> list[tuple[Counter[str], tuple[str, ...], tuple[str, ...]]]:
     """Voices grouped by what they say: the wordings with their counts, who confirms, who speaks against."""
-    by_wording: dict[str, list[tuple[str, str, bool]]] = defaultdict(list)
+    by_wording: dict[str, list[tuple[str, str, bool]]] = {}
     for voice in voices:
-        by_wording[" ".join(voice[0].casefold().split())].append(voice)
+        by_wording.setdefault(" ".join(voice[0].casefold().split()), []).append(voice)
+    if len(by_wording) > MAX_WORDINGS:  # the most used ones; the rest could only add to them
+        by_wording = dict(sorted(by_wording.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:MAX_WORDINGS])
     gathered = []
     for negated in (False, True):  # "always" and "never" share their words and say the opposite
         wordings = sorted(wording for wording in by_wording if bool(_NEGATION.search(wording)) is negated)

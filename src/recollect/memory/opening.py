@@ -70,10 +70,20 @@ def _open_server(url: str, settings: StoreSettings) -> Db:
 def open_vault(project: Project, db: Db) -> Vault:
     """The vault that goes with a store: a folder beside the embedded one, a table in a server's."""
     if db.engine == "sqlite":
-        return FolderVault(project.vault, project.data / "vault.lock")
+        return _folder_vault(project)
     from recollect.store.table_vault import TableVault
 
     return TableVault(db, project.settings.space)
+
+
+def _folder_vault(project: Project) -> Vault:
+    lock = project.data / "vault.lock"
+    vault = FolderVault(project.vault, lock)
+    if project.findings is None:
+        return vault
+    from recollect.store.mounted import MountedVault
+
+    return MountedVault(vault, "learnings", FolderVault(project.findings, lock))
 
 
 class LateGit:

@@ -25,6 +25,7 @@ SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
 _HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
+SPECWRIGHT = Path(".specwright", "learnings")
 
 
 @record
@@ -43,6 +44,18 @@ class Project:
     @property
     def vault(self) -> Path:
         return self.data.parent / "memory"
+
+    @property
+    def findings(self) -> Path | None:
+        """Where findings and themes are when not in the vault: as set, or another tool's folder found in place."""
+        given = self.settings.findings.folder
+        if given:
+            folder = self.root / given
+            if Path(given).is_absolute() or ".." in Path(given).parts or not folder.resolve().is_relative_to(self.root):
+                raise BadInput(f"findings.folder {given!r} must be a folder inside the project")
+            return folder
+        found = self.root / SPECWRIGHT
+        return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
     @property
     def spools(self) -> tuple[Path, ...]:

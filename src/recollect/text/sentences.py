@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.frame import one_line
+
 _END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9À-Þ])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Dr|No|Fig|[A-Z])\.$")
-_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-
-
-def one_line(text: str) -> str:
-    """The text on one line, without control, zero-width or bidi characters."""
-    return " ".join(_CONTROL.sub(" ", _INVISIBLE.sub("", text)).split())
 
 
 def sentences(text: str) -> list[str]:

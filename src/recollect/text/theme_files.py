@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from recollect.core.errors import BadInput
 from recollect.core.finding import THEME_NAME_LIMIT, check_theme_name
 from recollect.text.cluster import WEAK_WORDS
-from recollect.text.sentences import first_sentence, one_line
+from recollect.text.frame import one_line
+from recollect.text.sentences import first_sentence
 from recollect.text.tokens import tokens
 
 MAX_THEMES = 20
