@@ -17,6 +17,7 @@ from recollect.distil.levels import (
     Summary,
     bridge_line,
     digest_of,
+    digest_wording,
     priority,
     summary_of,
 )
@@ -145,6 +146,13 @@ def full_text(decision: Decision) -> str:
     return "\n".join(lines)
 
 
+def headline(shown: Decision | Summary | DigestLine) -> str:
+    """A decision of any level in a few words."""
+    if isinstance(shown, DigestLine):
+        return shown.text
+    return shown.summary if isinstance(shown, Summary) else digest_wording(shown)
+
+
 def summary_line(summary: Summary) -> str:
     parts = [f"- {summary.id} ({summary.category}, {summary.stakes}): {_safe(summary.summary)}"]
     parts += [f"Pattern: {_safe(summary.pattern)}"] if summary.pattern else []
@@ -161,6 +169,11 @@ def digest_line(line: DigestLine) -> str:
     )
 
 
+def wisdom_text(wisdom: Sequence[Wisdom]) -> str:
+    """Wisdom alone, for reading."""
+    return "\n".join(_wisdom_lines(wisdom)).strip()
+
+
 def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
     lines: list[str] = []
     for one in wisdom:
@@ -175,7 +188,9 @@ def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
         lines += [f"- Fails by: {_safe(one.common_failure_mode)}"] if one.common_failure_mode else []
         lines += [f"- Bridge: {_safe(bridge.text)} ({len(bridge.ids)})" for bridge in one.bridges]
         lines += [f"- ids: {' '.join(one.ids)}"] if one.ids else []
-        lines += [f"- and {one.more} older ones: recollect wisdom --category {one.category} --ids"] if one.more else []
+        lines += (
+            [f"- and {one.more} older ones: recollect decisions --list --category {one.category}"] if one.more else []
+        )
     return lines
 
 

@@ -101,6 +101,20 @@ def listed(tx: Tx, wanted: DecisionFilter, *, limit: int, offset: int) -> tuple[
     return _decisions(tx, rows), total
 
 
+def passing(tx: Tx, ids: Sequence[str], wanted: DecisionFilter) -> set[str]:
+    """Those of `ids` that a filter lets through."""
+    where, params = _where(wanted)
+    names = ", ".join(f":i{i}" for i in range(len(ids)))
+    if not ids:
+        return set()
+    found = tx.rows(
+        f"SELECT id FROM decisions WHERE space = :space AND id IN ({names}){where}",
+        **{f"i{i}": id for i, id in enumerate(ids)},
+        **params,
+    )
+    return {row[0] for row in found}
+
+
 def count(tx: Tx, wanted: DecisionFilter) -> int:
     where, params = _where(wanted)
     return int(tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params))

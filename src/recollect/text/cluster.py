@@ -53,7 +53,7 @@ def topic_vectors(texts: Sequence[str]) -> list[Words | Dense]:
     rarely they occur. Plain TF-IDF favours words of one or two texts, which join nothing.
     """
     counted = [Counter(term for term in terms(text) if term not in _WEAK_TERMS) for text in texts]
-    return _weighed(counted, lambda spread: math.log(1 + spread) * math.log(1 + len(texts) / spread))
+    return _weighed(counted, lambda spread: math.log(1 + spread) * math.log((1 + len(texts)) / spread))
 
 
 def wording_vectors(texts: Sequence[str]) -> list[Words | Dense]:
