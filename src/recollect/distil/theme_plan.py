@@ -6,7 +6,6 @@ or the budgets ask for it, and every theme keeps its name while it lives.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from recollect.text.theme_files import (
     index_summary,
     name_theme,
     over_budget,
+    uncounted,
 )
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -203,8 +203,8 @@ class _Board:
         before = self.known.get(self.names.get(number, ""))
         lines = theme_lines(members)
         if before:
-            said = {_uncounted(line.text) for line in lines}
-            lines += [ThemeLine(text=text) for text in before.inherited if _uncounted(text) not in said]
+            said = {uncounted(line.text) for line in lines}
+            lines += [ThemeLine(text=text) for text in before.inherited if uncounted(text) not in said]
         units = dict.fromkeys(before.inherited_units if before else ())
         units.update(dict.fromkeys(sorted(finding.work_id for finding in members)))
         return ThemeText(name=name, lines=tuple(lines), work_ids=tuple(units))
@@ -223,11 +223,6 @@ def theme_lines(findings: Sequence[Finding]) -> list[ThemeLine]:
         ids = tuple(sorted(findings[item].id for item in items))
         lines.append(ThemeLine(text=text, findings=ids, work_ids=tuple(units)))
     return sorted(lines, key=lambda line: (-len(line.work_ids), -len(line.findings), line.findings))
-
-
-def _uncounted(text: str) -> str:
-    """A line without the number of work units behind it, which grows from run to run."""
-    return re.sub(r" \(\d+ work units\)$", "", text)
 
 
 def _line(finding: Finding) -> str:

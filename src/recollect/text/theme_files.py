@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from recollect.core.errors import BadInput
 from recollect.core.finding import THEME_NAME_LIMIT, check_theme_name
 from recollect.text.cluster import WEAK_WORDS
-from recollect.text.frame import one_line
+from recollect.text.frame import escape, one_line, unescape
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import tokens
 
 MAX_THEMES = 20
 THEME_BUDGET = 300
 SUMMARY_WORDS = 18
+_COUNT = re.compile(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
 _INDEX_LINE = re.compile(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
 _FRONTMATTER = re.compile(r"\A﻿?---\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -58,7 +59,7 @@ class Index:
 
 def render_theme(theme: ThemeText) -> str:
     title = " ".join(word.capitalize() for word in theme.name.split("-"))
-    lines = [f"- {line.text}" for line in theme.lines]
+    lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
     related = [f"- {work_id}" for work_id in theme.work_ids]
     return "\n".join([f"# {title}", "", *lines, "", _RELATED, *related]) + "\n"
 
@@ -66,17 +67,18 @@ def render_theme(theme: ThemeText) -> str:
 def parse_theme(name: str, text: str) -> ThemeText:
     """A theme file, ours or another program's: the lines of its summary and its work units."""
     body, _, related = text.replace("\r\n", "\n").partition(f"\n{_RELATED}")
-    lines = (line.strip().removeprefix("- ").strip() for line in body.splitlines())
+    lines = (line.strip() for line in body.splitlines() if not line.lstrip().startswith("#"))
+    told = (unescape(one_line(line.removeprefix("- "))) for line in lines)
     units = (line.strip()[2:].strip() for line in related.splitlines() if line.strip().startswith("- "))
     return ThemeText(
         name=name,
-        lines=tuple(ThemeLine(text=one_line(line)) for line in lines if line and not line.startswith("#")),
+        lines=tuple(ThemeLine(text=line) for line in told if line),
         work_ids=tuple(unit for unit in units if unit),
     )
 
 
 def render_index(index: Index) -> str:
-    lines = [f"**{name}** — {summary} → themes/{name}.md" for name, summary in index.themes]
+    lines = [f"**{name}** — {escape(summary)} → themes/{name}.md" for name, summary in index.themes]
     head = [
         "---",
         f'lastCompaction: "{index.last_compaction}"',
@@ -95,14 +97,19 @@ def parse_index(text: str) -> Index:
     return Index(
         last_compaction=last.group(1) if last else "",
         raw_files_processed=int(processed.group(1)) if processed else 0,
-        themes=tuple((found.group(1), found.group(2)) for found in themes if found),
+        themes=tuple((found.group(1), unescape(found.group(2))) for found in themes if found),
     )
 
 
 def index_summary(lines: Sequence[ThemeLine]) -> str:
     """One line for INDEX.md: what the theme's best supported line says."""
-    text = first_sentence(lines[0].text, SUMMARY_WORDS) if lines else ""
+    text = first_sentence(uncounted(lines[0].text), SUMMARY_WORDS) if lines else ""
     return text.replace(" → ", " -> ").rstrip(" .")
+
+
+def uncounted(text: str) -> str:
+    """A line without the number of work units behind it, which grows from run to run."""
+    return _COUNT.sub("", text)
 
 
 def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[str, ...]]:
