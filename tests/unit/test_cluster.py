@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recollect.text import cluster
 from recollect.text.cluster import (
-    BY_MEANING,
+    BY_BOTH,
     BY_WORDS,
     Affinity,
     group,
@@ -119,7 +119,7 @@ def test_vectors_of_an_embedder_are_grouped_by_meaning() -> None:
     def unit(*values: float) -> list[float]:
         return [value / math.hypot(*values) for value in values]
 
-    assert group([unit(1, 0.1), unit(1, 0.2), unit(-0.1, 1)], BY_MEANING) == [[0, 1], [2]]
+    assert group([unit(1, 0.1), unit(1, 0.2), unit(-0.1, 1)], BY_BOTH) == [[0, 1], [2]]
     many = [unit(1, 0.001 * n, 0) for n in range(cluster.SMALL)] + [unit(0, 0.001 * n, 1) for n in range(50)]
-    for items in group(many, BY_MEANING):
+    for items in group(many, BY_BOTH):
         assert all(item < cluster.SMALL for item in items) or all(item >= cluster.SMALL for item in items)

@@ -42,12 +42,13 @@ def query(
             total = len(scored)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
-        prepared = wordings.load(tx, found)
-    policies, now = policies_of(ctx), ctx.clock.now()
-    hits = []
-    for decision in found:
-        level = level_of(decision, policies.of(decision.agent, decision.category), now)
-        hits.append(DecisionHit(id=decision.id, level=level, decision=_shaped(decision, level, prepared, whole)))
+        policies, now = policies_of(ctx), ctx.clock.now()
+        leveled = [(each, level_of(each, policies.of(each.agent, each.category), now)) for each in found]
+        prepared = wordings.load(tx, leveled)
+    hits = [
+        DecisionHit(id=decision.id, level=level, decision=_shaped(decision, level, prepared, whole))
+        for decision, level in leveled
+    ]
     return hits, total
 
 

@@ -97,7 +97,7 @@ def compacted(
         found = _above_wisdom(ctx, tx, wanted, as_of) if level != "wisdom" else iter(())
         matching = (pair for pair in found if level is None or pair[1] == level)
         shown = list(islice(matching, offset, offset + limit))
-        prepared = wordings.load(tx, [decision for decision, at in shown if at != "full" or budget])
+        prepared = wordings.load(tx, shown)
         return arrange(shown, taught, as_of, rows.count(tx, wanted), budget, prepared)
 
 
@@ -211,7 +211,9 @@ def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, as_of: int) -> I
 def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, as_of: int) -> list[Wisdom]:
     oldest_first: dict[str, list[Decision]] = defaultdict(list)
     until = as_of - min(policy.wisdom_days for policy in policies.all()) * DAY
-    for decision in rows.walk(tx, DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)):
+    tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
+    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)
+    for decision in rows.walk(tx, aged, whole=tags_matter):
         known = as_known_at(decision, as_of)
         if known is None or known.trust == "external":
             continue

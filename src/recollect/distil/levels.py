@@ -63,6 +63,8 @@ class Policies:
         return [self.of(agent, category) for agent in (*self.agents, "") for category in (*self.categories, "")]
 
     def of(self, agent: str, category: str) -> Policy:
+        if agent not in self.agents and category not in self.categories:
+            return self.default
         wishes: dict[str, Any] = {}
         known = {field.name for field in fields(Policy)}
         for who, table in ((agent, self.agents), (category, self.categories)):
@@ -70,7 +72,7 @@ class Policies:
             if not isinstance(wish, Mapping) or not known.issuperset(wish):
                 raise BadInput(f"the decision policy of {who} may set {', '.join(sorted(known))}, nothing else")
             wishes.update(wish)
-        return replace(self.default, **wishes) if wishes else self.default
+        return replace(self.default, **wishes)
 
 
 def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:

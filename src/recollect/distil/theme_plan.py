@@ -12,14 +12,16 @@ from dataclasses import dataclass
 
 from recollect.core.finding import Finding, Theme
 from recollect.text.cluster import (
-    BY_MEANING,
+    BY_BOTH,
     BY_WORDS,
     Affinity,
     Vectors,
+    blended,
     group,
-    mean_similarity,
     medoid,
     merge_nearest,
+    middle,
+    similarity,
     topic_vectors,
     wording_vectors,
 )
@@ -74,8 +76,10 @@ def plan(
     live = [finding for finding in findings if not finding.dismissed]
     inherited = [theme for theme in known if theme.inherited]
     texts = [finding.text for finding in live] + [" ".join(theme.inherited) for theme in inherited]
-    vectors: Vectors = list(embed(texts)) if embed and texts else topic_vectors(texts)
-    board = _Board(live, texts, vectors, BY_MEANING if embed else BY_WORDS, known)
+    vectors: Vectors = topic_vectors(texts)
+    if embed and texts:
+        vectors = blended(vectors, embed(texts))
+    board = _Board(live, texts, vectors, BY_BOTH if embed else BY_WORDS, known)
     for offset, theme in enumerate(inherited):
         board.anchor(theme.name, len(live) + offset)
     board.place_new()
@@ -120,12 +124,12 @@ class _Board:
     def place_new(self) -> None:
         """Each new finding joins the theme it is most like; the rest are grouped among themselves."""
         placed = {item for items in self.groups.values() for item in items}
-        homes = {number: list(items) for number, items in self.groups.items()}
+        homes = {number: middle(items, self.vectors) for number, items in self.groups.items()}
         strays: list[int] = []
         for item in range(len(self.live)):
             if item in placed:
                 continue
-            likeness = {number: mean_similarity(item, items, self.vectors) for number, items in homes.items()}
+            likeness = {number: similarity(self.vectors[item], home) for number, home in homes.items()}
             best = max(likeness, key=lambda number: (likeness[number], -number), default=None)
             if best is not None and likeness[best] >= self.affinity.together:
                 self.groups[best].append(item)
@@ -139,7 +143,8 @@ class _Board:
         numbers = sorted(self.groups, key=lambda number: (-len(self.groups[number]), min(self.groups[number])))
         ordered = [self.groups[number] for number in numbers]
         human = {min(self.groups[number]) for number in numbers if self._by_human(number)}
-        merged = merge_nearest(ordered, self.vectors, most, apart=human)
+        settled = {item for number in self.names for item in self.groups[number]}
+        merged = merge_nearest(ordered, self.vectors, most, apart=human, settled=settled)
         if len(merged) == len(ordered):
             return
         old = {frozenset(self.groups[number]): self.names.get(number) for number in self.groups}

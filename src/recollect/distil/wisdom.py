@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.distil.levels import bridge_line
@@ -166,12 +167,13 @@ def bridges_of(decisions: Iterable[Decision]) -> tuple[Saying, ...]:
 
 def _sayings(*texts: str) -> list[str]:
     """The first sentence of each text, where it is one: a single keyword is no principle."""
-    found = []
-    for text in texts:
-        sentence = first_sentence(text, PRINCIPLE_WORDS).rstrip(" .;:")
-        if len(sentence.split()) >= _MIN_WORDS or (sentence and not sentence.isascii()):
-            found.append(sentence)
-    return found
+    return [saying for text in texts if text and (saying := _saying_in(text))]
+
+
+@lru_cache(maxsize=4096)  # patterns are repeated: that is what makes them patterns
+def _saying_in(text: str) -> str:
+    sentence = first_sentence(text, PRINCIPLE_WORDS).rstrip(" .;:")
+    return sentence if len(sentence.split()) >= _MIN_WORDS or not sentence.isascii() else ""
 
 
 def _gathered(

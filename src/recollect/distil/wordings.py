@@ -1,6 +1,6 @@
-"""How a decision reads at the summary and digest levels: prepared by a cycle, cached by the content it was made from.
+"""How a decision reads at the summary and digest levels: prepared by a cycle, kept until the decision changes.
 
-A model may word it better; the offline twin takes the first sentences. A wording whose source changed is not used.
+A model may word it better (its answers are cached by content); the offline twin takes the first sentences.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from recollect.distil.page import Wordings
 from recollect.models.asking import OFFLINE, Ask, ask
 from recollect.models.prompts import load_prompt
 from recollect.store import wisdom as derived
-from recollect.store.files import content_hash
 from recollect.text.frame import one_line
 
 _OFFLINE = {"summary": summary_wording, "digest": digest_wording}
@@ -42,17 +41,15 @@ def source_of(decision: Decision) -> str:
     return json.dumps({name: plain(getattr(decision, name)) for name in names}, ensure_ascii=False, sort_keys=True)
 
 
-def load(tx: Tx, decisions: Sequence[Decision]) -> Wordings:
-    """The prepared wordings that still belong to these decisions as they are now."""
-    if not decisions:
-        return {}
-    now = {decision.id: content_hash(source_of(decision)) for decision in decisions}
-    return {
-        (id, level): wording
-        for level in _OFFLINE
-        for id, (source_hash, wording, _) in derived.wordings(tx, level, list(now)).items()
-        if source_hash == now[id]
-    }
+def load(tx: Tx, leveled: Sequence[tuple[Decision, str]]) -> Wordings:
+    """The prepared wordings of decisions at their levels, as far as they were made from what these are now."""
+    found: dict[tuple[str, str], str] = {}
+    for level in _OFFLINE:
+        now = {decision.id: decision.version for decision, at in leveled if at == level}
+        for id, (version, wording, _) in derived.wordings(tx, level, list(now)).items():
+            if version == now[id]:
+                found[id, level] = wording
+    return found
 
 
 def missing(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]) -> list[tuple[Decision, Level]]:
@@ -63,9 +60,8 @@ def missing(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]) -> 
         stored = derived.wordings(tx, level, [decision.id for decision in here])
         modelled = ctx.models.provider(f"decision-{level}") is not None
         for decision in here:
-            source_hash, _, generator = stored.get(decision.id, ("", "", ""))
-            stale = source_hash != content_hash(source_of(decision))
-            if stale or (modelled and generator == OFFLINE):
+            version, _, generator = stored.get(decision.id, (0, "", ""))
+            if version != decision.version or (modelled and generator == OFFLINE):
                 lacking.append((decision, level))  # type: ignore[arg-type]
     return lacking
 
@@ -86,11 +82,9 @@ def prepare(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) -> Prepared
     for start in range(0, len(done), 500):
         with ctx.db.write(ctx.space) as tx:
             for decision, level, wording, generator in done[start : start + 500]:
-                source_hash = content_hash(source_of(decision))
                 made += derived.put_wording(
-                    tx, decision.id, level, version=decision.version, source_hash=source_hash, wording=wording,
-                    generator=generator,
-                )  # fmt: skip
+                    tx, decision.id, level, version=decision.version, wording=wording, generator=generator
+                )
     return Prepared(made=made, waiting=waiting)
 
 

@@ -24,6 +24,8 @@ _PLAIN = (
 _PACKED = ("confidence", "reasons", "bridge_structure", "bridge_function", "components", "preserve")
 _NAMES = (*_PLAIN, *_PACKED)
 _COLUMNS = ", ".join(_NAMES)
+_UNCOUNTED = {"context": "''", "result": "''", "reasons": "'[]'", "components": "'{}'"}
+_COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
 
 HELD = "preserve = 1 OR outcome IS NULL"
 """What stays whole at any age; worded as the partial index is, or an engine would not use it."""
@@ -120,25 +122,29 @@ def count(tx: Tx, wanted: DecisionFilter) -> int:
     return int(tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params))
 
 
-def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", as_of: int = 0) -> Iterator[Decision]:
-    """Decisions newest first, read in pages so that a caller may stop early. `only` is "", HELD or HELD_THEN."""
+def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", as_of: int = 0, whole: bool = True) -> Iterator[Decision]:
+    """Decisions newest first, read in pages so that a caller may stop early. `only` is "", HELD or HELD_THEN.
+
+    Not `whole`: without context, reasons, components and tags, for callers who count a hundred thousand of them.
+    """
     where, params = _where(wanted)
     if only:
         where += f" AND ({only})"
     if only == HELD_THEN:
         params["as_of"] = as_of
+    columns, chunk = (_COLUMNS, CHUNK) if whole else (_COUNTED, 10 * CHUNK)
     last: dict[str, Any] = {}
     while True:
-        before = " AND (decided_at < :last_at OR (decided_at = :last_at AND id < :last_id))" if last else ""
+        before = " AND (decided_at, id) < (:last_at, :last_id)" if last else ""
         rows = tx.rows(
-            f"SELECT {_COLUMNS} FROM decisions WHERE space = :space{where}{before} "
-            f"ORDER BY decided_at DESC, id DESC LIMIT {CHUNK}",
+            f"SELECT {columns} FROM decisions WHERE space = :space{where}{before} "
+            f"ORDER BY decided_at DESC, id DESC LIMIT {chunk}",
             **params,
             **last,
         )
-        page = _decisions(tx, rows)
+        page = _decisions(tx, rows) if whole else [_decision(row, []) for row in rows]
         yield from page
-        if len(page) < CHUNK:
+        if len(page) < chunk:
             return
         last = {"last_at": page[-1].decided_at, "last_id": page[-1].id}
 

@@ -9,35 +9,34 @@ from recollect.core.context import Tx
 _CHUNK = 500
 
 
-def wordings(tx: Tx, level: str, ids: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """What a summary or digest says of each decision: (hash of what it was made from, wording, generator)."""
-    found: dict[str, tuple[str, str, str]] = {}
+def wordings(tx: Tx, level: str, ids: Sequence[str]) -> dict[str, tuple[int, str, str]]:
+    """What a summary or digest says of each decision: (version it was made from, wording, generator)."""
+    found: dict[str, tuple[int, str, str]] = {}
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        for id, *rest in tx.rows(
-            "SELECT decision_id, source_hash, wording, generator FROM decision_wordings "
+        for id, version, wording, generator in tx.rows(
+            "SELECT decision_id, version, wording, generator FROM decision_wordings "
             f"WHERE space = :space AND level = :level AND decision_id IN ({names})",
             level=level,
             **{f"i{i}": id for i, id in enumerate(chunk)},
         ):
-            found[id] = (rest[0], rest[1], rest[2])
+            found[id] = (version, wording, generator)
     return found
 
 
-def put_wording(tx: Tx, id: str, level: str, *, version: int, source_hash: str, wording: str, generator: str) -> int:
+def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, generator: str) -> int:
     """Store a wording unless the decision changed while it was made; 1 when stored."""
     return tx.run(
         """
-        INSERT INTO decision_wordings (space, decision_id, level, source_hash, wording, generator)
-        SELECT :space, id, :level, :source_hash, :wording, :generator
+        INSERT INTO decision_wordings (space, decision_id, level, version, wording, generator)
+        SELECT :space, id, :level, version, :wording, :generator
         FROM decisions WHERE space = :space AND id = :id AND version = :version
-        ON CONFLICT (space, decision_id, level) DO UPDATE SET source_hash = excluded.source_hash,
+        ON CONFLICT (space, decision_id, level) DO UPDATE SET version = excluded.version,
           wording = excluded.wording, generator = excluded.generator""",
         id=id,
         level=level,
         version=version,
-        source_hash=source_hash,
         wording=wording,
         generator=generator,
     )

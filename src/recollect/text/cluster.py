@@ -43,7 +43,8 @@ class Affinity:
 
 
 BY_WORDS = Affinity(together=0.10, neighbour=0.10)
-BY_MEANING = Affinity(together=0.30, neighbour=0.45)
+BY_BOTH = Affinity(together=0.16, neighbour=0.27)
+MOVING = 4.0  # how much dearer it is to merge two groups that both had a home before
 
 
 def topic_vectors(texts: Sequence[str]) -> list[Words | Dense]:
@@ -59,6 +60,22 @@ def topic_vectors(texts: Sequence[str]) -> list[Words | Dense]:
 def wording_vectors(texts: Sequence[str]) -> list[Words | Dense]:
     """TF-IDF unit vectors over all words: near 1 only for texts that say the same in the same words."""
     return _weighed([Counter(terms(text)) for text in texts], lambda spread: math.log(1 + len(texts) / spread))
+
+
+def blended(words: Sequence[Words | Dense], meaning: Sequence[Dense]) -> list[Words | Dense]:
+    """Vectors whose product is half the cosine of the words and half that of the meaning: better than either alone."""
+    import numpy as np  # comes with the embedder that made `meaning`
+
+    spread = Counter(term for vector in words if isinstance(vector, Mapping) for term in vector)
+    column = {term: number for number, term in enumerate(sorted(term for term, n in spread.items() if n > 1))}
+    table = np.zeros((len(words), len(column)), dtype=np.float32)
+    for row, vector in zip(table, words, strict=True):
+        assert isinstance(vector, Mapping)
+        for term, weight in vector.items():
+            if term in column:
+                row[column[term]] = weight
+    both = np.hstack([table, np.asarray(meaning, dtype=np.float32)]) * math.sqrt(0.5)
+    return list(both)
 
 
 def _weighed(counted: Sequence[Counter[str]], weigh: Callable[[int], float]) -> list[Words | Dense]:
@@ -81,24 +98,35 @@ def group(vectors: Vectors, affinity: Affinity) -> list[list[int]]:
 
 
 def merge_nearest(
-    groups: Sequence[Sequence[int]], vectors: Vectors, most: int, apart: Collection[int] = ()
+    groups: Sequence[Sequence[int]],
+    vectors: Vectors,
+    most: int,
+    *,
+    apart: Collection[int] = (),
+    settled: Collection[int] = (),
 ) -> list[list[int]]:
     """At most so many groups: the two nearest become one until they fit.
 
     Nearest in Ward's sense, the pair whose union is least spread out: two strays join before two large subjects
     do. Merging by average similarity instead piles everything into one group. Groups that hold two items of `apart`
-    are never made.
+    are never made; two groups that both hold `settled` items merge only when every other way is much worse.
     """
     left = {number: sorted(items) for number, items in enumerate(in_order(groups))}
     if len(left) <= most:
         return in_order(left.values())
-    centres = {number: _mean([vectors[item] for item in items]) for number, items in left.items()}
+    centres = {number: middle(items, vectors) for number, items in left.items()}
+
+    kept_apart, at_home = frozenset(apart), frozenset(settled)
+
+    def share(number: int, items: frozenset[int]) -> bool:
+        return not items.isdisjoint(left[number])
 
     def spread(one: int, other: int) -> float:
-        if not set(apart).isdisjoint(left[one]) and not set(apart).isdisjoint(left[other]):
+        if share(one, kept_apart) and share(other, kept_apart):
             return math.inf
         weight = len(left[one]) * len(left[other]) / (len(left[one]) + len(left[other]))
-        return weight * max(0.0, _squared_distance(centres[one], centres[other]))
+        moving = MOVING if share(one, at_home) and share(other, at_home) else 1.0
+        return moving * weight * max(0.0, _squared_distance(centres[one], centres[other]))
 
     costs = {(one, other): spread(one, other) for one in left for other in left if one < other}
     while len(left) > most:
@@ -106,7 +134,7 @@ def merge_nearest(
         if costs[kept, gone] == math.inf:
             break
         left[kept] = sorted(left[kept] + left.pop(gone))
-        centres[kept] = _mean([vectors[item] for item in left[kept]])
+        centres[kept] = middle(left[kept], vectors)
         costs = {pair: cost for pair, cost in costs.items() if gone not in pair}
         for other in left:
             if other != kept:
@@ -121,37 +149,40 @@ def in_order(groups: Any) -> list[list[int]]:
 
 def medoid(items: Sequence[int], vectors: Vectors) -> int:
     """The item most like the others of its group."""
-    middle = _mean([vectors[item] for item in items])
-    return max(items, key=lambda item: (round(similarity(vectors[item], middle), 9), -item))
+    centre = middle(items, vectors)
+    return max(items, key=lambda item: (round(similarity(vectors[item], centre), 9), -item))
 
 
-def mean_similarity(item: int, items: Sequence[int], vectors: Vectors) -> float:
-    """How alike an item is to the members of a group, on average."""
-    return similarity(vectors[item], _mean([vectors[other] for other in items]))
-
-
-def similarity(one: Any, other: Any) -> float:
-    """The cosine of two unit vectors of one kind."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        if len(other) < len(one):
-            one, other = other, one
-        return math.fsum(weight * other[term] for term, weight in one.items() if term in other)
-    return math.fsum(a * b for a, b in zip(one, other, strict=True))
-
-
-def _mean(vectors: Vectors) -> Any:
-    """The middle of a group, not brought back to unit length: its cosine with an item is the mean cosine."""
-    if isinstance(vectors[0], Mapping):
+def middle(items: Sequence[int], vectors: Vectors) -> Words | Dense:
+    """The mean of a group's vectors, not brought back to unit length: its product with an item is the mean cosine."""
+    if isinstance(vectors[items[0]], Mapping):
         total: dict[str, float] = defaultdict(float)
-        for vector in vectors:
+        for item in items:
+            vector = vectors[item]
             assert isinstance(vector, Mapping)
             for term, weight in vector.items():
                 total[term] += weight
-        return {term: weight / len(vectors) for term, weight in total.items()}
-    return [math.fsum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+        return {term: weight / len(items) for term, weight in total.items()}
+    import numpy as np  # comes with the embedder that made these vectors
+
+    table: Any = [vectors[item] for item in items]
+    mean: Any = np.mean(table, axis=0, dtype=np.float64)
+    return mean  # type: ignore[no-any-return]
 
 
-def _squared_distance(one: Any, other: Any) -> float:
+def similarity(one: Words | Dense, other: Words | Dense) -> float:
+    """The product of two vectors of one kind: the cosine, when both are of unit length."""
+    if isinstance(one, Mapping):
+        assert isinstance(other, Mapping)
+        if len(other) < len(one):
+            one, other = other, one
+        return math.fsum(weight * other[term] for term, weight in one.items() if term in other)
+    import numpy as np
+
+    return float(np.dot(np.asarray(one, np.float64), np.asarray(other, np.float64)))
+
+
+def _squared_distance(one: Words | Dense, other: Words | Dense) -> float:
     return similarity(one, one) + similarity(other, other) - 2 * similarity(one, other)
 
 
@@ -159,7 +190,7 @@ def similarities(vectors: Vectors) -> list[list[float]]:
     """Every cosine, as a square table."""
     count = len(vectors)
     if count and not isinstance(vectors[0], Mapping):
-        import numpy as np  # comes with the embedder that made these vectors
+        import numpy as np
 
         matrix = np.asarray(vectors, dtype=np.float64)
         square: list[list[float]] = (matrix @ matrix.T).tolist()

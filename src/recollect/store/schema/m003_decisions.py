@@ -37,7 +37,7 @@ STATEMENTS = (
     """
     CREATE TABLE decision_wordings (
       space $text NOT NULL, decision_id $text NOT NULL, level $text NOT NULL CHECK (level IN ('summary', 'digest')),
-      source_hash $text NOT NULL, wording $text NOT NULL, generator $text NOT NULL,
+      version $int NOT NULL, wording $text NOT NULL, generator $text NOT NULL,
       PRIMARY KEY (space, decision_id, level),
       FOREIGN KEY (space, decision_id) REFERENCES decisions (space, id)
     ) $table""",
