@@ -1,4 +1,4 @@
-"""What ageing decisions saves and what it costs: python benchmarks/decisions.py [--size N] [--speed N] [--json]
+"""What ageing decisions saves and what it costs: python -m benchmarks.decisions [--size N] [--speed N] [--json]
 
 - size: N reviewed decisions over two years (default 1,000); tokens and bytes of the compacted page against all of them
   in full, and whether every decision's id is still on the page
@@ -27,7 +27,7 @@ from recollect.text.tokens import tokens
 NOW = "2026-11-01T12:00:00Z"
 CHOICES = (
     ("PostgreSQL", "MySQL", "the orders store"), ("a message queue", "direct calls", "invoice creation"),
-    ("server-side rendering", "a single-page app", "the settings page"), ("trunk-based work", "long branches", "releases"),
+    ("server-side rendering", "a single-page app", "the settings page"), ("trunk work", "long branches", "releases"),
     ("feature flags", "release branches", "the checkout rewrite"), ("Redis streams", "Kafka", "job hand-over"),
     ("integer thousandths", "floating point", "stored confidence"), ("a monorepo", "six repositories", "the SDKs"),
     ("contract tests", "mocks", "the payment provider"), ("OpenTelemetry", "the vendor's agent", "tracing"),
@@ -37,14 +37,14 @@ PATTERNS = {
         "Measure before choosing a library", "Boundaries follow the data, not the team", "One writer beats many locks",
         "Keep the raw record and derive the rest",
     ),
-    "process": ("Small changes are reviewed faster", "Search first prevents duplicate work", "Write the test that failed"),
+    "process": ("Small changes are reviewed faster", "Search first prevents duplicate work"),
     "tooling": ("Pin versions by hash", "The boring tool is the fast one", "A tool nobody runs locally does not exist"),
     "security": ("Deny by default and list the exceptions", "Secrets never reach a file that is committed"),
     "integration": ("Retry only what is idempotent", "Assume that events arrive twice and out of order"),
 }  # fmt: skip
 CONTEXT = (
-    "The team had to settle this before the next milestone, because two services already depended on it and a third one "
-    "was about to. We compared the candidates for two days on data from production, with the same load and the same "
+    "The team had to settle this before the next milestone, because two services already depended on it and a third "
+    "one was about to. We compared the candidates for two days on data from production, with the same load and the same "
     "hardware, and wrote down what each would cost us to run, to change and to leave again. "
 )
 REASONS = (

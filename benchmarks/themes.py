@@ -1,7 +1,7 @@
-"""How well findings gather into themes: python benchmarks/themes.py FILE [--sample N] [--seed S] [--json]
+"""How well findings gather into themes: python -m benchmarks.themes FILE [--sample N] [--seed S] [--json]
 
 FILE holds a JSON object a line: {"text": …, "label": …}. The texts become findings, four to a work unit, and are
-planned as `recollect themes run` plans them, once by words and, where the embeddings extra is installed, once by meaning.
+planned as `recollect themes run` plans them: by words and, where the embeddings extra is installed, by both.
 
 - groups: natural groups before the limit of twenty themes; purity and NMI against the labels
 - themes: what is written in the end; purity, NMI, and findings that did not fit their theme's budget
@@ -118,7 +118,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             f"{way}: {figures['texts']} texts; {groups['count']} groups, purity {groups['purity']:.2f}, "
             f"NMI {groups['nmi']:.2f}; {themes['count']} themes, purity {themes['purity']:.2f}, "
-            f"NMI {themes['nmi']:.2f}, {themes['left_out']} left out; stability {figures['stability']:.3f}; {figures['cpu_seconds']:.1f} s CPU"
+            f"NMI {themes['nmi']:.2f}, {themes['left_out']} left out; stability {figures['stability']:.3f}; "
+            f"{figures['cpu_seconds']:.1f} s CPU"
         )
     return 0
 

@@ -36,9 +36,9 @@ def query(
                 understand(tx, text),
                 limit=limit + offset,
                 kinds=(KIND,),
-                keep=lambda batch: rows.passing(tx, [stored.id for stored in batch], wanted),
+                keep=lambda ids: rows.passing(tx, ids, wanted),
             )
-            found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
+            found = rows.many(tx, [hit.id for hit in scored][offset:])
             total = len(scored)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
