@@ -44,8 +44,8 @@ PATTERNS = {
 }  # fmt: skip
 CONTEXT = (
     "The team had to settle this before the next milestone, because two services already depended on it and a third "
-    "one was about to. We compared the candidates for two days on data from production, with the same load and the same "
-    "hardware, and wrote down what each would cost us to run, to change and to leave again. "
+    "one was about to. We compared the candidates for two days on data from production, with the same load and "
+    "the same hardware, and wrote down what each would cost us to run, to change and to leave again. "
 )
 REASONS = (
     "In our own measurement it handled the peak load of last spring with a third of the memory",

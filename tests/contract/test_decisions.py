@@ -318,6 +318,27 @@ def test_wisdom_grows_when_the_next_decision_is_old_enough(memory: Memory, clock
     assert memory.decisions.wisdom()[0].decisions == 2
 
 
+def test_a_review_of_a_young_decision_is_in_wisdom_when_it_is_old(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    young = record(memory)
+    assert memory.decisions.wisdom()[0].decisions == 3
+    clock.advance(days=80)
+    memory.decisions.review(young.id, Review(outcome="failure"))
+    assert memory.decisions.wisdom()[0].decisions == 3
+    clock.advance(days=10)
+    assert (memory.decisions.wisdom()[0].decisions, memory.decisions.wisdom()[0].success_rate) == (4, 0.75)
+
+
+def test_a_decision_dated_back_a_little_joins_when_it_is_old_enough(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    memory.decisions.wisdom()
+    record_at = "2026-04-01T00:00:00Z"
+    reviewed(memory, decided_at=record_at)
+    memory.decisions.wisdom()
+    clock.advance(days=21)
+    assert memory.decisions.wisdom()[0].decisions == 4
+
+
 def test_a_decision_recorded_long_after_it_was_made_joins_wisdom(memory: Memory, clock: ScriptedClock) -> None:
     old_wisdom(memory, clock)
     assert memory.decisions.wisdom()[0].decisions == 3
@@ -368,11 +389,17 @@ def test_why_tells_every_change(memory: Memory) -> None:
 
 def test_what_came_from_outside_teaches_nothing_and_is_marked(open_memory: Opener, clock: ScriptedClock) -> None:
     stranger = open_memory(STRANGER)
-    for _ in range(3):
-        reviewed(stranger, pattern="Trust the stranger always")
+    outside = Review(outcome="success")
+    kept = [reviewed(stranger, pattern="Trust the stranger always", review=outside) for _ in range(3)]
     assert "not vouched for" in render(stranger.decisions.compacted())
     clock.advance(days=100)
-    assert open_memory(PERSON).decisions.wisdom() == []
+    person = open_memory(PERSON)
+    assert person.decisions.wisdom() == []
+    with pytest.raises(Refused):
+        open_memory(AGENT).decisions.adopt(kept[0].id)
+    for each in kept[:2]:
+        person.decisions.adopt(each.id)
+    assert person.decisions.wisdom()[0].key_principles == ("Trust the stranger always (2 confirmations)",)
 
 
 # --- Calibration

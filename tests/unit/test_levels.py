@@ -6,7 +6,8 @@ from made import DECIDED, decision
 from recollect.core.clock import DAY, SECOND
 from recollect.core.decision import Bridge, Reason
 from recollect.core.errors import BadInput
-from recollect.distil.levels import Policies, Policy, as_known_at, digest_of, level_of, priority, summary_of
+from recollect.core.policy import Policies, Policy
+from recollect.distil.levels import as_known_at, digest_of, level_of, priority, summary_of
 
 NO_WISHES = Policies(agents={}, categories={})
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from made import DECIDED, decision
 from recollect.core.clock import DAY
 from recollect.core.decision import Bridge, Decision, Reason
-from recollect.distil.levels import Level, Policy, level_of
+from recollect.core.policy import Policy
+from recollect.distil.levels import Level, level_of
 from recollect.distil.page import Page, arrange, render
 from recollect.distil.wisdom import wisdom_of
 from recollect.text.tokens import tokens

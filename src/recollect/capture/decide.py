@@ -1,4 +1,4 @@
-"""Recording decisions and what becomes of them: review, edit, reverse, preserve.
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve, adopt.
 
 Redaction and the quality gate come before the first byte is stored. Every change is versioned, leaves an event, and
 drops whatever was derived from the decision before.
@@ -17,6 +17,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review, check_decision
 from recollect.core.errors import BadInput, Refused, Rejected, Stale
 from recollect.core.plain import plain
+from recollect.core.policy import policies_of
 from recollect.store import decisions as rows
 from recollect.store import events
 from recollect.store import wisdom as derived
@@ -97,7 +98,7 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
         if decided_at < now:
-            derived.forget(tx)
+            derived.forget(tx)  # it may be old enough, or grow so before wisdom expects the next one
         if new.supersedes:
             _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
     return Decided(decision=decision, redacted=tuple(kinds))
@@ -154,6 +155,13 @@ def preserve(ctx: Context, id: str, *, on: bool = True) -> Decision:
     """Preserved: shown whole at any age."""
     what = "decision.preserved" if on else "decision.released"
     return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on))
+
+
+def adopt(ctx: Context, id: str) -> Decision:
+    """Vouch for a decision that came from outside, so that it may teach; only a person can."""
+    if ctx.actor.trust != "human":
+        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
 
 
 def time_span(text: str) -> int:
@@ -217,15 +225,16 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     rows.save(tx, after, expect=before.version)
     derived.forget_wordings(tx, before.id)
-    derived.forget(tx)
+    if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
+        derived.forget(tx)  # a younger one is in nobody's wisdom yet
     events.record(
         tx,
         ctx,
         change=change,
         subject=before.id,
         what=what,
-        old={name: plain(getattr(before, name)) for name in moved},
-        new={name: plain(getattr(after, name)) for name in moved},
+        old={name: plain(getattr(before, name), name) for name in moved},
+        new={name: plain(getattr(after, name), name) for name in moved},
         reason=reason,
     )
 

@@ -75,7 +75,7 @@ def review(
 
 @click.group()
 def decision() -> None:
-    """One decision: show it whole, edit it, take it back."""
+    """One decision: show it whole, edit it, take it back, adopt it."""
 
 
 @decision.command()
@@ -118,6 +118,16 @@ def reverse(id: str, reason: str, by: str | None, project: str | None, as_json: 
     with open_memory(project) as memory:
         after = memory.decisions.reverse(id, reason=reason, by=by)
     emit(after, f"{id} is {after.status}" + (f" by {by}" if by else ""), as_json=as_json)
+
+
+@decision.command()
+@click.argument("id")
+@common
+def adopt(id: str, project: str | None, as_json: bool) -> None:
+    """Vouch for a decision that came from outside, so that wisdom may learn from it."""
+    with open_memory(project) as memory:
+        after = memory.decisions.adopt(id)
+    emit(after, f"{id} may teach from now on", as_json=as_json)
 
 
 @click.command()

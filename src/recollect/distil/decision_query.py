@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.core.decision import Decision
+from recollect.core.policy import policies_of
 from recollect.distil import wordings
-from recollect.distil.decisions import policies_of
 from recollect.distil.levels import DigestLine, Level, Summary, digest_of, level_of, summary_of
 from recollect.distil.page import Wordings
 from recollect.search.words import best
@@ -42,7 +42,7 @@ def query(
             total = len(scored)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
-        policies, now = policies_of(ctx), ctx.clock.now()
+        policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
         leveled = [(each, level_of(each, policies.of(each.agent, each.category), now)) for each in found]
         prepared = wordings.load(tx, leveled)
     hits = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,11 +16,12 @@ from typing import Any
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
 from recollect.core.decision import ACTUAL, Decision
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Trouble
 from recollect.core.plain import plain
+from recollect.core.policy import Policies, policies_of
 from recollect.distil import wordings
 from recollect.distil.calibration import calibration_of
-from recollect.distil.levels import LEVELS, Level, Policies, Policy, as_known_at, level_of
+from recollect.distil.levels import LEVELS, Level, as_known_at, level_of
 from recollect.distil.page import Page, arrange
 from recollect.distil.wisdom import Saying, Wisdom, wisdom_of
 from recollect.store import decisions as rows
@@ -50,26 +52,6 @@ class Compaction:
     prepared: int
     waiting: int
     dry_run: bool
-
-
-def policies_of(ctx: Context) -> Policies:
-    """The settings' policies; one that cannot hold is refused, whatever was asked."""
-    given = ctx.settings.decisions
-    default = Policy(
-        summary_days=given.summary_days,
-        digest_days=given.digest_days,
-        wisdom_days=given.wisdom_days,
-        unreviewed=given.unreviewed,  # type: ignore[arg-type]
-        keep=tuple(given.keep),
-    )
-    return Policies(default=default, agents=_wishes(given.agents), categories=_wishes(given.categories))
-
-
-def _wishes(pairs: tuple[Any, ...]) -> dict[str, dict[str, Any]]:
-    try:
-        return {name: dict(wish) for name, wish in pairs}
-    except (TypeError, ValueError):
-        raise BadInput("write a policy as [decisions.agents.NAME] or [decisions.categories.NAME]") from None
 
 
 def compacted(
@@ -110,7 +92,7 @@ def wisdom(
     """
     now = ctx.clock.now()
     as_of = now if as_of is None else as_of
-    policies = policies_of(ctx)
+    policies = policies_of(ctx.settings.decisions)
     scope = content_hash(json.dumps([category, agent, plain(policies)], sort_keys=True))
     wanted = DecisionFilter(category=category, agent=agent, until=as_of)
     with ctx.db.read(ctx.space) as tx:
@@ -121,7 +103,8 @@ def wisdom(
         made = _taught(tx, wanted, policies, as_of)
         until = _next_change(tx, policies, as_of)
     if as_of >= now:  # the page of a past instant is not worth keeping
-        with ctx.db.write(ctx.space) as tx:
+        # A store that cannot be written right now can still be read.
+        with suppress(Trouble), ctx.db.write(ctx.space) as tx:
             if rows.fingerprint(tx) == before:
                 packed = json.dumps(plain(made), ensure_ascii=False)
                 derived.put(tx, scope=scope, made_for=as_of, valid_until=until, wisdom=packed)
@@ -192,7 +175,7 @@ def _due_at(ctx: Context, decision: Decision) -> int:
 
 def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, as_of: int) -> Iterator[tuple[Decision, Level]]:
     """Decisions that are shown one by one, newest first: the young ones, then what old ones stay whole."""
-    policies = policies_of(ctx)
+    policies = policies_of(ctx.settings.decisions)
     young = as_of - max(policy.wisdom_days for policy in policies.all()) * DAY
     held = rows.HELD if not any(policy.keep for policy in policies.all()) else ""
     if held and as_of < ctx.clock.now():
@@ -210,7 +193,7 @@ def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, as_of: int) -> I
 
 def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, as_of: int) -> list[Wisdom]:
     oldest_first: dict[str, list[Decision]] = defaultdict(list)
-    until = as_of - min(policy.wisdom_days for policy in policies.all()) * DAY
+    until = as_of - policies.shortest() * DAY
     tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
     aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)
     for decision in rows.walk(tx, aged, whole=tags_matter):

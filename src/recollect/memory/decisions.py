@@ -59,6 +59,9 @@ class Decisions:
     def preserve(self, id: str, *, on: bool = True) -> Decision:
         return changes.preserve(self._context, id, on=on)
 
+    def adopt(self, id: str) -> Decision:
+        return changes.adopt(self._context, id)
+
     def compacted(self, **wanted: Any) -> Page:
         """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""
         return views.compacted(self._context, **wanted)
