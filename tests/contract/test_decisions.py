@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ from recollect.api.rpc import dispatch
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.distil.page import render
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.tend.purge import purge
+from recollect.tend.rebuild import rebuild
+from recollect.tend.transfer import export, import_lines
+from recollect.tend.verify import verify
 
 SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")
 
@@ -540,4 +545,105 @@ def test_bad_calls_are_answered_with_their_code(
     memory: Memory, method: str, params: dict[str, object], code: int
 ) -> None:
     assert call(memory, method, **params)["code"] == code
+    assert memory.decisions.page()[1] == 0
+
+
+# --- What touches every room
+
+
+def test_verify_finds_nothing_wrong_and_rebuild_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    record(memory)
+    memory.decisions.compact()
+    memory.decisions.wisdom()
+    assert verify(memory.context) == ()
+    assert rebuild(memory.context).orphans == 0
+    assert verify(memory.context) == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_purged_decision_is_gone_with_what_was_made_of_it(memory: Memory, clock: ScriptedClock) -> None:
+    keep = reviewed(memory, "Use SQLite for single users", pattern="Measure before choosing")
+    gone = reviewed(memory, "Use the CustomerNameXyz cluster for everything", pattern="Measure before choosing")
+    follow = record(memory, "Use our own cluster instead", supersedes=keep.id)
+    clock.advance(days=10)
+    memory.decisions.compact()
+    clock.advance(days=90)
+    memory.decisions.compact()
+    done = purge(memory.context, memory.project, id=gone.id)
+    assert (done.things, done.found) == ((gone.id,), ())
+    with pytest.raises(NotFound):
+        memory.decisions.get(gone.id)
+    assert memory.decisions.wisdom()[0].ids == (keep.id,)
+    purge(memory.context, memory.project, id=follow.id)
+    assert memory.decisions.get(keep.id).status == "reversed"
+    assert verify(memory.context) == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_purged_text_leaves_decisions_wordings_and_wisdom(memory: Memory, clock: ScriptedClock) -> None:
+    for n in range(2):
+        reviewed(memory, f"Host client {n} of CustomerNameXyz apart", pattern="Ask CustomerNameXyz first", tags=("x",))
+    clock.advance(days=10)
+    memory.decisions.compact()
+    clock.advance(days=90)
+    memory.decisions.wisdom()
+    assert purge(memory.context, memory.project, text="CustomerNameXyz").found == ()
+    assert "CustomerNameXyz" not in render(memory.decisions.compacted())
+    assert memory.decisions.get(memory.decisions.page()[0][0].id).version == 3
+    assert verify(memory.context) == ()
+
+
+def test_an_export_comes_back_with_outcomes_and_links_and_as_external(
+    open_memory: Opener, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
+) -> None:
+    memory = open_memory()
+    old = reviewed(memory, reasons=(Reason(text="It held"),), bridge=Bridge(function="one truth"), confidence=0.0)
+    memory.decisions.preserve(old.id)
+    fresh = record(memory, "Use SQLite for single users instead", supersedes=old.id)
+    lines: list[str] = []
+    export(memory.context, lines.append)
+    stream = "".join(line for line in lines if '"type": "decision"' in line).encode()
+    other_environ = {**environ, "RECOLLECT_STORE": ""}
+    (tmp_path / "other").mkdir()
+    with Memory.open(tmp_path / "other", create=True, actor=PERSON, clock=clock, environ=other_environ) as other:
+        done = import_lines(other.context, BytesIO(stream), name="x.jsonl")
+        assert (done.added, done.bad) == ({"decision": 2}, ())
+        again = other.decisions.get(old.id)
+        same = (
+            "decision",
+            "confidence",
+            "reasons",
+            "bridge",
+            "outcome",
+            "lesson",
+            "decided_at",
+            "status",
+            "superseded_by",
+        )
+        before = memory.decisions.get(old.id)
+        assert {name: getattr(again, name) for name in same} == {name: getattr(before, name) for name in same}
+        assert (again.trust, again.preserve) == ("external", False)
+        assert other.decisions.get(fresh.id).status == "active"
+        assert import_lines(other.context, BytesIO(stream), name="x.jsonl").known == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"confidence": "0.9"},
+        {"confidence": 7},
+        {"decision": ""},
+        {"category": "two words"},
+        {"outcome": "fine"},
+        {"status": "gone"},
+        {"reasons": [{"kind": "x"}]},
+        {"tags": "x"},
+        {"decided_at": 5},
+    ],
+)
+def test_a_line_that_is_no_decision_is_named_and_passed_over(memory: Memory, values: dict[str, object]) -> None:
+    line = {"type": "decision", "decision": "Use x", "confidence": 0.5, "category": "a", **values}
+    done = import_lines(memory.context, BytesIO(json.dumps(line).encode()), name="x.jsonl")
+    assert len(done.bad) == 1
     assert memory.decisions.page()[1] == 0

@@ -11,17 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import msgspec
+
+from recollect.capture.decide import new_decision
 from recollect.capture.learn import initial_confidence, redacted
 from recollect.core.actor import Trust
-from recollect.core.clock import parse_time
+from recollect.core.clock import ScriptedClock, iso, parse_time
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.decision import Decision, NewDecision, Review
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import COIA, STATUSES, Learning
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
-from recollect.store import events, tasks
+from recollect.store import decisions, events, tasks, wisdom
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
 from recollect.text.normal import clean
@@ -33,6 +37,7 @@ NAME_LIMIT = 1000
 DISCOVERY_LIMIT = 50_000
 SOURCES_LIMIT = 1000
 VERSION_LIMIT = 1_000_000_000
+DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
 
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
@@ -67,7 +72,7 @@ class Brought:
     sources: tuple[Source, ...]
 
 
-Record = Outcome | Task | Discovery | Brought
+Record = Outcome | Task | Discovery | Brought | Decision
 
 
 def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
@@ -83,6 +88,8 @@ def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
         return _put_task(tx, record)
     if isinstance(record, Discovery):
         return _put_discovery(tx, record)
+    if isinstance(record, Decision):
+        return _put_decision(tx, ctx, terms, record)
     return _put_learning(tx, ctx, terms, record)
 
 
@@ -177,11 +184,51 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     return Brought(learning=learning, sources=sources)
 
 
+def _read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
+    """A decision with its outcome: what was foretold and what came of it stay what they were."""
+    names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
+    given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
+    given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
+    given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
+    try:
+        new = msgspec.convert(given, NewDecision)
+        review = msgspec.convert(
+            {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}, Review
+        ) if values.get("outcome") else None  # fmt: skip
+    except msgspec.ValidationError as problem:
+        raise BadInput(str(problem)) from None
+    made = _time(values, "decided_at", terms)
+    status = values.get("status", "active")
+    if status not in ("active", "reversed", "superseded"):
+        raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
+    successor = _reference(values, "superseded_by") if status == "superseded" else None
+    decision = new_decision(
+        replace(ctx, actor=replace(ctx.actor, trust=terms.trust), clock=ScriptedClock(terms.now)),
+        replace(new, decided_at=iso(made)),
+        id=_row_id(values, "dec", f"{new.decision}:{made}"),
+    )
+    closed = max(made, _time(values, "closed_at", terms)) if status != "active" else None
+    return replace(
+        decision.decision,
+        status="superseded" if successor else ("active" if status == "active" else "reversed"),
+        superseded_by=successor,
+        closed_at=closed,
+        preserve=values.get("preserve") is True and terms.trust != "external",
+        outcome=review.outcome if review else None,
+        result=redact(clean(review.result)).text if review else "",
+        lesson=redact(clean(review.lesson)).text if review else "",
+        reviewed_at=max(made, _time(values, "reviewed_at", terms)) if review else None,
+        created_at=made,
+        updated_at=terms.now,
+    )
+
+
 _READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
     "outcome": _read_outcome,
     "task": _read_task,
     "discovery": _read_discovery,
     "learning": _read_learning,
+    "decision": _read_decision,
 }
 KINDS = tuple(_READERS)
 
@@ -258,6 +305,27 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
         subject=learning.id,
         what="learning.created",
         new={"confidence": learning.confidence, "title": learning.title},
+        reason=terms.reason,
+    )
+    return "added"
+
+
+def _put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
+    known = decisions.many(tx, [given.id])
+    if known:
+        same = all(getattr(known[0], name) == getattr(given, name) for name in DECISION_CONTENT)
+        return "known" if same else "conflict"
+    if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
+        given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
+    decisions.insert(tx, given)
+    wisdom.forget(tx)
+    events.record(
+        tx,
+        ctx,
+        change=terms.change,
+        subject=given.id,
+        what="decision.recorded",
+        new={"decision": given.decision, "confidence": given.confidence},
         reason=terms.reason,
     )
     return "added"

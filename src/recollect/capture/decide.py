@@ -51,6 +51,29 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             "this reads as a report of work, not as a choice. Say what was chosen, over what and why; a report "
             "belongs in the log: recollect log add. To record it as it is: --anyway"
         )
+    made = new_decision(ctx, new, id=ctx.ids("dec"))
+    decision, kinds = made.decision, made.redacted
+    change = change or ctx.ids("change")
+    with ctx.db.write(ctx.space) as tx:
+        rows.insert(tx, decision)
+        events.record(
+            tx,
+            ctx,
+            change=change,
+            subject=decision.id,
+            what="decision.recorded",
+            new={"decision": decision.decision, "confidence": decision.confidence},
+            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
+        )
+        if decision.decided_at < decision.created_at:
+            derived.forget(tx)  # it may be old enough, or grow so before wisdom expects the next one
+        if new.supersedes:
+            _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
+    return made
+
+
+def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
+    """The record of a decision that was just made, without secrets; nothing is stored yet."""
     kinds: list[str] = []
     given = _redacted(vars(new), kinds)
     now = ctx.clock.now()
@@ -58,7 +81,7 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
     if decided_at > now:
         raise BadInput(f"decided_at {iso(decided_at)} is in the future")
     decision = Decision(
-        id=ctx.ids("dec"),
+        id=id,
         decision=given["decision"],
         confidence=thousandths(new.confidence) / 1000,
         category=new.category,
@@ -85,22 +108,6 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
         created_at=now,
         updated_at=now,
     )
-    change = change or ctx.ids("change")
-    with ctx.db.write(ctx.space) as tx:
-        rows.insert(tx, decision)
-        events.record(
-            tx,
-            ctx,
-            change=change,
-            subject=decision.id,
-            what="decision.recorded",
-            new={"decision": decision.decision, "confidence": decision.confidence},
-            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
-        )
-        if decided_at < now:
-            derived.forget(tx)  # it may be old enough, or grow so before wisdom expects the next one
-        if new.supersedes:
-            _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
     return Decided(decision=decision, redacted=tuple(kinds))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
-from recollect.core.clock import iso
+from recollect.core.clock import iso, parse_time
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.finding import Finding, NewFinding, SkippedFile, WorkFile, check_work_id
@@ -69,7 +69,7 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
             continue  # another process added one; add ours to what it wrote
         finding = Finding(work_id=work_id, number=len(items) + 1, **vars(safe))
         with ctx.db.write(ctx.space) as tx:
-            passages.put(tx, passage_of(finding, at=ctx.clock.now()))
+            passages.put(tx, passage_of(finding, at=when(stamp or iso(ctx.clock.now()))))
             events.record(tx, ctx, change=ctx.ids("change"), subject=finding.id, what="finding.added")
         return finding
     raise Refused(f"{path} keeps changing; try again")
@@ -100,6 +100,14 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
     )
     actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
     return learn(replace(ctx, actor=actor), new, origin=id)
+
+
+def when(timestamp: str) -> int:
+    """A file's own time; what cannot be read as one is the beginning of time, so that it is the same every time."""
+    try:
+        return parse_time(timestamp)
+    except BadInput:
+        return 0
 
 
 def passage_of(finding: Finding, *, at: int) -> Passage:

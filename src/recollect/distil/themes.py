@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from recollect.capture.finding import FOLDER, Survey, passage_of, survey
-from recollect.core.clock import iso, parse_time
+from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
+from recollect.core.clock import iso
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
-from recollect.core.finding import SkippedFile, Theme, WorkFile, check_theme_name
+from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.passage import Passage
 from recollect.distil.theme_plan import Embed, KnownTheme, PlannedTheme, plan
 from recollect.store import events, leases, passages
@@ -111,7 +111,7 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
         )  # fmt: skip
     if new != old:
         with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
-            ctx.vault.delete(_path(old), expect=known.file_hash)
+            ctx.vault.delete(theme_path(old), expect=known.file_hash)
         run(ctx, always=True)
     with ctx.db.read(ctx.space) as tx:
         return rows.get(tx, new).theme
@@ -128,7 +128,7 @@ def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
     """A theme and what its file says."""
     with ctx.db.read(ctx.space) as tx:
         theme = rows.get(tx, name).theme
-    return theme, ctx.vault.read(_path(name)) or ""
+    return theme, ctx.vault.read(theme_path(name)) or ""
 
 
 def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None) -> tuple[Theme, ...]:
@@ -140,17 +140,17 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None
     findings = [finding for file in seen.files for finding in file.findings]
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
-    known = [_known(one, placed, hashes, on_disk.get(_path(one.theme.name))) for one in stored]
+    known = [_known(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     known += _foreign(on_disk, {one.theme.name for one in stored})
     planned = plan(findings, known, embed)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
-    made = [_stored(one, known, on_disk.get(_path(one.theme.name))) for one in planned]
+    made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
     kept = {one.theme.name for one in made}
     for one in stored:
         if one.theme.name not in kept:
             with suppress(Stale):
-                ctx.vault.delete(_path(one.theme.name), expect=one.file_hash)
+                ctx.vault.delete(theme_path(one.theme.name), expect=one.file_hash)
     with ctx.db.write(ctx.space) as tx:
         leases.check(tx, lease)
         rows.replace_all(tx, made, hashes)
@@ -173,9 +173,9 @@ def _write_files(
 ) -> None:
     """Theme files, then the index that names them. A file that changed since it was read is not written over."""
     for one in planned:
-        before, text = on_disk.get(_path(one.theme.name)), render_theme(one.text)
+        before, text = on_disk.get(theme_path(one.theme.name)), render_theme(one.text)
         if text != before:
-            ctx.vault.replace(_path(one.theme.name), text, expect="" if before is None else content_hash(before))
+            ctx.vault.replace(theme_path(one.theme.name), text, expect="" if before is None else content_hash(before))
     summaries = tuple((one.theme.name, one.theme.summary) for one in planned)
     index = Index(last_compaction=last_compaction, raw_files_processed=processed, themes=summaries)
     ctx.vault.replace(INDEX, render_index(index))
@@ -223,7 +223,7 @@ def _stored(planned: PlannedTheme, known: Sequence[KnownTheme], before: str | No
 
 def _unfinished(ctx: Context, stored: StoredTheme) -> bool:
     """Whether the theme's file is missing or was not written before a crash."""
-    text = ctx.vault.read(_path(stored.theme.name))
+    text = ctx.vault.read(theme_path(stored.theme.name))
     return text is None or (content_hash(text) == stored.before_hash != stored.file_hash)
 
 
@@ -236,25 +236,20 @@ def _index_new(ctx: Context, seen: Survey) -> None:
         with ctx.db.write(ctx.space) as tx:
             for file in fresh:
                 for finding in file.findings:
-                    passages.put(tx, passage_of(finding, at=_when(ctx, file)))
-
-
-def _when(ctx: Context, file: WorkFile) -> int:
-    try:
-        return parse_time(file.timestamp)
-    except BadInput:
-        return ctx.clock.now()
+                    passages.put(tx, passage_of(finding, at=when(file.timestamp)))
 
 
 def _write_passages(tx: Tx, planned: Sequence[PlannedTheme], gone: set[str], at: int) -> None:
     for name in sorted(gone):
         passages.remove(tx, f"theme/{name}")
     for one in planned:
-        lines = tuple(line.text for line in one.text.lines)
-        title = one.theme.name.replace("-", " ")
-        passages.put(
-            tx, Passage(id=f"theme/{one.theme.name}", kind=KIND, title=title, lines=lines, at=at, trust="agent")
-        )
+        passages.put(tx, theme_passage(one.theme.name, render_theme(one.text), at=at))
+
+
+def theme_passage(name: str, text: str, *, at: int) -> Passage:
+    """How a theme is searched: by what its file says."""
+    lines = tuple(line.text for line in parse_theme(name, text).lines)
+    return Passage(id=f"theme/{name}", kind=KIND, title=name.replace("-", " "), lines=lines, at=at, trust="agent")
 
 
 def _forget_findings(tx: Tx, placed: dict[str, str], hashes: dict[str, str]) -> None:
@@ -274,5 +269,5 @@ def _record(tx: Tx, ctx: Context, made: Sequence[StoredTheme], fresh: dict[str, 
     )
 
 
-def _path(name: str) -> str:
+def theme_path(name: str) -> str:
     return f"{FOLDER}/themes/{name}.md"

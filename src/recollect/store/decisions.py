@@ -13,6 +13,7 @@ from recollect.core.decision import Bridge, Decision, Reason
 from recollect.core.errors import NotFound, Stale
 from recollect.core.passage import Passage
 from recollect.store import passages
+from recollect.store.paging import every
 
 KIND = "decision"
 CHUNK = 500
@@ -75,6 +76,10 @@ def get(tx: Tx, id: str) -> Decision:
     if not found:
         raise NotFound(f"no decision {id} here; `recollect decisions` shows what there is")
     return found[0]
+
+
+def ids(tx: Tx) -> list[str]:
+    return [id for (id,) in every(tx, "decisions", "id")]
 
 
 def many(tx: Tx, ids: Sequence[str]) -> list[Decision]:

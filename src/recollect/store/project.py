@@ -48,12 +48,8 @@ class Project:
     @property
     def findings(self) -> Path | None:
         """Where findings and themes are when not in the vault: as set, or another tool's folder found in place."""
-        given = self.settings.findings.folder
-        if given:
-            folder = self.root / given
-            if Path(given).is_absolute() or ".." in Path(given).parts or not folder.resolve().is_relative_to(self.root):
-                raise BadInput(f"findings.folder {given!r} must be a folder inside the project")
-            return folder
+        if self.settings.findings.folder:
+            return self.root / self.settings.findings.folder
         found = self.root / SPECWRIGHT
         return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
@@ -86,7 +82,14 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
+    _refuse_outside(root, settings.findings.folder)
     return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
+
+
+def _refuse_outside(root: Path, folder: str) -> None:
+    """A folder that a setting names lies inside the project, links included."""
+    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
+        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
 def outside(environ: Mapping[str, str]) -> Settings:
