@@ -204,6 +204,17 @@ def test_a_page_of_an_instant_is_the_same_whenever_it_is_asked_for(memory: Memor
     assert after.total == page.total
 
 
+def test_an_old_decision_was_whole_before_its_late_review(memory: Memory, clock: ScriptedClock) -> None:
+    kept = record(memory)
+    clock.advance(days=200)
+    then = clock.now()
+    clock.advance(days=1)
+    memory.decisions.review(kept.id, SUCCESS)
+    assert [shown.id for shown in memory.decisions.compacted(as_of=then).full] == [kept.id]
+    assert memory.decisions.compacted(as_of=then).wisdom == ()
+    assert memory.decisions.compacted().full == ()
+
+
 def test_levels_follow_the_policies_of_agent_and_category(
     open_memory: Opener, tmp_path: Path, clock: ScriptedClock
 ) -> None:
@@ -452,6 +463,18 @@ def test_a_models_wording_is_shown_when_it_keeps_the_rules(open_memory: Opener, 
     memory.decisions.compact()
     assert memory.decisions.compacted().summary[0].summary == "PostgreSQL for teams: one lock per space"
     memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
+    assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
+
+
+def test_a_wording_made_while_the_decision_changed_is_not_shown(open_memory: Opener, clock: ScriptedClock) -> None:
+    def meddle(_: object) -> str:
+        memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
+        return "PostgreSQL for teams"
+
+    memory = open_memory(models=ScriptedModels({"decision-summary": ScriptedProvider([meddle])}))
+    kept = reviewed(memory)
+    clock.advance(days=10)
+    assert memory.decisions.compact().prepared == 0
     assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conftest import AGENT, Opener
 from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
+from recollect.capture import finding
 from recollect.core.finding import NewFinding
 from recollect.store import passages
 from recollect.tend.purge import purge
@@ -95,6 +97,18 @@ def test_a_changed_file_counts_as_new(memory: Memory, folder: Folder) -> None:
     assert homes["finding/wu-0#1"] != homes["finding/wu-4#1"]
 
 
+def test_what_no_finding_says_any_more_leaves_its_theme(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", f"{CACHE} in job {'abcde'[n]}")
+    memory.themes.run()
+    for n in range(3):
+        folder.drop(f"wu-{n}", f"{CACHE} on runner {'xyz'[n]}")
+    memory.themes.run()
+    shown = "".join(folder.shown().values())
+    assert "runner x" in shown
+    assert "job a" not in shown
+
+
 def test_themes_and_index_are_written_in_the_seeds_form(memory: Memory, folder: Folder) -> None:
     for n in range(5):
         folder.drop(f"wu-{n}", f"{CACHE} in job {'abcde'[n]}", f"{TOKEN} on page {'abcde'[n]}")
@@ -141,11 +155,11 @@ def test_deleted_theme_files_are_written_again_byte_for_byte(memory: Memory, fol
 
 def test_a_crash_before_the_files_were_written_is_made_good(memory: Memory, folder: Folder) -> None:
     for n in range(5):
-        folder.drop(f"wu-{n}", CACHE)
+        folder.drop(f"wu-{n}", f"{CACHE} in job {'abcde'[n]}")
     memory.themes.run()
     old = folder.shown()
     for n in range(3):
-        folder.drop(f"more-{n}", CACHE + " again")
+        folder.drop(f"wu-{n}", f"{CACHE} on runner {'xyz'[n]}")
     memory.themes.run()
     new = folder.shown()
     for name, text in old.items():
@@ -317,6 +331,28 @@ def test_a_finding_is_added_to_its_work_unit_and_foreign_fields_survive(memory: 
     assert items[0]["confidence"] == 3
     assert items[1]["proposedRule"] == "Refresh before uploads"
     assert memory.themes.finding("finding/wu-1#2").description == TOKEN
+
+
+def test_two_who_add_at_once_both_keep_their_finding(memory: Memory, folder: Folder) -> None:
+    class Meddling:
+        """A vault in which somebody else is always a little faster, once."""
+
+        def __init__(self) -> None:
+            self.faster = [True]
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(memory.context.vault, name)
+
+        def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+            if self.faster:
+                self.faster.clear()
+                memory.themes.add("wu-1", NewFinding(description=TOKEN))
+            memory.context.vault.replace(path, text, expect=expect)
+
+    meddled = replace(memory.context, vault=Meddling())
+    made = finding.add(meddled, "wu-1", NewFinding(description=CACHE))
+    assert made.id == "finding/wu-1#2"
+    assert [item["description"] for item in json.loads(folder.read("wu-1.json"))["findings"]] == [TOKEN, CACHE]
 
 
 @pytest.mark.parametrize("work_id", ["../../x", "/etc/x", "CON", "", "x" * 300, "a/b", "a#b"])

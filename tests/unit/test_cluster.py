@@ -104,6 +104,17 @@ def test_groups_kept_apart_are_never_merged() -> None:
     assert merge_nearest([[0], [1]], vectors, 1, apart={0, 1}) == [[0], [1]]
 
 
+def test_a_newcomer_joins_before_two_settled_groups_are_moved() -> None:
+    def unit(degrees: float) -> list[float]:
+        return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees))]
+
+    vectors = [unit(0), unit(30), unit(80)]
+    assert merge_nearest([[0], [1], [2]], vectors, 2) == [[0, 1], [2]]
+    assert merge_nearest([[0], [1], [2]], vectors, 2, settled={0, 1}) == [[1, 2], [0]]
+    near = [unit(0), unit(2), unit(80)]
+    assert merge_nearest([[0], [1], [2]], near, 2, settled={0, 1}) == [[0, 1], [2]]
+
+
 def test_the_same_words_are_alike_and_other_words_are_not() -> None:
     same, again, other = wording_vectors(["Search first saves work", "search FIRST saves work.", "Rotate keys"])
     assert similarity(same, again) == pytest.approx(1)

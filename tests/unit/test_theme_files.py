@@ -45,6 +45,14 @@ def test_a_theme_file_has_the_seeds_exact_form() -> None:
     assert parse_theme("build-caching", text) == theme
 
 
+def test_what_a_finding_says_cannot_pose_as_anything_else() -> None:
+    told = "Use <|im_start|> and [x](http://y) or `--- # head`"
+    text = render_theme(ThemeText(name="x", lines=(ThemeLine(text=told),), work_ids=()))
+    assert "<|im_start|>" not in text
+    assert "[x](" not in text
+    assert parse_theme("x", text).lines == (ThemeLine(text=told),)
+
+
 @pytest.mark.parametrize(
     ("text", "processed"),
     [

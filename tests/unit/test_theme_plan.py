@@ -130,17 +130,21 @@ def test_two_names_that_people_gave_are_never_merged() -> None:
 
 
 def test_a_theme_over_its_budget_splits_while_there_is_room() -> None:
-    findings = [
-        finding(
-            f"wu-{n}",
-            1,
-            f"cache {'eviction memory limit' if n % 2 else 'warmup deploy restart'} " + f"w{n}a w{n}b w{n}c " * 6,
-        )
-        for n in range(24)
-    ]
+    chance = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+
+    def details() -> str:
+        return " ".join("".join(chance.choices(letters, k=8)) for _ in range(10))
+
+    topics = ("cache eviction memory limit runner", "login token refresh upload tab")
+    findings = [finding(f"wu-{n}", 1, f"{topics[n % 2]} {details()}") for n in range(40)]
     planned = plan(findings)
-    assert 1 < len(planned) <= 20
+    assert 2 < len(planned) <= 20
+    assert all(
+        len({topics[int(id.split("-")[1].split("#")[0]) % 2] for id in one.theme.findings}) == 1 for one in planned
+    )
     assert all(tokens(render_theme(made.text)) <= 300 for made in planned)
+    assert all(not made.theme.left_out for made in planned)
     assert set(homes(planned)) == {item.id for item in findings}
 
 

@@ -231,7 +231,6 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
     )  # fmt: skip
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     rows.save(tx, after, expect=before.version)
-    derived.forget_wordings(tx, before.id)
     if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
         derived.forget(tx)  # a younger one is in nobody's wisdom yet
     events.record(

@@ -42,10 +42,6 @@ def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, gene
     )
 
 
-def forget_wordings(tx: Tx, id: str) -> None:
-    tx.run("DELETE FROM decision_wordings WHERE space = :space AND decision_id = :id", id=id)
-
-
 def get(tx: Tx, scope: str, as_of: int) -> str | None:
     """Wisdom made before that still holds at an instant."""
     found = tx.value(
