@@ -617,6 +617,44 @@ def test_a_purged_text_leaves_decisions_wordings_and_wisdom(memory: Memory, cloc
     assert verify(memory.context) == ()
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_decision_reads_back_after_a_word_of_its_frame_was_purged(memory: Memory) -> None:
+    kept = record(memory, reasons=(Reason(kind="empirical", text="It held"),), components={"evidence": 0.5})
+    for word in ("empirical", "evidence", "architecture"):
+        purge(memory.context, memory.project, text=word)
+    after = memory.decisions.get(kept.id)
+    assert (after.reasons[0].kind, after.category, list(after.components)) == ("[purged]", "[purged]", ["[purged]"])
+    assert kept.id in render(memory.decisions.compacted())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reasons": (Reason(text=" "),)},
+        {"reasons": (Reason(kind="two words", text="x"),)},
+        {"reasons": tuple(Reason(text=str(n)) for n in range(21))},
+        {"bridge": Bridge()},
+        {"bridge": Bridge(structure="x" * 501)},
+        {"components": {"two words": 0.5}},
+        {"components": {"evidence": 1.5}},
+        {"tags": ("",)},
+        {"pattern": "x" * 501},
+        {"decision": "x" * 10_001},
+        {"stakes": "huge"},
+        {"review_in": "soon"},
+    ],
+)
+def test_what_no_decision_may_hold_is_refused_new_and_edited(memory: Memory, more: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        memory.decisions.record(
+            new(**{"text": "Use x", **more} if "decision" not in more else {"text": more["decision"]})
+        )
+    kept = record(memory)
+    with pytest.raises(BadInput):
+        memory.decisions.edit(kept.id, DecisionEdit(**more))
+    assert memory.decisions.get(kept.id) == kept
+
+
 def test_an_export_comes_back_with_outcomes_and_links_and_as_external(
     open_memory: Opener, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
 ) -> None:

@@ -225,10 +225,7 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
     moved = [name for name in STATE if getattr(before, name) != getattr(after, name)]
     if not moved:
         return
-    check_decision(
-        decision=after.decision, category=after.category, stakes=after.stakes, context=after.context,
-        pattern=after.pattern, tags=after.tags, components=after.components, agent=after.agent,
-    )  # fmt: skip
+    check_decision(after)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     rows.save(tx, after, expect=before.version)
     if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:

@@ -7,7 +7,6 @@ nothing here knows ages, policies or statistics.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -38,10 +37,6 @@ class Reason:
     kind: str = "analysis"
     text: str
 
-    def __post_init__(self) -> None:
-        _check_word(self.kind, "reason kind")
-        _check_text(self.text, "reason", TEXT_LIMIT, required=True)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Bridge:
@@ -49,12 +44,6 @@ class Bridge:
 
     structure: str = ""
     function: str = ""
-
-    def __post_init__(self) -> None:
-        _check_text(self.structure, "bridge structure", SHORT_LIMIT)
-        _check_text(self.function, "bridge function", SHORT_LIMIT)
-        if not (self.structure.strip() or self.function.strip()):
-            raise BadInput("a bridge needs a structure, a function, or both")
 
     def line(self) -> str:
         return " → ".join(part.strip() for part in (self.structure, self.function) if part.strip())
@@ -82,12 +71,7 @@ class NewDecision:
     def __post_init__(self) -> None:
         thousandths(self.confidence)
         object.__setattr__(self, "category", str(self.category).strip().lower())
-        check_decision(
-            decision=self.decision, category=self.category, stakes=self.stakes, context=self.context,
-            pattern=self.pattern, tags=self.tags, components=self.components, agent=self.agent,
-        )  # fmt: skip
-        if len(self.reasons) > LIST_LIMIT:
-            raise BadInput(f"{len(self.reasons):,} reasons given; {LIST_LIMIT} is the most")
+        check_decision(self)
         object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
 
 
@@ -162,36 +146,34 @@ class DecisionEdit:
     review_in: str | None = None
 
 
-def check_decision(
-    *,
-    decision: str,
-    category: str,
-    stakes: str,
-    context: str,
-    pattern: str,
-    tags: tuple[str, ...],
-    components: Mapping[str, float],
-    agent: str,
-) -> None:
+def check_decision(given: NewDecision | Decision) -> None:
     """Refuse what no decision may hold, with a message that says how to fix it."""
-    _check_text(decision, "decision", TEXT_LIMIT, required=True)
-    _check_text(context, "context", TEXT_LIMIT)
-    _check_text(pattern, "pattern", SHORT_LIMIT)
-    _check_word(category, "category")
-    if agent:
-        _check_word(agent, "agent")
-    if stakes not in STAKES:
-        raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {stakes!r}")
-    if not isinstance(tags, tuple | list) or not all(isinstance(tag, str) for tag in tags):
+    _check_text(given.decision, "decision", TEXT_LIMIT, required=True)
+    _check_text(given.context, "context", TEXT_LIMIT)
+    _check_text(given.pattern, "pattern", SHORT_LIMIT)
+    _check_word(given.category, "category")
+    if given.agent:
+        _check_word(given.agent, "agent")
+    if given.stakes not in STAKES:
+        raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {given.stakes!r}")
+    if not isinstance(given.tags, tuple | list) or not all(isinstance(tag, str) for tag in given.tags):
         raise BadInput("tags must be a list of words")
-    if len(tags) > LIST_LIMIT or len(components) > LIST_LIMIT:
-        raise BadInput(f"{LIST_LIMIT} tags and {LIST_LIMIT} components are the most")
-    for tag in tags:
+    if max(len(given.tags), len(given.components), len(given.reasons)) > LIST_LIMIT:
+        raise BadInput(f"{LIST_LIMIT} tags, {LIST_LIMIT} components and {LIST_LIMIT} reasons are the most")
+    for tag in given.tags:
         if not tag.strip() or len(tag) > WORD_LIMIT or not tag.isprintable():
             raise BadInput(f"tag {tag[:60]!r} must be 1 to {WORD_LIMIT} printable characters")
-    for name, value in components.items():
+    for name, value in given.components.items():
         _check_word(name, "component")
         thousandths(value, f"component {name}")
+    for reason in given.reasons:
+        _check_word(reason.kind, "reason kind")
+        _check_text(reason.text, "reason", TEXT_LIMIT, required=True)
+    if given.bridge is not None:
+        _check_text(given.bridge.structure, "bridge structure", SHORT_LIMIT)
+        _check_text(given.bridge.function, "bridge function", SHORT_LIMIT)
+        if not given.bridge.line():
+            raise BadInput("a bridge needs a structure, a function, or both")
 
 
 def _check_text(value: str, name: str, limit: int, *, required: bool = False) -> None:
