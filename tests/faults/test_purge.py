@@ -181,8 +181,8 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
     not_words = {
         "space", "id", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
         "feedback_trust", "change_id", "what", "channel", "subject", "other", "name", "owner", "tag", "origin",
-        "superseded_by", "stakes", "outcome", "level", "scope", "path", "sha", "theme", "named_by", "file_hash", "before_hash",
-        "text_hash",
+        "superseded_by", "stakes", "outcome", "level", "scope", "path", "sha", "theme", "named_by", "file_hash",
+        "before_hash", "text_hash",
     }  # fmt: skip
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "moves", "vault_parts"}  # or files
     forgotten = []

@@ -6,30 +6,23 @@ confidence from outside is held down. An id that is taken by another content is 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
-import msgspec
-
-from recollect.capture.decide import new_decision
+from recollect.capture.bring_decision import put_decision, read_decision
+from recollect.capture.bring_fields import Fate, Terms, Values, caller_id, reference, row_id, text_of, time_of
 from recollect.capture.learn import initial_confidence, redacted
-from recollect.core.actor import Trust
-from recollect.core.clock import ScriptedClock, iso, parse_time
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
-from recollect.core.decision import Decision, NewDecision, Review
+from recollect.core.decision import Decision
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import COIA, STATUSES, Learning
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
-from recollect.store import decisions, events, tasks, wisdom
+from recollect.store import events, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
-from recollect.text.normal import clean
-from recollect.text.redact import redact
 
 ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
@@ -37,23 +30,7 @@ NAME_LIMIT = 1000
 DISCOVERY_LIMIT = 50_000
 SOURCES_LIMIT = 1000
 VERSION_LIMIT = 1_000_000_000
-DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
-
-_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
-
-Fate = Literal["added", "known", "conflict", "waiting"]
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What holds for a whole import, whatever its lines say."""
-
-    trust: Trust
-    now: int
-    change: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +66,7 @@ def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
     if isinstance(record, Discovery):
         return _put_discovery(tx, record)
     if isinstance(record, Decision):
-        return _put_decision(tx, ctx, terms, record)
+        return put_decision(tx, ctx, terms, record)
     return _put_learning(tx, ctx, terms, record)
 
 
@@ -99,16 +76,16 @@ def orphaned(brought: Brought) -> Brought:
 
 
 def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
-    name = _text(values, "name", limit=NAME_LIMIT)
-    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=_time(values, "created_at", terms))
+    name = text_of(values, "name", limit=NAME_LIMIT)
+    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms))
 
 
 def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
     return Task(
         id=check_id(values.get("id", ""), "id"),
-        outcome_id=_caller_id(values, "outcome_id"),
-        title=_text(values, "title", limit=NAME_LIMIT),
-        created_at=_time(values, "created_at", terms),
+        outcome_id=caller_id(values, "outcome_id"),
+        title=text_of(values, "title", limit=NAME_LIMIT),
+        created_at=time_of(values, "created_at", terms),
     )
 
 
@@ -116,19 +93,19 @@ def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
     kind = values.get("discovery_type")
     if kind not in DISCOVERY_TYPES:
         raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
-    content = _text(values, "content", limit=DISCOVERY_LIMIT)
+    content = text_of(values, "content", limit=DISCOVERY_LIMIT)
     if not content:
         raise BadInput("content is empty")
     task = check_id(values.get("task_id", ""), "task_id")
     return Discovery(
-        id=_row_id(values, "disc", f"{kind}:{task}:{content}"),
+        id=row_id(values, "disc", f"{kind}:{task}:{content}"),
         type=kind,
         content=content,
         task_id=task,
-        outcome_id=_caller_id(values, "outcome_id"),
-        created_at=_time(values, "created_at", terms),
-        learning_id=_reference(values, "learning_id"),
-        skipped=_text(values, "skipped", limit=NAME_LIMIT) or None,
+        outcome_id=caller_id(values, "outcome_id"),
+        created_at=time_of(values, "created_at", terms),
+        learning_id=reference(values, "learning_id"),
+        skipped=text_of(values, "skipped", limit=NAME_LIMIT) or None,
     )
 
 
@@ -142,9 +119,9 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
         domain=domain,
         pattern_type=values.get("pattern_type", "solution"),
         confidence=values.get("confidence"),
-        source_outcome_id=_caller_id(values, "source_outcome_id"),
-        source_task_id=_caller_id(values, "source_task_id"),
-        source_discovery_id=_reference(values, "source_discovery_id"),
+        source_outcome_id=caller_id(values, "source_outcome_id"),
+        source_task_id=caller_id(values, "source_task_id"),
+        source_discovery_id=reference(values, "source_discovery_id"),
     )
     new, _ = redacted(new)
     outside = terms.trust == "external"
@@ -152,14 +129,14 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     status = values.get("status", "active")
     if status not in STATUSES:
         raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
-    successor = _reference(values, "superseded_by")
+    successor = reference(values, "superseded_by")
     if status == "superseded" and successor is None:
         status = "archived"
-    created = _time(values, "created_at", terms)
+    created = time_of(values, "created_at", terms)
     sources = _sources(values, new, created, terms)
     version = values.get("version", 1)
     learning = Learning(
-        id=_row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
+        id=row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
         **{name: getattr(new, name) for name in CONTENT},
         confidence=decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
         times_injected=0,
@@ -176,7 +153,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
         source_task_id=new.source_task_id,
         source_discovery_id=new.source_discovery_id,
         created_at=created,
-        updated_at=max(created, _time(values, "updated_at", terms)),
+        updated_at=max(created, time_of(values, "updated_at", terms)),
         last_injected_at=None,
         last_helpful_at=None,
         last_decayed_at=terms.now,  # its uses are not ours to count, so it fades from today on
@@ -184,51 +161,12 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     return Brought(learning=learning, sources=sources)
 
 
-def _read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
-    """A decision with its outcome: what was foretold and what came of it stay what they were."""
-    names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
-    given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
-    given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
-    given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
-    try:
-        new = msgspec.convert(given, NewDecision)
-        review = msgspec.convert(
-            {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}, Review
-        ) if values.get("outcome") else None  # fmt: skip
-    except msgspec.ValidationError as problem:
-        raise BadInput(str(problem)) from None
-    made = _time(values, "decided_at", terms)
-    status = values.get("status", "active")
-    if status not in ("active", "reversed", "superseded"):
-        raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
-    successor = _reference(values, "superseded_by") if status == "superseded" else None
-    decision = new_decision(
-        replace(ctx, actor=replace(ctx.actor, trust=terms.trust), clock=ScriptedClock(terms.now)),
-        replace(new, decided_at=iso(made)),
-        id=_row_id(values, "dec", f"{new.decision}:{made}"),
-    )
-    closed = max(made, _time(values, "closed_at", terms)) if status != "active" else None
-    return replace(
-        decision.decision,
-        status="superseded" if successor else ("active" if status == "active" else "reversed"),
-        superseded_by=successor,
-        closed_at=closed,
-        preserve=values.get("preserve") is True and terms.trust != "external",
-        outcome=review.outcome if review else None,
-        result=redact(clean(review.result)).text if review else "",
-        lesson=redact(clean(review.lesson)).text if review else "",
-        reviewed_at=max(made, _time(values, "reviewed_at", terms)) if review else None,
-        created_at=made,
-        updated_at=terms.now,
-    )
-
-
 _READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
     "outcome": _read_outcome,
     "task": _read_task,
     "discovery": _read_discovery,
     "learning": _read_learning,
-    "decision": _read_decision,
+    "decision": read_decision,
 }
 KINDS = tuple(_READERS)
 
@@ -310,27 +248,6 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
     return "added"
 
 
-def _put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
-    known = decisions.many(tx, [given.id])
-    if known:
-        same = all(getattr(known[0], name) == getattr(given, name) for name in DECISION_CONTENT)
-        return "known" if same else "conflict"
-    if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
-        given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
-    decisions.insert(tx, given)
-    wisdom.forget(tx)
-    events.record(
-        tx,
-        ctx,
-        change=terms.change,
-        subject=given.id,
-        what="decision.recorded",
-        new={"decision": given.decision, "confidence": given.confidence},
-        reason=terms.reason,
-    )
-    return "added"
-
-
 def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[Source, ...]:
     given = values.get("sources")
     if given is None or given == []:
@@ -342,46 +259,10 @@ def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tu
         raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
     return tuple(
         Source(
-            outcome=_caller_id(one, "outcome_id"),
-            task=_caller_id(one, "task_id"),
-            discovery=_reference(one, "discovery_id"),
-            at=_time(one, "at", terms),
+            outcome=caller_id(one, "outcome_id"),
+            task=caller_id(one, "task_id"),
+            discovery=reference(one, "discovery_id"),
+            at=time_of(one, "at", terms),
         )
         for one in given
     )
-
-
-def _text(values: Values, name: str, *, limit: int) -> str:
-    value = values.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > limit:
-        raise BadInput(f"{name} must be text of at most {limit:,} characters")
-    return redact(clean(value)).text.strip()
-
-
-def _time(values: Values, name: str, terms: Terms) -> int:
-    """An instant no later than now; nothing that comes in may be from the future."""
-    value = values.get(name)
-    if value is None:
-        return terms.now
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
-    return max(0, min(parse_time(value), terms.now))
-
-
-def _caller_id(values: Values, name: str) -> str | None:
-    value = values.get(name)
-    return None if value is None else check_id(value, name)
-
-
-def _reference(values: Values, name: str) -> str | None:
-    """The id of a row of ours, None for anything that cannot be one."""
-    value = values.get(name)
-    return value if isinstance(value, str) and _ID.fullmatch(value) else None
-
-
-def _row_id(values: Values, prefix: str, content: str) -> str:
-    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
-    value = _reference(values, "id")
-    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"

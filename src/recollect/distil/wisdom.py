@@ -15,8 +15,9 @@ from functools import lru_cache
 
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.distil.levels import bridge_line
-from recollect.text.cluster import Affinity, group, medoid, wording_vectors
+from recollect.text.cluster import Affinity, group, medoid
 from recollect.text.sentences import first_sentence
+from recollect.text.vectors import wording_vectors
 
 SAME_SAYING = Affinity(together=0.45, neighbour=0.5)
 """Patterns are repeated nearly word for word; sayings that only share a subject are different principles."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import bring
-from recollect.capture.bring import Brought, Record, Terms
+from recollect.capture.bring import Brought, Record
+from recollect.capture.bring_fields import Terms
 from recollect.core.actor import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 from recollect.core.errors import BadInput
 from recollect.core.finding import THEME_NAME_LIMIT, check_theme_name
-from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import tokens
+from recollect.text.vectors import WEAK_WORDS
 
 MAX_THEMES = 20
 THEME_BUDGET = 300
