@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from recollect.core.actor import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
+from recollect.core.record import record
 
 Stakes = Literal["low", "medium", "high", "critical"]
 OutcomeOf = Literal["success", "partial", "failure", "abandoned"]
@@ -90,7 +91,7 @@ class Review:
         _check_text(self.lesson, "lesson", TEXT_LIMIT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Decision:
     """A stored decision, always whole."""
 

@@ -6,12 +6,13 @@ and longer again when it is preserved. Knows nothing about rows, models or how a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, get_args
 
 from recollect.core.clock import DAY
 from recollect.core.decision import STAKES, Decision
 from recollect.core.policy import Policy
+from recollect.core.record import record
 from recollect.text.frame import one_line
 from recollect.text.sentences import clip, first_sentence
 
@@ -55,7 +56,7 @@ def priority(decision: Decision) -> tuple[int, float, int, str]:
     return (-STAKES.index(decision.stakes), -founded, -decision.decided_at, decision.id)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Summary:
     """The summary level: the choice, its outcome, its pattern, confidence against what came of it."""
 
@@ -73,7 +74,7 @@ class Summary:
     lesson: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DigestLine:
     """The digest level: one line, grouped by category on the page."""
 
@@ -127,7 +128,10 @@ def digest_wording(decision: Decision) -> str:
 
 
 def bridge_line(decision: Decision) -> str:
-    return one_line(decision.bridge.line()) if decision.bridge else ""
+    if decision.bridge is None:
+        return ""
+    parts = (one_line(decision.bridge.structure), one_line(decision.bridge.function))
+    return " → ".join(part for part in parts if part)
 
 
 def _kept(decision: Decision, policy: Policy) -> bool:

@@ -25,7 +25,7 @@ _PLAIN = (
 _PACKED = ("confidence", "reasons", "bridge_structure", "bridge_function", "components", "preserve")
 _NAMES = (*_PLAIN, *_PACKED)
 _COLUMNS = ", ".join(_NAMES)
-_UNCOUNTED = {"context": "''", "result": "''", "reasons": "'[]'", "components": "'{}'"}
+_UNCOUNTED = {"context": "''", "result": "''", "reasons": "''", "components": "''"}
 _COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
 
 HELD = "preserve = 1 OR outcome IS NULL"
@@ -289,12 +289,17 @@ def _decisions(tx: Tx, rows: Sequence[Row]) -> list[Decision]:
     return [_decision(row, tags.get(row[0], [])) for row in rows]
 
 
+def _shares(stored: dict[str, int]) -> dict[str, float]:
+    return {name: decimal(share) for name, share in stored.items()}
+
+
 def _decision(row: Row, tags: list[str]) -> Decision:
     values = dict(zip(_NAMES, row, strict=True))
     structure, function = values.pop("bridge_structure"), values.pop("bridge_function")
     values["confidence"] = decimal(values["confidence"])
-    values["reasons"] = tuple(Reason(kind=kind, text=text) for kind, text in json.loads(values["reasons"]))
-    values["components"] = {name: decimal(stored) for name, stored in json.loads(values["components"]).items()}
+    reasons, components = values["reasons"], values["components"]
+    values["reasons"] = tuple(Reason(kind=kind, text=text) for kind, text in json.loads(reasons)) if reasons else ()
+    values["components"] = _shares(json.loads(components)) if components else {}
     values["preserve"] = bool(values["preserve"])
     bridge = None if structure is None else Bridge(structure=structure, function=function)
     return Decision(**values, tags=tuple(tags), bridge=bridge)
