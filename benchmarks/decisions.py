@@ -2,8 +2,8 @@
 
 - size: N reviewed decisions over two years (default 1,000); tokens and bytes of the compacted page against all of them
   in full, and whether every decision's id is still on the page
-- speed: getCompacted over N decisions (default 100,000), CPU p50 and p95, as a ratio to the bare SQL that reads the same
-  rows; the first page after a change, when wisdom has to be made again, is reported apart
+- speed: getCompacted over N decisions (default 100,000), CPU p50 and p95, as a ratio to the bare SQL that reads the
+  same rows; the first page after a change, when wisdom has to be made again, is reported apart
 """
 
 import argparse

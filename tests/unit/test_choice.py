@@ -1,4 +1,8 @@
-"""A status update is not a decision. Examples were written before the rule was run on them."""
+"""A status update is not a decision.
+
+The first forty of each were written before the rule, which told 78 of 80 apart and was then mended; the last twenty of
+each were written after it and run once.
+"""
 
 import pytest
 
@@ -45,6 +49,26 @@ Outsource transcription to a hosted API
 Move image processing to a background job
 Errors from the billing provider are shown to the user verbatim
 Hire a contractor for the accessibility audit
+Rate-limit anonymous users to ten requests a minute
+Nested transactions are forbidden
+Prices come from the catalogue service only
+Drop the legacy theme with version 4
+Write ADRs for anything that touches two teams
+One queue per tenant
+Run migrations before the deploy, not after
+Buy a licence for the PDF library
+Encrypted backups go to two regions
+No secrets in environment files
+Version the API in the path
+Speed matters more than memory in the parser
+Open source the client libraries
+Need-to-know access for the billing data
+Render charts on the server
+Freeze dependencies during the release week
+Use UUIDv7 for new tables
+Keep the monolith until the second team exists
+Refuse uploads without a checksum
+Show prices with tax in Europe
 """.strip().splitlines()
 
 STATUS = """
@@ -88,6 +112,26 @@ The feature is live
 Met with the design team about the dashboard
 Continued with the import of old tickets
 Installed the new monitoring agent on all hosts
+Migrated the staging database
+Closed the quarter's tickets
+We are polishing the settings page
+Rolled back the release
+The build failed twice
+Cleaned the cache on runner 3
+I'm writing the release notes
+Sent the invoice to the client
+Prepared slides for Monday
+Found a memory leak in the worker
+Yesterday I reviewed the contract
+Benchmarks are running
+Drafted the RFC
+All hands meeting went well
+Deployment to production is done
+Replied to the security questionnaire
+Discussed the roadmap with sales
+The importer is broken again
+Synced with the design team
+Onboarded two engineers
 """.strip().splitlines()
 
 
