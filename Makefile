@@ -42,6 +42,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.learnings
 	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.redaction
+	$(BIN)/python -m benchmarks.decisions
 
 torture: setup mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2

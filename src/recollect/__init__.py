@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recollect.core.actor import Actor
     from recollect.core.clock import ScriptedClock
+    from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
     from recollect.core.errors import (
         BadInput,
         NotFound,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         Stale,
         Trouble,
     )
+    from recollect.core.finding import NewFinding
     from recollect.core.learning import Injection, Learning
     from recollect.core.new_learning import LearningEdit, NewLearning
     from recollect.inject.relevant import NewInjection
@@ -28,18 +30,25 @@ __version__ = "0.1.0"
 _HOMES = {
     "Actor": "recollect.core.actor",
     "BadInput": "recollect.core.errors",
+    "Bridge": "recollect.core.decision",
+    "Decision": "recollect.core.decision",
+    "DecisionEdit": "recollect.core.decision",
     "Injection": "recollect.core.learning",
     "Learning": "recollect.core.learning",
     "LearningEdit": "recollect.core.new_learning",
     "LearningHit": "recollect.search.learnings",
     "Memory": "recollect.memory",
+    "NewDecision": "recollect.core.decision",
+    "NewFinding": "recollect.core.finding",
     "NewInjection": "recollect.inject.relevant",
     "NewLearning": "recollect.core.new_learning",
     "NotFound": "recollect.core.errors",
     "NotInitialised": "recollect.core.errors",
+    "Reason": "recollect.core.decision",
     "RecollectError": "recollect.core.errors",
     "Refused": "recollect.core.errors",
     "Rejected": "recollect.core.errors",
+    "Review": "recollect.core.decision",
     "ScriptedClock": "recollect.core.clock",
     "SearchOptions": "recollect.search.learnings",
     "Stale": "recollect.core.errors",
@@ -49,18 +58,25 @@ _HOMES = {
 __all__ = [
     "Actor",
     "BadInput",
+    "Bridge",
+    "Decision",
+    "DecisionEdit",
     "Injection",
     "Learning",
     "LearningEdit",
     "LearningHit",
     "Memory",
+    "NewDecision",
+    "NewFinding",
     "NewInjection",
     "NewLearning",
     "NotFound",
     "NotInitialised",
+    "Reason",
     "RecollectError",
     "Refused",
     "Rejected",
+    "Review",
     "ScriptedClock",
     "SearchOptions",
     "Stale",

@@ -6,16 +6,15 @@ confidence from outside is held down. An id that is taken by another content is 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
+from recollect.capture.bring_decision import put_decision, read_decision
+from recollect.capture.bring_fields import Fate, Terms, Values, caller_id, reference, row_id, text_of, time_of
 from recollect.capture.learn import initial_confidence, redacted
-from recollect.core.actor import Trust
-from recollect.core.clock import parse_time
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.decision import Decision
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import COIA, STATUSES, Learning
@@ -24,8 +23,6 @@ from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
 from recollect.store import events, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
-from recollect.text.normal import clean
-from recollect.text.redact import redact
 
 ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
@@ -34,21 +31,6 @@ DISCOVERY_LIMIT = 50_000
 SOURCES_LIMIT = 1000
 VERSION_LIMIT = 1_000_000_000
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
-
-_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
-
-Fate = Literal["added", "known", "conflict", "waiting"]
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What holds for a whole import, whatever its lines say."""
-
-    trust: Trust
-    now: int
-    change: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +49,7 @@ class Brought:
     sources: tuple[Source, ...]
 
 
-Record = Outcome | Task | Discovery | Brought
+Record = Outcome | Task | Discovery | Brought | Decision
 
 
 def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
@@ -83,6 +65,8 @@ def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
         return _put_task(tx, record)
     if isinstance(record, Discovery):
         return _put_discovery(tx, record)
+    if isinstance(record, Decision):
+        return put_decision(tx, ctx, terms, record)
     return _put_learning(tx, ctx, terms, record)
 
 
@@ -92,16 +76,16 @@ def orphaned(brought: Brought) -> Brought:
 
 
 def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
-    name = _text(values, "name", limit=NAME_LIMIT)
-    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=_time(values, "created_at", terms))
+    name = text_of(values, "name", limit=NAME_LIMIT)
+    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms))
 
 
 def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
     return Task(
         id=check_id(values.get("id", ""), "id"),
-        outcome_id=_caller_id(values, "outcome_id"),
-        title=_text(values, "title", limit=NAME_LIMIT),
-        created_at=_time(values, "created_at", terms),
+        outcome_id=caller_id(values, "outcome_id"),
+        title=text_of(values, "title", limit=NAME_LIMIT),
+        created_at=time_of(values, "created_at", terms),
     )
 
 
@@ -109,19 +93,19 @@ def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
     kind = values.get("discovery_type")
     if kind not in DISCOVERY_TYPES:
         raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
-    content = _text(values, "content", limit=DISCOVERY_LIMIT)
+    content = text_of(values, "content", limit=DISCOVERY_LIMIT)
     if not content:
         raise BadInput("content is empty")
     task = check_id(values.get("task_id", ""), "task_id")
     return Discovery(
-        id=_row_id(values, "disc", f"{kind}:{task}:{content}"),
+        id=row_id(values, "disc", f"{kind}:{task}:{content}"),
         type=kind,
         content=content,
         task_id=task,
-        outcome_id=_caller_id(values, "outcome_id"),
-        created_at=_time(values, "created_at", terms),
-        learning_id=_reference(values, "learning_id"),
-        skipped=_text(values, "skipped", limit=NAME_LIMIT) or None,
+        outcome_id=caller_id(values, "outcome_id"),
+        created_at=time_of(values, "created_at", terms),
+        learning_id=reference(values, "learning_id"),
+        skipped=text_of(values, "skipped", limit=NAME_LIMIT) or None,
     )
 
 
@@ -135,9 +119,9 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
         domain=domain,
         pattern_type=values.get("pattern_type", "solution"),
         confidence=values.get("confidence"),
-        source_outcome_id=_caller_id(values, "source_outcome_id"),
-        source_task_id=_caller_id(values, "source_task_id"),
-        source_discovery_id=_reference(values, "source_discovery_id"),
+        source_outcome_id=caller_id(values, "source_outcome_id"),
+        source_task_id=caller_id(values, "source_task_id"),
+        source_discovery_id=reference(values, "source_discovery_id"),
     )
     new, _ = redacted(new)
     outside = terms.trust == "external"
@@ -145,14 +129,14 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     status = values.get("status", "active")
     if status not in STATUSES:
         raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
-    successor = _reference(values, "superseded_by")
+    successor = reference(values, "superseded_by")
     if status == "superseded" and successor is None:
         status = "archived"
-    created = _time(values, "created_at", terms)
+    created = time_of(values, "created_at", terms)
     sources = _sources(values, new, created, terms)
     version = values.get("version", 1)
     learning = Learning(
-        id=_row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
+        id=row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
         **{name: getattr(new, name) for name in CONTENT},
         confidence=decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
         times_injected=0,
@@ -169,7 +153,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
         source_task_id=new.source_task_id,
         source_discovery_id=new.source_discovery_id,
         created_at=created,
-        updated_at=max(created, _time(values, "updated_at", terms)),
+        updated_at=max(created, time_of(values, "updated_at", terms)),
         last_injected_at=None,
         last_helpful_at=None,
         last_decayed_at=terms.now,  # its uses are not ours to count, so it fades from today on
@@ -182,6 +166,7 @@ _READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
     "task": _read_task,
     "discovery": _read_discovery,
     "learning": _read_learning,
+    "decision": read_decision,
 }
 KINDS = tuple(_READERS)
 
@@ -274,46 +259,10 @@ def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tu
         raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
     return tuple(
         Source(
-            outcome=_caller_id(one, "outcome_id"),
-            task=_caller_id(one, "task_id"),
-            discovery=_reference(one, "discovery_id"),
-            at=_time(one, "at", terms),
+            outcome=caller_id(one, "outcome_id"),
+            task=caller_id(one, "task_id"),
+            discovery=reference(one, "discovery_id"),
+            at=time_of(one, "at", terms),
         )
         for one in given
     )
-
-
-def _text(values: Values, name: str, *, limit: int) -> str:
-    value = values.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > limit:
-        raise BadInput(f"{name} must be text of at most {limit:,} characters")
-    return redact(clean(value)).text.strip()
-
-
-def _time(values: Values, name: str, terms: Terms) -> int:
-    """An instant no later than now; nothing that comes in may be from the future."""
-    value = values.get(name)
-    if value is None:
-        return terms.now
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
-    return max(0, min(parse_time(value), terms.now))
-
-
-def _caller_id(values: Values, name: str) -> str | None:
-    value = values.get(name)
-    return None if value is None else check_id(value, name)
-
-
-def _reference(values: Values, name: str) -> str | None:
-    """The id of a row of ours, None for anything that cannot be one."""
-    value = values.get(name)
-    return value if isinstance(value, str) and _ID.fullmatch(value) else None
-
-
-def _row_id(values: Values, prefix: str, content: str) -> str:
-    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
-    value = _reference(values, "id")
-    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"

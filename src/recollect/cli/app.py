@@ -17,6 +17,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
     "feedback": ("feedback", "Count the verdicts in an agent's output."),
     "rate": ("feedback", "Say whether a learning helped."),
+    "decide": ("decide", "Record a decision."),
+    "review": ("decide", "Say what came of a decision."),
+    "decision": ("decide", "Show, edit or take back one decision."),
+    "decisions": ("decisions", "Decisions at the level their age asks for."),
+    "preserve": ("decide", "Keep a decision whole at any age."),
+    "review-queue": ("decisions", "Decisions that wait for an outcome."),
+    "wisdom": ("decisions", "What old decisions taught."),
+    "calibration": ("decisions", "Confidence against outcomes."),
+    "rpc": ("decisions", "Answer a JSON-RPC request on standard input."),
+    "finding": ("themes", "Findings of work units."),
+    "themes": ("themes", "Themes that findings gather into."),
+    "promote": ("themes", "Make a learning of a finding."),
     "why": ("why", "Where a thing came from and what happened to it."),
     "undo": ("learn", "Take back the last change to learnings."),
     "inbox": ("inbox", "What waits for a person."),
@@ -50,7 +62,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}")
-        found = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
+        name = cmd_name.replace("-", "_")
+        found = getattr(module, f"{name}_" if iskeyword(name) else name)
         assert isinstance(found, click.Command)
         return found
 

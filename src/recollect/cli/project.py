@@ -38,6 +38,10 @@ def status(project: str | None, as_json: bool) -> None:
         f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
         f"{found.verdicts['not_helpful']} not helpful",
         f"discoveries {found.discoveries}",
+        f"decisions   {found.decisions['total']}, {found.decisions['unreviewed']} not reviewed",
+        f"findings    {found.findings['findings']} in {found.findings['files']} raw files, "
+        f"{found.findings['themes']} themes",
+        *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",

@@ -75,6 +75,10 @@ class Db(Protocol):
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
         ...
 
+    def inside(self, space: str) -> Tx | None:
+        """The transaction that this thread has open in a space; transactions do not nest, but reads may join."""
+        ...
+
     def close(self) -> None: ...
 
 

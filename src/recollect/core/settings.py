@@ -53,6 +53,25 @@ class CaptureSettings:
 
 
 @record
+class DecisionSettings:
+    summary_days: int = 7  # age in days at which a decision is shown as a summary
+    digest_days: int = 30  # age in days at which it is one line of a digest
+    wisdom_days: int = 90  # age in days at which it is counted in its category's wisdom
+    unreviewed: str = "full"  # `full` keeps decisions without an outcome whole, `age` lets them shrink
+    keep: tuple[str, ...] = ()  # what stays full at any age, such as `stakes:critical` or `tag:adr`
+    agents: tuple[Any, ...] = ()  # the five settings above for one agent: `[decisions.agents.NAME]`
+    categories: tuple[Any, ...] = ()  # … for one category, which wins: `[decisions.categories.NAME]`
+    model_calls: int = 5  # summaries a model may write in one cycle
+
+
+@record
+class FindingSettings:
+    folder: str = ""  # where findings, themes and INDEX.md are; empty for memory/learnings
+    first_files: int = 5  # raw files that start the first gathering into themes
+    new_files: int = 3  # new or changed raw files that start the next one
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -70,6 +89,8 @@ class Settings:
     inject: InjectSettings = InjectSettings()
     confidence: ConfidenceSettings = ConfidenceSettings()
     capture: CaptureSettings = CaptureSettings()
+    decisions: DecisionSettings = DecisionSettings()
+    findings: FindingSettings = FindingSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -89,7 +110,15 @@ class Settings:
                     raise BadInput(f"{section}.{name} must be at least 1")
 
 
-_SECTIONS = (StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings)
+_SECTIONS = (
+    StoreSettings,
+    SearchSettings,
+    InjectSettings,
+    ConfidenceSettings,
+    CaptureSettings,
+    DecisionSettings,
+    FindingSettings,
+)
 _SHARES = {
     "search": ("min_confidence",),
     "inject": ("min_confidence", "explore_from", "relevance"),
@@ -102,6 +131,7 @@ _COUNTS = {
     "inject": ("max_learnings", "budget"),
     "confidence": ("decay_days",),
     "capture": ("recurring_tasks",),
+    "findings": ("first_files", "new_files"),
 }
 
 
@@ -158,6 +188,8 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if not text:
             continue
         value: Any = text
+        if isinstance(default, tuple):
+            value = [part.strip() for part in text.split(",")]
         if isinstance(default, int | float):
             try:
                 value = type(default)(text)
@@ -184,6 +216,15 @@ def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable
         )
     if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
+    if isinstance(current, tuple):
+        value = _frozen(value)
     if type(value) is not type(current):
         raise BadInput(f"{source}: {name} must be {type(current).__name__}, not {value!r}")
     return value
+
+
+def _frozen(value: Any) -> Any:
+    """A list as a tuple, a table as a tuple of its pairs: settings cannot change after they were read."""
+    if isinstance(value, Mapping):
+        return tuple((name, _frozen(part)) for name, part in value.items())
+    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value

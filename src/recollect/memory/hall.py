@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from recollect.feedback.signals import Taken
     from recollect.inject.relevant import Chosen, NewInjection
     from recollect.memory.data import Data
+    from recollect.memory.decisions import Decisions
     from recollect.memory.inbox import Inbox
     from recollect.memory.learnings import Learnings
+    from recollect.memory.themes import Themes
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.tend.cycle import CycleReport
@@ -184,6 +186,18 @@ class Memory:
         from recollect.memory.work import Work
 
         return Work(self.context)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        from recollect.memory.decisions import Decisions
+
+        return Decisions(self.context)
+
+    @cached_property
+    def themes(self) -> Themes:
+        from recollect.memory.themes import Themes
+
+        return Themes(self.context)
 
     @cached_property
     def inbox(self) -> Inbox:

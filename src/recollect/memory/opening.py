@@ -68,12 +68,23 @@ def _open_server(url: str, settings: StoreSettings) -> Db:
 
 
 def open_vault(project: Project, db: Db) -> Vault:
-    """The vault that goes with a store: a folder beside the embedded one, a table in a server's."""
-    if db.engine == "sqlite":
-        return FolderVault(project.vault, project.data / "vault.lock")
-    from recollect.store.table_vault import TableVault
+    """The vault that goes with a store: a folder beside the embedded one, a table in a server's.
 
-    return TableVault(db, project.settings.space)
+    Findings that live in a folder of the repository stay there whatever the store is.
+    """
+    lock = project.data / "vault.lock"
+    vault: Vault
+    if db.engine == "sqlite":
+        vault = FolderVault(project.vault, lock)
+    else:
+        from recollect.store.table_vault import TableVault
+
+        vault = TableVault(db, project.settings.space)
+    if project.findings is None:
+        return vault
+    from recollect.store.mounted import MountedVault
+
+    return MountedVault(vault, "learnings", FolderVault(project.findings, lock))
 
 
 class LateGit:

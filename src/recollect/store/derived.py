@@ -38,6 +38,9 @@ REFERENCES = (
     ("injections", "learning_id", "learnings"),
     ("injections", "task_id", "tasks"),
     ("injections", "outcome_id", "outcomes"),
+    ("decisions", "superseded_by", "decisions"),
+    ("decision_tags", "decision_id", "decisions"),
+    ("decision_wordings", "decision_id", "decisions"),
 )
 """Every column that names a row of another table."""
 

@@ -50,6 +50,11 @@ TABLES: tuple[Table, ...] = (
     Table(name="learning_sources", key=("learning_id", "position")),
     Table(name="discoveries", key=("id",)),
     Table(name="injections", key=("learning_id", "task_id")),
+    Table(name="decisions", key=("id",), parent="superseded_by"),
+    Table(name="decision_tags", key=("decision_id", "position")),
+    Table(name="finding_files", key=("path",)),
+    Table(name="themes", key=("name",)),
+    Table(name="theme_findings", key=("finding_id",)),
     Table(name="escalations", key=("number",)),
     Table(name="answers", key=("kind", "version", "source_hash")),
     Table(name="events", order=("seq",), made=("seq",)),
@@ -59,6 +64,8 @@ TABLES: tuple[Table, ...] = (
 has the word index back without knowing which room owns which text."""
 
 NOT_DUMPED = {
+    "decision_wordings": "made again by the next cycle",
+    "decision_wisdom": "made again when somebody asks",
     "leases": "belong to running processes",
     "moves": "how far a move into this very store has come",
     "vault_parts": "the vault, which travels as files",

@@ -25,6 +25,7 @@ SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
 _HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
+SPECWRIGHT = Path(".specwright", "learnings")
 
 
 @record
@@ -43,6 +44,14 @@ class Project:
     @property
     def vault(self) -> Path:
         return self.data.parent / "memory"
+
+    @property
+    def findings(self) -> Path | None:
+        """Where findings and themes are when not in the vault: as set, or another tool's folder found in place."""
+        if self.settings.findings.folder:
+            return self.root / self.settings.findings.folder
+        found = self.root / SPECWRIGHT
+        return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
     @property
     def spools(self) -> tuple[Path, ...]:
@@ -73,7 +82,14 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
+    _refuse_outside(root, settings.findings.folder)
     return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
+
+
+def _refuse_outside(root: Path, folder: str) -> None:
+    """A folder that a setting names lies inside the project, links included."""
+    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
+        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
 def outside(environ: Mapping[str, str]) -> Settings:

@@ -39,6 +39,25 @@ COLUMNS: dict[str, Columns] = {
     "learning_tags": Columns(key=("learning_id", "position"), texts=("tag",)),
     "learning_sources": Columns(key=("learning_id", "position"), texts=("origin",)),
     "discoveries": Columns(key=("id",), texts=("content", "skipped")),
+    "decisions": Columns(
+        key=("id",),
+        texts=(
+            "decision",
+            "context",
+            "pattern",
+            "bridge_structure",
+            "bridge_function",
+            "result",
+            "lesson",
+            "category",
+            "agent",
+        ),
+        json=("reasons", "components"),
+    ),
+    "decision_tags": Columns(key=("decision_id", "position"), texts=("tag",)),
+    "decision_wordings": Columns(key=("decision_id", "level"), texts=("wording", "generator")),
+    "decision_wisdom": Columns(key=("scope",), json=("wisdom",)),
+    "themes": Columns(key=("name",), texts=("summary",), json=("work_ids", "left_out", "inherited", "inherited_units")),
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
@@ -109,6 +128,37 @@ def remove_learning(tx: Tx, id: str) -> None:
     passages.remove(tx, id)
     _remove_mentions(tx, id)
     tx.run("DELETE FROM learnings WHERE space = :space AND id = :id", id=id)
+
+
+def touch_decision(tx: Tx, id: str, *, at: int) -> None:
+    """A new version, so that nobody's open edit brings the text back, and no wording made of it is shown."""
+    tx.run("DELETE FROM decision_wordings WHERE space = :space AND decision_id = :id", id=id)
+    tx.run(
+        "UPDATE decisions SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id", id=id, at=at
+    )
+
+
+def forget_wisdom(tx: Tx) -> None:
+    tx.run("DELETE FROM decision_wisdom WHERE space = :space")
+
+
+def drop_decision_tags(tx: Tx, keys: list[Row]) -> None:
+    _delete(tx, "decision_tags", COLUMNS["decision_tags"].key, keys)
+
+
+def remove_decision(tx: Tx, id: str) -> None:
+    """A decision and every row that is about it. What it had replaced is reversed, replaced by nothing."""
+    tx.run(
+        "UPDATE decisions SET status = 'reversed', superseded_by = NULL, version = version + 1 "
+        "WHERE space = :space AND superseded_by = :id",
+        id=id,
+    )
+    for table in ("decision_tags", "decision_wordings"):
+        tx.run(f"DELETE FROM {table} WHERE space = :space AND decision_id = :id", id=id)
+    forget_wisdom(tx)
+    passages.remove(tx, id)
+    _remove_mentions(tx, id)
+    tx.run("DELETE FROM decisions WHERE space = :space AND id = :id", id=id)
 
 
 def remove_discovery(tx: Tx, id: str) -> None:

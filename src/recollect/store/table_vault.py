@@ -6,6 +6,9 @@ paths follow the same rules as in a folder, so that every file can be mirrored i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from recollect.core.context import Db, Tx
 from recollect.core.errors import BadInput, Stale
 from recollect.store.files import content_hash
@@ -21,8 +24,18 @@ class TableVault:
 
     def read(self, path: str) -> str | None:
         checked_parts(path)
-        with self._db.read(self._space) as tx:
+        with self._reading() as tx:
             return _text(tx, path)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Tx]:
+        """The transaction that is open already, or one of its own: owners of passages read files beside rows."""
+        joined = self._db.inside(self._space)
+        if joined is not None:
+            yield joined
+            return
+        with self._db.read(self._space) as tx:
+            yield tx
 
     def append(self, path: str, text: str) -> None:
         checked_parts(path)
@@ -48,7 +61,7 @@ class TableVault:
         """Files below `prefix` (a folder), sorted."""
         if prefix:
             checked_parts(prefix)
-        with self._db.read(self._space) as tx:
+        with self._reading() as tx:
             return _below(tx, prefix)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
+from recollect.distil import decisions, themes
 from recollect.feedback.confidence import decay
 from recollect.store import leases
 from recollect.tend.backups import daily
@@ -39,5 +40,25 @@ def _decay(ctx: Context) -> str:
     return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
 
 
-STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay), ("backup", daily))
+def _themes(ctx: Context) -> str:
+    done = themes.run(ctx)
+    return (
+        f"gathered {done.files} raw files into {len(done.themes)} themes"
+        if done.ran
+        else f"nothing due ({done.reason})"
+    )
+
+
+def _decisions(ctx: Context) -> str:
+    done = decisions.compact(ctx)
+    waits = f", {done.waiting} wait for a model" if done.waiting else ""
+    return f"{done.prepared} wordings prepared{waits}" if done.prepared or done.waiting else "nothing due"
+
+
+STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+    ("themes", _themes),
+    ("decay", _decay),
+    ("decisions", _decisions),
+    ("backup", daily),
+)
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

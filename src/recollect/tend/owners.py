@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from recollect.capture import finding
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.store import learnings
+from recollect.distil import themes
+from recollect.store import decisions, learnings
+from recollect.store import themes as theme_rows
 
 BATCH = 200
 
@@ -27,8 +30,38 @@ def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passa
     return map(learnings.passage_of, learnings.many(tx, ids))
 
 
+def _decision_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    return map(decisions.passage_of, decisions.many(tx, ids))
+
+
+def _finding_ids(ctx: Context, _: Tx) -> Iterable[str]:
+    return [found.id for file in finding.survey(ctx).files for found in file.findings]
+
+
+def _finding_passages(ctx: Context, _: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    wanted = set(ids)
+    for file in finding.survey(ctx).files:
+        for found in file.findings:
+            if found.id in wanted:
+                yield finding.passage_of(found, at=finding.when(file.timestamp))
+
+
+def _theme_ids(_: Context, tx: Tx) -> Iterable[str]:
+    return [f"theme/{stored.theme.name}" for stored in theme_rows.everything(tx)]
+
+
+def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    at = theme_rows.last_run(tx) or 0
+    for id in ids:
+        name = id.removeprefix("theme/")
+        yield themes.theme_passage(name, ctx.vault.read(themes.theme_path(name)) or "", at=at)
+
+
 OWNERS: dict[str, Owner] = {
     learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
+    decisions.KIND: Owner(ids=lambda _, tx: decisions.ids(tx), make=_decision_passages),
+    finding.KIND: Owner(ids=_finding_ids, make=_finding_passages),
+    themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
 }
 
 

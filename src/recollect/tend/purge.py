@@ -19,7 +19,7 @@ from typing import Any
 from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA
-from recollect.store import events, learnings, passages, purging, soundness, spool, tasks
+from recollect.store import decisions, events, learnings, passages, purging, soundness, spool, tasks
 from recollect.store.damage import kept_aside
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
@@ -117,6 +117,8 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
         target = _target(tx, id, text)
         rows = _purge_rows(tx, ctx, target)
     files = (*_mark_vault(ctx, target), *_mark_spool(project, target))
+    with ctx.db.write(ctx.space) as tx:
+        _renew_passages(tx, ctx)  # of what lives in files, which have just changed
     if not isinstance(ctx.db, SqliteDb):
         ctx.db.write_anew()
         return _report(target, rows, files, out_of_reach=OUT_OF_REACH_OF_SERVER)
@@ -193,12 +195,36 @@ def _discovery(tx: Tx, id: str) -> tuple[list[str], list[str]]:
     return ([id], [found.content]) if found else ([], [])
 
 
-THINGS: dict[str, Callable[[Tx, str], tuple[list[str], list[str]]]] = {"learn": _learning, "disc": _discovery}
+def _decision(tx: Tx, id: str) -> tuple[list[str], list[str]]:
+    """A decision and everything it ever said."""
+    found = decisions.many(tx, [id])
+    if not found:
+        return [], []
+    texts = list(decisions.passage_of(found[0]).lines)
+    for event in events.of(tx, id):
+        texts += [text for said in (event.old, event.new) for text in _strings(said)]
+    return [id], texts
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
+
+
+THINGS: dict[str, Callable[[Tx, str], tuple[list[str], list[str]]]] = {
+    "learn": _learning,
+    "disc": _discovery,
+    "dec": _decision,
+}
 """By the prefix of an id: the things that go with it, and the texts they hold. No things: there is no such id."""
 
 _REMOVE: dict[str, Callable[[Tx, str], None]] = {
     "learn": purging.remove_learning,
     "disc": purging.remove_discovery,
+    "dec": purging.remove_decision,
 }
 
 
@@ -215,6 +241,7 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     touched = {row[0] for table in ("learnings", "learning_tags") for row in changed.get(table, [])}
     for id in sorted(touched):
         purging.touch_learning(tx, id, at=ctx.clock.now())
+    touched |= _touch_decisions(tx, ctx, changed)
     _renew_passages(tx, ctx)
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
@@ -233,6 +260,17 @@ def _tags_from(tx: Tx, target: _Target, quoting: list[Row]) -> list[Row]:
         for position, tag in enumerate(learning.tags)
         if target.says(tag)
     ]
+
+
+def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set[str]:
+    purging.drop_decision_tags(tx, changed.get("decision_tags", []))
+    tables = ("decisions", "decision_tags", "decision_wordings")
+    touched = {row[0] for table in tables for row in changed.get(table, [])}
+    for id in sorted(touched):
+        purging.touch_decision(tx, id, at=ctx.clock.now())
+    if touched or changed.get("decision_wisdom"):
+        purging.forget_wisdom(tx)
+    return touched
 
 
 def _renew_passages(tx: Tx, ctx: Context) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.capture.finding import survey
 from recollect.core.actor import Actor
 from recollect.core.context import Context
-from recollect.store import counts, escalations, spool
+from recollect.core.finding import SkippedFile
+from recollect.store import counts, decisions, escalations, spool, themes
 from recollect.store.project import Project
 
 
@@ -25,10 +27,14 @@ class Status:
     inbox: int
     spooled: int
     models: str
+    decisions: dict[str, int]
+    findings: dict[str, int]
+    skipped_findings: tuple[SkippedFile, ...]
 
 
 def status(ctx: Context, project: Project) -> Status:
     """Counts and states; reading them changes nothing."""
+    seen = survey(ctx)
     with ctx.db.read(ctx.space) as tx:
         return Status(
             space=ctx.space,
@@ -44,4 +50,11 @@ def status(ctx: Context, project: Project) -> Status:
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),
             models="offline" if ctx.models.provider("extract") is None else "configured",
+            decisions=decisions.counts(tx),
+            findings={
+                "files": len(seen.files),
+                "findings": sum(len(file.findings) for file in seen.files),
+                "themes": len(themes.everything(tx)),
+            },
+            skipped_findings=seen.skipped,
         )

@@ -1,7 +1,8 @@
 """Export and import: everything of a space as JSONL, one record a line, and back.
 
-An export says all it knows. An import takes outcomes, tasks, discoveries and learnings; what happened (injections,
-events, matters of the inbox) stays with the store that saw it happen. docs/export.md lists the fields of each record.
+An export says all it knows. An import takes outcomes, tasks, discoveries, learnings and decisions; what happened
+(injections, events, matters of the inbox) stays with the store that saw it happen. docs/export.md lists the fields of
+each record.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import bring
-from recollect.capture.bring import Brought, Record, Terms
+from recollect.capture.bring import Brought, Record
+from recollect.capture.bring_fields import Terms
 from recollect.core.actor import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
 from recollect.core.plain import plain
-from recollect.store import escalations, events, injections, learnings, tasks
+from recollect.store import decisions, escalations, events, injections, learnings, tasks
+from recollect.store.decisions import DecisionFilter
 
 FORMAT = 1
 HEADER = "recollect"
@@ -186,6 +189,8 @@ def _records(tx: Tx) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "discovery", {"discovery_type": values.pop("type"), **values}
     for learning in learnings.all_of(tx):
         yield "learning", {**vars(learning), "sources": learnings.sources(tx, learning.id)}
+    for decision in decisions.walk(tx, DecisionFilter()):
+        yield "decision", vars(decision)
     for injection in injections.all_of(tx):
         yield "injection", vars(injection)
     for matter in escalations.all_of(tx):

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.actor import Trust
-from recollect.core.context import Context
+from recollect.core.context import Context, Tx
 from recollect.core.event import Event
 from recollect.core.learning import Injection
-from recollect.store import events, injections
+from recollect.store import decisions, events, injections
 from recollect.store import learnings as rows
+from recollect.text.sentences import first_sentence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +28,37 @@ class Explanation:
 
 
 def why(ctx: Context, id: str) -> Explanation:
-    """Everything known about where a learning came from and what became of it."""
+    """Everything known about where a thing came from and what became of it."""
     with ctx.db.read(ctx.space) as tx:
-        learning = rows.get(tx, id)
-        return Explanation(
-            id=id,
-            title=learning.title,
-            origin=learning.origin,
-            trust=learning.trust,
-            sources=tuple(rows.sources(tx, id)),
-            replaces=tuple(rows.replaced_by(tx, id)),
-            replaced_by=tuple(rows.successors(tx, id)),
-            injections=tuple(injections.of_learning(tx, id)),
-            events=tuple(events.of(tx, id)),
-        )
+        return _decision(tx, id) if id.startswith("dec_") else _learning(tx, id)
+
+
+def _learning(tx: Tx, id: str) -> Explanation:
+    learning = rows.get(tx, id)
+    return Explanation(
+        id=id,
+        title=learning.title,
+        origin=learning.origin,
+        trust=learning.trust,
+        sources=tuple(rows.sources(tx, id)),
+        replaces=tuple(rows.replaced_by(tx, id)),
+        replaced_by=tuple(rows.successors(tx, id)),
+        injections=tuple(injections.of_learning(tx, id)),
+        events=tuple(events.of(tx, id)),
+    )
+
+
+def _decision(tx: Tx, id: str) -> Explanation:
+    decision = decisions.get(tx, id)
+    history = events.of(tx, id)
+    return Explanation(
+        id=id,
+        title=first_sentence(decision.decision, 20),
+        origin=history[0].channel if history else "",
+        trust=decision.trust,
+        sources=(),
+        replaces=tuple(decisions.replaced_by(tx, id)),
+        replaced_by=tuple(decisions.successors(tx, id)),
+        injections=(),
+        events=tuple(history),
+    )

@@ -1,0 +1,129 @@
+"""JSON-RPC 2.0 as a plain function: a request text in, a response text (or nothing) out.
+
+Named parameters only, camelCase or snake_case. Knows neither HTTP nor what a method does: the table of methods is
+given. A method is called with its parameters as keywords; its signature says which exist and which are needed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_FOUND = -32001
+REFUSED = -32002
+STALE = -32003
+TROUBLE = -32000
+
+MAX_BATCH = 100
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+Methods = Mapping[str, Callable[..., Any]]
+
+
+class _Fault(Exception):
+    def __init__(self, code: int, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+def dispatch(request: bytes, methods: Methods) -> bytes | None:
+    """Answer one request or a batch; None when there is nothing to say (notifications only)."""
+    try:
+        body = msgspec.json.decode(request)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.encode(_failure(None, _Fault(PARSE_ERROR, "the request is not JSON")))
+    if not isinstance(body, list):
+        answer = _answer(body, methods)
+        return None if answer is None else msgspec.json.encode(answer)
+    if not body or len(body) > MAX_BATCH:
+        fault = _Fault(INVALID_REQUEST, f"a batch holds 1 to {MAX_BATCH} calls, not {len(body):,}")
+        return msgspec.json.encode(_failure(None, fault))
+    answers = [answer for call in body if (answer := _answer(call, methods)) is not None]
+    return msgspec.json.encode(answers) if answers else None
+
+
+def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
+    """One call's response; None for a notification, whatever came of it."""
+    known = _id_of(call)
+    try:
+        _check_envelope(call)
+    except _Fault as fault:
+        return _failure(known, fault)
+    try:
+        result = _call(methods, call["method"], call.get("params", {}))
+    except _Fault as fault:
+        return _failure(known, fault) if "id" in call else None
+    return {"jsonrpc": "2.0", "id": known, "result": result} if "id" in call else None
+
+
+def _call(methods: Methods, name: str, params: Any) -> Any:
+    method = methods.get(name)
+    if method is None:
+        raise _Fault(METHOD_NOT_FOUND, f"no method {name[:80]!r}; known are {', '.join(sorted(methods))}")
+    named = _named(method, params)
+    try:
+        return method(**named)
+    except BadInput as problem:
+        raise _Fault(INVALID_PARAMS, str(problem)) from problem
+    except NotFound as problem:
+        raise _Fault(NOT_FOUND, str(problem)) from problem
+    except Stale as problem:
+        raise _Fault(STALE, str(problem)) from problem
+    except Refused as problem:
+        raise _Fault(REFUSED, str(problem)) from problem
+    except RecollectError as problem:
+        raise _Fault(TROUBLE, str(problem)) from problem
+    except Exception as problem:
+        raise _Fault(INTERNAL_ERROR, f"internal error: {type(problem).__name__}") from problem
+
+
+def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
+    """Parameters by the names the method gives them."""
+    if not isinstance(params, Mapping):
+        raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
+    named: dict[str, Any] = {}
+    for name, value in params.items():
+        ours = snake(name)
+        if ours in named:
+            raise _Fault(INVALID_PARAMS, f"{ours} is given twice")
+        named[ours] = value
+    known = inspect.signature(method).parameters
+    unknown = [name for name in named if name not in known]
+    missing = [name for name, wish in known.items() if wish.default is wish.empty and name not in named]
+    if unknown or missing:
+        parts = [f"unknown: {', '.join(unknown)[:200]}"] if unknown else []
+        parts += [f"missing: {', '.join(missing)}"] if missing else []
+        raise _Fault(INVALID_PARAMS, f"{'; '.join(parts)}. Parameters are {', '.join(known)}")
+    return named
+
+
+def snake(name: str) -> str:
+    """`reviewIn` → `review_in`."""
+    return _HUMP.sub("_", name).lower()
+
+
+def _check_envelope(call: Any) -> None:
+    if not isinstance(call, Mapping) or call.get("jsonrpc") != "2.0" or not isinstance(call.get("method"), str):
+        raise _Fault(INVALID_REQUEST, 'a call is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}')
+    if "id" in call and _id_of(call) != call["id"]:
+        raise _Fault(INVALID_REQUEST, "id must be text, a number or null")
+
+
+def _id_of(call: Any) -> str | int | float | None:
+    given = call.get("id") if isinstance(call, Mapping) else None
+    return given if isinstance(given, str | int | float) and not isinstance(given, bool) else None
+
+
+def _failure(known: str | int | float | None, fault: _Fault) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": known, "error": {"code": fault.code, "message": str(fault)}}

@@ -1,0 +1,268 @@
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve, adopt.
+
+Redaction and the quality gate come before the first byte is stored. Every change is versioned, leaves an event, and
+drops whatever was derived from the decision before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.core.clock import DAY, HOUR, iso, parse_time
+from recollect.core.confidence import thousandths
+from recollect.core.context import Context, Tx
+from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review, check_decision
+from recollect.core.errors import BadInput, Refused, Rejected, Stale
+from recollect.core.plain import plain
+from recollect.core.policy import policies_of
+from recollect.store import decisions as rows
+from recollect.store import events
+from recollect.store import wisdom as derived
+from recollect.text.choice import is_status_update
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+
+# What a change may move; events keep it before and after.
+STATE = (
+    "decision", "confidence", "category", "stakes", "context", "reasons", "pattern", "tags", "bridge", "components",
+    "agent", "status", "superseded_by", "closed_at", "preserve", "outcome", "result", "lesson", "reviewed_at",
+    "review_at", "trust",
+)  # fmt: skip
+_TEXTS = ("decision", "context", "pattern", "result", "lesson")
+_SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|m)", re.IGNORECASE)
+_UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "m": 30 * DAY}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decided:
+    """A recorded decision and what was redacted from it."""
+
+    decision: Decision
+    redacted: tuple[str, ...]
+
+
+def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str | None = None) -> Decided:
+    """Record a decision. A report of work done is rejected unless the caller insists."""
+    if not anyway and is_status_update(new.decision):
+        raise Rejected(
+            "this reads as a report of work, not as a choice. Say what was chosen, over what and why; a report "
+            "belongs in the log: recollect log add. To record it as it is: --anyway"
+        )
+    made = new_decision(ctx, new, id=ctx.ids("dec"))
+    decision, kinds = made.decision, made.redacted
+    change = change or ctx.ids("change")
+    with ctx.db.write(ctx.space) as tx:
+        rows.insert(tx, decision)
+        events.record(
+            tx,
+            ctx,
+            change=change,
+            subject=decision.id,
+            what="decision.recorded",
+            new={"decision": decision.decision, "confidence": decision.confidence},
+            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
+        )
+        if decision.decided_at < decision.created_at:
+            derived.forget(tx)  # it may be old enough, or grow so before wisdom expects the next one
+        if new.supersedes:
+            _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
+    return made
+
+
+def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
+    """The record of a decision that was just made, without secrets; nothing is stored yet."""
+    kinds: list[str] = []
+    given = _redacted(vars(new), kinds)
+    now = ctx.clock.now()
+    decided_at = parse_time(new.decided_at) if new.decided_at else now
+    if decided_at > now:
+        raise BadInput(f"decided_at {iso(decided_at)} is in the future")
+    decision = Decision(
+        id=id,
+        decision=given["decision"],
+        confidence=thousandths(new.confidence) / 1000,
+        category=new.category,
+        stakes=new.stakes,
+        context=given["context"],
+        reasons=given["reasons"],
+        pattern=given["pattern"],
+        tags=given["tags"],
+        bridge=given["bridge"],
+        components={name: thousandths(value) / 1000 for name, value in new.components.items()},
+        agent=new.agent,
+        status="active",
+        superseded_by=None,
+        closed_at=None,
+        preserve=False,
+        outcome=None,
+        result="",
+        lesson="",
+        reviewed_at=None,
+        review_at=decided_at + time_span(new.review_in) if new.review_in else None,
+        trust=ctx.actor.trust,
+        version=1,
+        decided_at=decided_at,
+        created_at=now,
+        updated_at=now,
+    )
+    return Decided(decision=decision, redacted=tuple(kinds))
+
+
+def review(ctx: Context, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
+    """Say what came of a decision. A later review replaces an earlier one; events keep both."""
+    texts = _redacted({"result": outcome.result, "lesson": outcome.lesson}, [])
+
+    def change(_: Tx, decision: Decision) -> Decision:
+        return replace(
+            decision,
+            outcome=outcome.outcome,
+            result=texts["result"],
+            lesson=texts["lesson"],
+            reviewed_at=ctx.clock.now(),
+            review_at=None,
+        )
+
+    return _changed(ctx, id, "decision.reviewed", change, expect=expect)
+
+
+def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = None) -> Decision:
+    """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
+    given = _redacted({name: value for name, value in vars(changes).items() if value is not None}, [])
+    if not given:
+        raise BadInput("say what to change")
+    if "confidence" in given:
+        given["confidence"] = thousandths(given["confidence"]) / 1000
+    if "components" in given:
+        given["components"] = {name: thousandths(value, name) / 1000 for name, value in given["components"].items()}
+    if "review_in" in given:
+        given["review_at"] = ctx.clock.now() + time_span(given.pop("review_in"))
+    return _changed(ctx, id, "decision.edited", lambda _, now: replace(now, **given), expect=expect)
+
+
+def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
+    """Take a decision back, or let `by` replace it. One that nobody reviewed counts as abandoned from now on."""
+    reason = redact(clean(reason)).text.strip()
+    if not reason:
+        raise BadInput("say why it is reversed: --reason")
+
+    def change(tx: Tx, decision: Decision) -> Decision:
+        if decision.status != "active":
+            raise Refused(f"{id} is {decision.status} already")
+        if by:
+            _check_successor(tx, id, by)
+        return _closed(ctx, decision, reason, by)
+
+    return _changed(ctx, id, "decision.superseded" if by else "decision.reversed", change, reason=reason, expect=expect)
+
+
+def preserve(ctx: Context, id: str, *, on: bool = True) -> Decision:
+    """Preserved: shown whole at any age."""
+    what = "decision.preserved" if on else "decision.released"
+    return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on))
+
+
+def adopt(ctx: Context, id: str) -> Decision:
+    """Vouch for a decision that came from outside, so that it may teach; only a person can."""
+    if ctx.actor.trust != "human":
+        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
+
+
+def time_span(text: str) -> int:
+    """`36h`, `10d`, `2w` or `3m` (months of 30 days) in milliseconds."""
+    found = _SPAN.fullmatch(str(text).strip())
+    if not found:
+        raise BadInput(f"{str(text)[:40]!r} is not a time span such as 36h, 10d, 2w or 3m")
+    return int(found.group(1)) * _UNITS[found.group(2).lower()]
+
+
+def _supersede(tx: Tx, ctx: Context, old: str, new: str, change: str, reason: str) -> None:
+    before = rows.get(tx, old)
+    if before.status != "active":
+        raise Refused(f"{old} is {before.status} already")
+    _save(tx, ctx, before, _closed(ctx, before, reason, new), "decision.superseded", change, reason)
+
+
+def _closed(ctx: Context, decision: Decision, reason: str, by: str | None) -> Decision:
+    now = ctx.clock.now()
+    closed = replace(decision, status="superseded" if by else "reversed", superseded_by=by, closed_at=now)
+    if decision.outcome is None:
+        closed = replace(closed, outcome="abandoned", result=reason, reviewed_at=now, review_at=None)
+    return closed
+
+
+def _check_successor(tx: Tx, old: str, new: str) -> None:
+    rows.get(tx, new)
+    if new == old or old in rows.successors(tx, new):
+        raise Refused(f"{new} is itself replaced by {old}")
+
+
+def _changed(
+    ctx: Context,
+    id: str,
+    what: str,
+    change: Callable[[Tx, Decision], Decision],
+    *,
+    reason: str = "",
+    expect: int | None = None,
+) -> Decision:
+    with ctx.db.write(ctx.space) as tx:
+        before = rows.get(tx, id)
+        if expect is not None and before.version != expect:
+            raise Stale(
+                f"{id} is at version {before.version}, you changed version {expect}; "
+                "read it again and repeat your change. Nothing was overwritten"
+            )
+        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
+        return rows.get(tx, id)
+
+
+def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, change: str, reason: str) -> None:
+    """Write what differs, with its event; a change that changes nothing leaves no trace."""
+    moved = [name for name in STATE if getattr(before, name) != getattr(after, name)]
+    if not moved:
+        return
+    check_decision(after)
+    after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
+    rows.save(tx, after, expect=before.version)
+    if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
+        derived.forget(tx)  # a younger one is in nobody's wisdom yet
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=before.id,
+        what=what,
+        old={name: plain(getattr(before, name), name) for name in moved},
+        new={name: plain(getattr(after, name), name) for name in moved},
+        reason=reason,
+    )
+
+
+def _redacted(given: dict[str, Any], kinds: list[str]) -> dict[str, Any]:
+    """The same fields without secrets; `kinds` gets what was found."""
+
+    def safe(text: str) -> str:
+        found = redact(clean(text))
+        kinds.extend(found.kinds)
+        return found.text.strip()
+
+    def safe_reasons(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+        return tuple(replace(reason, text=safe(reason.text)) for reason in reasons)
+
+    made = dict(given)
+    for name in _TEXTS:
+        if name in made:
+            made[name] = safe(made[name])
+    if "reasons" in made:
+        made["reasons"] = safe_reasons(made["reasons"])
+    if "tags" in made:
+        made["tags"] = tuple(dict.fromkeys(safe(tag).lower() for tag in made["tags"]))
+    if "category" in made:
+        made["category"] = made["category"].strip().lower()
+    if isinstance(made.get("bridge"), Bridge):
+        made["bridge"] = Bridge(structure=safe(made["bridge"].structure), function=safe(made["bridge"].function))
+    return made

@@ -1,0 +1,150 @@
+"""Findings: adding one to its work unit's raw file, reading the folder, and making a learning of one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recollect.capture.learn import Captured, learn
+from recollect.core.actor import lowest
+from recollect.core.clock import iso, parse_time
+from recollect.core.context import Context
+from recollect.core.errors import BadInput, NotFound, Refused, Stale
+from recollect.core.finding import Finding, NewFinding, SkippedFile, WorkFile, check_work_id
+from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.passage import Passage
+from recollect.store import events, passages
+from recollect.store.files import content_hash
+from recollect.text.normal import clean
+from recollect.text.raw_findings import raw_item, read_work_file, without_repeats, write_work_file
+from recollect.text.redact import redact
+from recollect.text.sentences import clip, first_sentence
+
+FOLDER = "learnings"
+KIND = "finding"
+_TRIES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """The raw files of the folder: what can be used, and what was passed over and why."""
+
+    files: tuple[WorkFile, ...]
+    skipped: tuple[SkippedFile, ...]
+
+
+def survey(ctx: Context) -> Survey:
+    """Read every raw file. A missing folder is an empty one; no file, however odd, is an error."""
+    read: list[WorkFile] = []
+    skipped: list[SkippedFile] = []
+    for path in ctx.vault.paths(FOLDER):
+        name = path.removeprefix(f"{FOLDER}/")
+        if "/" in name or not name.endswith(".json"):
+            continue
+        try:
+            text = ctx.vault.read(path)
+        except BadInput as problem:
+            skipped.append(SkippedFile(path=name, reason=str(problem)))
+            continue
+        if text is not None:  # it may have gone since the folder was listed
+            found = read_work_file(name, text.encode("utf-8", "surrogatepass"))
+            (read if isinstance(found, WorkFile) else skipped).append(found)  # type: ignore[arg-type]
+    kept, repeats = without_repeats(read)
+    return Survey(files=tuple(_safe(file) for file in kept), skipped=tuple(skipped + repeats))
+
+
+def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
+    """Append a finding to its work unit's file; the file keeps whatever else it holds."""
+    work_id = check_work_id(work_id)
+    safe = NewFinding(**{name: redact(clean(value)).text.strip() for name, value in vars(new).items()})
+    path = f"{FOLDER}/{work_id}.json"
+    for _ in range(_TRIES):
+        before = ctx.vault.read(path)
+        items, stamp = _items(path, before)
+        text = write_work_file(work_id, stamp or iso(ctx.clock.now()), [*items, raw_item(safe)])
+        try:
+            ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
+        except Stale:
+            continue  # another process added one; add ours to what it wrote
+        finding = Finding(work_id=work_id, number=len(items) + 1, **vars(safe))
+        with ctx.db.write(ctx.space) as tx:
+            passages.put(tx, passage_of(finding, at=when(stamp or iso(ctx.clock.now()))))
+            events.record(tx, ctx, change=ctx.ids("change"), subject=finding.id, what="finding.added")
+        return finding
+    raise Refused(f"{path} keeps changing; try again")
+
+
+def get(ctx: Context, id: str) -> Finding:
+    """A finding by its id, such as finding/wu-1#2."""
+    for file in survey(ctx).files:
+        for finding in file.findings:
+            if finding.id == id:
+                return finding
+    raise NotFound(f"no {id} here; ids of findings look like finding/WORK-ID#2")
+
+
+def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
+    """Make a learning of a finding; its origin says where it came from, its trust is never above its source's."""
+    finding = get(ctx, id)
+    named = first_sentence(title or finding.proposed_rule or finding.description, 14)
+    rule = finding.proposed_rule or finding.description
+    new = NewLearning(
+        title=named if len(named) <= TITLE_LIMIT else named[: TITLE_LIMIT - 1].rstrip() + "…",
+        context=clip(f"Work unit {finding.work_id}" + (f", {finding.source}" if finding.source else ""), 60),
+        observation=finding.description,
+        implication=f"The same can happen again where {finding.category or 'this'} is touched",
+        action=rule,
+        tags=(finding.category.lower(),) if 0 < len(finding.category) <= 50 and finding.category.isprintable() else (),
+        pattern_type="gotcha",
+    )
+    actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
+    return learn(replace(ctx, actor=actor), new, origin=id)
+
+
+def when(timestamp: str) -> int:
+    """A file's own time; what cannot be read as one is the beginning of time, so that it is the same every time."""
+    try:
+        return parse_time(timestamp)
+    except BadInput:
+        return 0
+
+
+def passage_of(finding: Finding, *, at: int) -> Passage:
+    return Passage(
+        id=finding.id,
+        kind=KIND,
+        title=clip(finding.description, 14),
+        lines=tuple(text for text in (finding.description, finding.proposed_rule) if text),
+        keywords=tuple(text for text in (finding.category,) if text),
+        who=finding.source,
+        at=at,
+        trust="agent",
+        thread=f"finding/{finding.work_id}",
+        position=finding.number,
+    )
+
+
+def _safe(file: WorkFile) -> WorkFile:
+    """The file's findings as we show them: secrets that others left in raw files are not passed on."""
+    return replace(file, findings=tuple(_safe_finding(finding) for finding in file.findings))
+
+
+def _safe_finding(finding: Finding) -> Finding:
+    return replace(
+        finding,
+        description=redact(clean(finding.description)).text,
+        category=redact(clean(finding.category)).text,
+        source=redact(clean(finding.source)).text,
+        proposed_rule=redact(clean(finding.proposed_rule)).text,
+    )
+
+
+def _items(path: str, text: str | None) -> tuple[list[Any], str]:
+    """What a work unit's file holds already; one that cannot be read is never written over."""
+    if text is None:
+        return [], ""
+    found = read_work_file(path, text.encode("utf-8", "surrogatepass"))
+    if isinstance(found, SkippedFile):
+        raise Refused(f"{path} cannot be added to: {found.reason}. Repair it or use another work id")
+    return list(json.loads(text.removeprefix("﻿"))["findings"]), found.timestamp

@@ -1,0 +1,191 @@
+"""Decisions: a recorded choice with a confidence, later an outcome.
+
+A decision is stored once and whole. How much of it is shown is decided when it is read (`distil/levels.py`);
+nothing here knows ages, policies or statistics.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from recollect.core.actor import Trust
+from recollect.core.confidence import thousandths
+from recollect.core.errors import BadInput
+from recollect.core.record import record
+
+Stakes = Literal["low", "medium", "high", "critical"]
+OutcomeOf = Literal["success", "partial", "failure", "abandoned"]
+DecisionStatus = Literal["active", "reversed", "superseded"]
+STAKES: tuple[Stakes, ...] = get_args(Stakes)
+OUTCOMES: tuple[OutcomeOf, ...] = get_args(OutcomeOf)
+
+ACTUAL: dict[OutcomeOf, int] = {"success": 1000, "partial": 500, "failure": 0, "abandoned": 0}
+"""What a decision's confidence is measured against, in thousandths."""
+
+TEXT_LIMIT = 10_000
+SHORT_LIMIT = 500
+WORD_LIMIT = 50
+LIST_LIMIT = 20
+_WORD = re.compile(r"[^\W_][\w.:/-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """One independent argument; `kind` is a word such as analysis, empirical, analogy or constraint."""
+
+    kind: str = "analysis"
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """What a choice looks like in the work (`structure`) and what it is for (`function`)."""
+
+    structure: str = ""
+    function: str = ""
+
+    def line(self) -> str:
+        return " → ".join(part.strip() for part in (self.structure, self.function) if part.strip())
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDecision:
+    """What a caller gives. `decided_at` is ISO 8601, now unless given; `review_in` is a time span such as `2w`."""
+
+    decision: str
+    confidence: float
+    category: str
+    stakes: Stakes = "medium"
+    context: str = ""
+    reasons: tuple[Reason, ...] = ()
+    pattern: str = ""
+    tags: tuple[str, ...] = ()
+    bridge: Bridge | None = None
+    components: dict[str, float] = field(default_factory=dict)
+    agent: str = ""
+    supersedes: str | None = None
+    decided_at: str | None = None
+    review_in: str | None = None
+
+    def __post_init__(self) -> None:
+        thousandths(self.confidence)
+        object.__setattr__(self, "category", str(self.category).strip().lower())
+        check_decision(self)
+        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """What came of a decision. A later review replaces an earlier one; events keep both."""
+
+    outcome: OutcomeOf
+    result: str = ""
+    lesson: str = ""
+
+    def __post_init__(self) -> None:
+        if self.outcome not in OUTCOMES:
+            raise BadInput(f"outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}")
+        _check_text(self.result, "result", TEXT_LIMIT)
+        _check_text(self.lesson, "lesson", TEXT_LIMIT)
+
+
+@record
+class Decision:
+    """A stored decision, always whole."""
+
+    id: str
+    decision: str
+    confidence: float
+    category: str
+    stakes: Stakes
+    context: str
+    reasons: tuple[Reason, ...]
+    pattern: str
+    tags: tuple[str, ...]
+    bridge: Bridge | None
+    components: dict[str, float]
+    agent: str
+    status: DecisionStatus
+    superseded_by: str | None
+    closed_at: int | None
+    """When it was reversed or superseded."""
+    preserve: bool
+    outcome: OutcomeOf | None
+    result: str
+    lesson: str
+    reviewed_at: int | None
+    review_at: int | None
+    trust: Trust
+    version: int
+    decided_at: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def actual(self) -> float | None:
+        """What the confidence is measured against: 1, 0.5 or 0; None before a review."""
+        return None if self.outcome is None else ACTUAL[self.outcome] / 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionEdit:
+    """Fields to change; None leaves a field as it is."""
+
+    decision: str | None = None
+    confidence: float | None = None
+    category: str | None = None
+    stakes: Stakes | None = None
+    context: str | None = None
+    reasons: tuple[Reason, ...] | None = None
+    pattern: str | None = None
+    tags: tuple[str, ...] | None = None
+    bridge: Bridge | None = None
+    components: dict[str, float] | None = None
+    agent: str | None = None
+    review_in: str | None = None
+
+
+def check_decision(given: NewDecision | Decision) -> None:
+    """Refuse what no decision may hold, with a message that says how to fix it."""
+    _check_text(given.decision, "decision", TEXT_LIMIT, required=True)
+    _check_text(given.context, "context", TEXT_LIMIT)
+    _check_text(given.pattern, "pattern", SHORT_LIMIT)
+    _check_word(given.category, "category")
+    if given.agent:
+        _check_word(given.agent, "agent")
+    if given.stakes not in STAKES:
+        raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {given.stakes!r}")
+    if not isinstance(given.tags, tuple | list) or not all(isinstance(tag, str) for tag in given.tags):
+        raise BadInput("tags must be a list of words")
+    if max(len(given.tags), len(given.components), len(given.reasons)) > LIST_LIMIT:
+        raise BadInput(f"{LIST_LIMIT} tags, {LIST_LIMIT} components and {LIST_LIMIT} reasons are the most")
+    for tag in given.tags:
+        if not tag.strip() or len(tag) > WORD_LIMIT or not tag.isprintable():
+            raise BadInput(f"tag {tag[:60]!r} must be 1 to {WORD_LIMIT} printable characters")
+    for name, value in given.components.items():
+        _check_word(name, "component")
+        thousandths(value, f"component {name}")
+    for reason in given.reasons:
+        _check_word(reason.kind, "reason kind")
+        _check_text(reason.text, "reason", TEXT_LIMIT, required=True)
+    if given.bridge is not None:
+        _check_text(given.bridge.structure, "bridge structure", SHORT_LIMIT)
+        _check_text(given.bridge.function, "bridge function", SHORT_LIMIT)
+        if not given.bridge.line():
+            raise BadInput("a bridge needs a structure, a function, or both")
+
+
+def _check_text(value: str, name: str, limit: int, *, required: bool = False) -> None:
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    if required and not value.strip():
+        raise BadInput(f"{name} is empty")
+    if len(value) > limit:
+        raise BadInput(f"{name} has {len(value):,} characters; {limit:,} is the most. The log takes the rest")
+
+
+def _check_word(value: str, name: str) -> None:
+    if not isinstance(value, str) or len(value) > WORD_LIMIT or not _WORD.fullmatch(value):
+        raise BadInput(f"{name} must be one word of at most {WORD_LIMIT} characters, not {str(value)[:60]!r}")

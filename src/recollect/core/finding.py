@@ -1,0 +1,121 @@
+"""Findings and themes: what work units noticed, and the short files it gathers into.
+
+A finding lives in a raw JSON file of its work unit and never changes; which theme it belongs to, and what that
+theme is called, are rows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from recollect.core.errors import BadInput
+
+THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+THEME_NAME_LIMIT = 60
+WORK_ID_LIMIT = 100
+FINDING_LIMIT = 10_000
+_WORK_ID = re.compile(r"[^\W_][\w.-]*")
+_DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))])
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFinding:
+    """What a caller gives for one finding of a work unit."""
+
+    description: str
+    category: str = ""
+    source: str = ""
+    proposed_rule: str = ""
+    disposition: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("description", "category", "source", "proposed_rule", "disposition"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise BadInput(f"{name} must be text, not {type(value).__name__}")
+            if len(value) > FINDING_LIMIT:
+                raise BadInput(f"{name} has {len(value):,} characters; {FINDING_LIMIT:,} is the most")
+        if not self.description.strip():
+            raise BadInput("a finding needs a description")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One item of a raw file. `number` counts from 1 over the items of the file, unusable ones included."""
+
+    work_id: str
+    number: int
+    description: str
+    category: str = ""
+    source: str = ""
+    proposed_rule: str = ""
+    disposition: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"finding/{self.work_id}#{self.number}"
+
+    @property
+    def dismissed(self) -> bool:
+        return self.disposition.strip().casefold() in ("dismiss", "dismissed")
+
+    @property
+    def text(self) -> str:
+        """What it says, for grouping and search."""
+        return " ".join(part for part in (self.description.strip(), self.proposed_rule.strip()) if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkFile:
+    """A valid raw file: one work unit's findings."""
+
+    path: str
+    work_id: str
+    timestamp: str
+    findings: tuple[Finding, ...]
+    sha: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkippedFile:
+    """A raw file, or an item in one, that cannot be used, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theme:
+    """A named group of findings. Once a person renamed it (`named_by`), the machine leaves the name alone."""
+
+    name: str
+    summary: str
+    named_by: str
+    findings: tuple[str, ...]
+    work_ids: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Findings that did not fit the theme's budget."""
+
+
+def check_work_id(value: str) -> str:
+    """A work id names a file, so it must be a plain name everywhere."""
+    if not isinstance(value, str) or not _WORK_ID.fullmatch(value) or len(value) > WORK_ID_LIMIT:
+        raise BadInput(
+            f"work id {str(value)[:60]!r} must be 1 to {WORK_ID_LIMIT} letters, digits, dots, dashes or "
+            "underscores, starting with a letter or digit"
+        )
+    if ".." in value or value.split(".")[0].casefold() in _DEVICES:
+        raise BadInput(f"work id {value!r} cannot name a file")
+    return value
+
+
+def check_theme_name(value: str) -> str:
+    if not isinstance(value, str) or not THEME_NAME.fullmatch(value) or len(value) > THEME_NAME_LIMIT:
+        raise BadInput(
+            f"theme name {str(value)[:70]!r} must be lower-case words joined by dashes, at most "
+            f"{THEME_NAME_LIMIT} characters, such as build-caching"
+        )
+    if value in _DEVICES:
+        raise BadInput(f"theme name {value!r} cannot name a file on every system")
+    return value

@@ -1,0 +1,60 @@
+"""Asking for decisions by words or by field: each answer is as long as the decision's age allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.core.context import Context
+from recollect.core.decision import Decision
+from recollect.core.policy import policies_of
+from recollect.distil import wordings
+from recollect.distil.levels import DigestLine, Level, Summary, digest_of, level_of, summary_of
+from recollect.distil.page import Wordings
+from recollect.search.words import best
+from recollect.store import decisions as rows
+from recollect.store.decisions import KIND, DecisionFilter
+from recollect.store.lookup import understand
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionHit:
+    """A decision that was asked for, shaped by its level; at the wisdom level it is one line, as in a digest."""
+
+    id: str
+    level: Level
+    decision: Decision | Summary | DigestLine
+
+
+def query(
+    ctx: Context, text: str, wanted: DecisionFilter, *, limit: int, offset: int, whole: bool
+) -> tuple[list[DecisionHit], int]:
+    """Decisions that hold the words of `text`, best first; without a text the newest. `whole` shows all of each."""
+    with ctx.db.read(ctx.space) as tx:
+        if text.strip():
+            scored = best(
+                tx,
+                understand(tx, text),
+                limit=limit + offset,
+                kinds=(KIND,),
+                keep=lambda ids: rows.passing(tx, ids, wanted),
+            )
+            found = rows.many(tx, [hit.id for hit in scored][offset:])
+            total = len(scored)
+        else:
+            found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
+        policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
+        leveled = [(each, level_of(each, policies.of(each.agent, each.category), now)) for each in found]
+        prepared = wordings.load(tx, leveled)
+    hits = [
+        DecisionHit(id=decision.id, level=level, decision=_shaped(decision, level, prepared, whole))
+        for decision, level in leveled
+    ]
+    return hits, total
+
+
+def _shaped(decision: Decision, level: Level, prepared: Wordings, whole: bool) -> Decision | Summary | DigestLine:
+    if whole or level == "full":
+        return decision
+    if level == "summary":
+        return summary_of(decision, prepared.get((decision.id, "summary")))
+    return digest_of(decision, prepared.get((decision.id, "digest")))

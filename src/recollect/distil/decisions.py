@@ -1,0 +1,230 @@
+"""Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and preparing all of it.
+
+Levels are computed when a page is asked for; all that is stored are wordings and wisdom, and both can be made again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from recollect.core.clock import DAY
+from recollect.core.context import Context, Tx
+from recollect.core.decision import ACTUAL, Decision
+from recollect.core.errors import BadInput, Trouble
+from recollect.core.plain import plain
+from recollect.core.policy import Policies, policies_of
+from recollect.distil import wordings
+from recollect.distil.calibration import calibration_of
+from recollect.distil.levels import LEVELS, Level, as_known_at, level_of
+from recollect.distil.page import Page, arrange
+from recollect.distil.wisdom import Saying, Wisdom, wisdom_of
+from recollect.store import decisions as rows
+from recollect.store import wisdom as derived
+from recollect.store.decisions import DecisionFilter
+from recollect.store.files import content_hash
+
+PAGE = 500
+MOST_IDS = 500
+"""Ids that one category's wisdom names; the others are counted and listed on demand."""
+_SAYINGS = ("principles", "bridges")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """A decision without an outcome, and whether its review is due."""
+
+    decision: Decision
+    age_days: int
+    due: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compaction:
+    """How many decisions are at each level, and what was (or would be) prepared for showing them."""
+
+    levels: dict[str, int]
+    prepared: int
+    waiting: int
+    dry_run: bool
+
+
+def compacted(
+    ctx: Context,
+    *,
+    category: str | None = None,
+    agent: str | None = None,
+    level: str | None = None,
+    as_of: int | None = None,
+    budget: int | None = None,
+    limit: int = PAGE,
+    offset: int = 0,
+) -> Page:
+    """Decisions at the level their age asks for. `as_of` makes the page of an instant, the same whenever asked."""
+    if level is not None and level not in LEVELS:
+        raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+    if not 1 <= limit <= 10_000 or not 0 <= offset < 2**31:
+        raise BadInput("limit must be between 1 and 10,000, offset 0 or more")
+    if budget is not None and budget < 1:
+        raise BadInput("budget must be at least 1 token")
+    as_of = ctx.clock.now() if as_of is None else as_of
+    taught = wisdom(ctx, category=category, agent=agent, as_of=as_of) if level in (None, "wisdom") else []
+    wanted = DecisionFilter(category=category, agent=agent, until=as_of)
+    with ctx.db.read(ctx.space) as tx:
+        found = _above_wisdom(ctx, tx, wanted, as_of) if level != "wisdom" else iter(())
+        matching = (pair for pair in found if level is None or pair[1] == level)
+        shown = list(islice(matching, offset, offset + limit))
+        prepared = wordings.load(tx, shown)
+        return arrange(shown, taught, as_of, rows.count(tx, wanted), budget, prepared)
+
+
+def wisdom(
+    ctx: Context, *, category: str | None = None, agent: str | None = None, as_of: int | None = None
+) -> list[Wisdom]:
+    """What the oldest decisions of each category taught, most decisions first. What came from outside teaches nothing.
+
+    Kept until a decision changes or the next one grows old enough to join.
+    """
+    now = ctx.clock.now()
+    as_of = now if as_of is None else as_of
+    policies = policies_of(ctx.settings.decisions)
+    scope = content_hash(json.dumps([category, agent, plain(policies)], sort_keys=True))
+    wanted = DecisionFilter(category=category, agent=agent, until=as_of)
+    with ctx.db.read(ctx.space) as tx:
+        stored = derived.get(tx, scope, as_of)
+        if stored is not None:
+            return [_unpacked(one) for one in json.loads(stored)]
+        before = rows.fingerprint(tx)
+        made = _taught(tx, wanted, policies, as_of)
+        until = _next_change(tx, policies, as_of)
+    if as_of >= now:  # the page of a past instant is not worth keeping
+        # A store that cannot be written right now can still be read.
+        with suppress(Trouble), ctx.db.write(ctx.space) as tx:
+            if rows.fingerprint(tx) == before:
+                packed = json.dumps(plain(made), ensure_ascii=False)
+                derived.put(tx, scope=scope, made_for=as_of, valid_until=until, wisdom=packed)
+    return made
+
+
+def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
+    """Prepare what pages will show. No decision is changed by it."""
+    now = ctx.clock.now()
+    with ctx.db.read(ctx.space) as tx:
+        shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))
+        lacking = wordings.missing(ctx, tx, shown)
+        total = rows.count(tx, DecisionFilter(until=now))
+    levels: dict[str, int] = {level: sum(at == level for _, at in shown) for level in LEVELS}
+    levels["wisdom"] = total - len(shown)
+    if dry_run:
+        return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
+    done = wordings.prepare(ctx, lacking)
+    wisdom(ctx)
+    return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)
+
+
+def calibration(
+    ctx: Context, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
+) -> dict[str, Any]:
+    """How well confidence foretold outcomes: over all, and for each category and agent."""
+    if window_days is not None and not 1 <= window_days <= 36_500:
+        raise BadInput("window must be between 1 and 36,500 days")
+    since = ctx.clock.now() - window_days * DAY if window_days is not None else None
+    with ctx.db.read(ctx.space) as tx:
+        found = rows.calibration_pairs(tx, DecisionFilter(category=category, agent=agent), reviewed_after=since)
+    by: dict[str, dict[str, list[tuple[int, int]]]] = {"categories": defaultdict(list), "agents": defaultdict(list)}
+    everything: list[tuple[int, int]] = []
+    for its_category, its_agent, confidence, outcome in found:
+        pair = (confidence, ACTUAL[outcome])
+        everything.append(pair)
+        by["categories"][its_category].append(pair)
+        if its_agent:
+            by["agents"][its_agent].append(pair)
+    return {
+        "window_days": window_days,
+        "overall": calibration_of(everything),
+        **{name: {key: calibration_of(pairs) for key, pairs in sorted(part.items())} for name, part in by.items()},
+    }
+
+
+def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = False) -> list[Waiting]:
+    """Decisions without an outcome, those that are due first. One without a date is due after a week."""
+    now = ctx.clock.now()
+    with ctx.db.read(ctx.space) as tx:
+        waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False)))
+    queue = [
+        Waiting(
+            decision=decision,
+            age_days=(now - decision.decided_at) // DAY,
+            due=_due_at(ctx, decision) <= now,
+        )
+        for decision in waiting
+    ]
+    queue.sort(key=lambda one: (not one.due, _due_at(ctx, one.decision), one.decision.id))
+    return [one for one in queue if one.due or not due_only]
+
+
+def _due_at(ctx: Context, decision: Decision) -> int:
+    week = ctx.settings.decisions.summary_days * DAY
+    return decision.review_at if decision.review_at is not None else decision.decided_at + week
+
+
+def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, as_of: int) -> Iterator[tuple[Decision, Level]]:
+    """Decisions that are shown one by one, newest first: the young ones, then what old ones stay whole."""
+    policies = policies_of(ctx.settings.decisions)
+    young = as_of - max(policy.wisdom_days for policy in policies.all()) * DAY
+    held = rows.HELD if not any(policy.keep for policy in policies.all()) else ""
+    if held and as_of < ctx.clock.now():
+        held = rows.HELD_THEN
+    recent = DecisionFilter(category=wanted.category, agent=wanted.agent, after=young, until=as_of)
+    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=min(young, as_of))
+    for part, only in ((recent, ""), (aged, held)):
+        for decision in rows.walk(tx, part, only=only, as_of=as_of):
+            known = as_known_at(decision, as_of)
+            if known is not None:
+                level = level_of(known, policies.of(known.agent, known.category), as_of)
+                if level != "wisdom":
+                    yield known, level
+
+
+def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, as_of: int) -> list[Wisdom]:
+    oldest_first: dict[str, list[Decision]] = defaultdict(list)
+    until = as_of - policies.shortest() * DAY
+    tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
+    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)
+    for decision in rows.walk(tx, aged, whole=tags_matter):
+        known = as_known_at(decision, as_of)
+        if known is None or known.trust == "external":
+            continue
+        if level_of(known, policies.of(known.agent, known.category), as_of) == "wisdom":
+            oldest_first[known.category].append(known)
+    made = [wisdom_of(category, members, MOST_IDS) for category, members in oldest_first.items()]
+    return sorted(made, key=lambda one: (-one.decisions, one.category))
+
+
+def _next_change(tx: Tx, policies: Policies, as_of: int) -> int:
+    """When the next decision grows old enough, at the latest after the shortest time that takes."""
+    spans = sorted({policy.wisdom_days * DAY for policy in policies.all()})
+    moments = [as_of + max(spans[0], DAY)]
+    for span in spans:
+        youngest = rows.next_to_age(tx, as_of - span)
+        if youngest is not None:
+            moments.append(youngest + span)
+    return min(moments)
+
+
+def _unpacked(one: dict[str, Any]) -> Wisdom:
+    """Wisdom as it was stored."""
+    sayings = {name: tuple(_saying(part) for part in one[name]) for name in _SAYINGS}
+    failure = _saying(one["failure_mode"]) if one["failure_mode"] else None
+    interval = tuple(one["success_interval"]) if one["success_interval"] else None
+    lists = {name: tuple(one[name]) for name in ("key_principles", "ids")}
+    return Wisdom(**{**one, **sayings, **lists, "failure_mode": failure, "success_interval": interval})
+
+
+def _saying(part: dict[str, Any]) -> Saying:
+    return Saying(text=part["text"], ids=tuple(part["ids"]), against=tuple(part["against"]))

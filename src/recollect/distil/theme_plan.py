@@ -1,0 +1,226 @@
+"""Which finding belongs to which theme, and what each theme says. Pure: findings and earlier homes in, a plan out.
+
+A finding keeps its theme from run to run; only new ones are placed. Themes appear, split or merge when the findings
+or the budgets ask for it, and every theme keeps its name while it lives.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from recollect.core.finding import Finding, Theme
+from recollect.text.cluster import BY_BOTH, BY_WORDS, Affinity, group, medoid, merge_nearest
+from recollect.text.sentences import clip, first_sentence
+from recollect.text.theme_files import (
+    MAX_THEMES,
+    ThemeLine,
+    ThemeText,
+    fit,
+    index_summary,
+    name_theme,
+    over_budget,
+    uncounted,
+)
+from recollect.text.vectors import Vectors, blended, middle, similarity, topic_vectors, wording_vectors
+
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Texts to unit vectors."""
+
+SAME_LINE = Affinity(together=0.55, neighbour=0.6)
+"""Findings this alike say one thing and share a line."""
+DESCRIPTION_WORDS = 28
+RULE_WORDS = 18
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedTheme:
+    """A theme as it will be stored, and its file's content within the budget."""
+
+    theme: Theme
+    text: ThemeText
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownTheme:
+    """A theme of an earlier run, or of another program's folder: what it holds and what was written about it."""
+
+    name: str
+    named_by: str = "machine"
+    findings: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
+    """Lines another program wrote; they stay until the budget drops them."""
+    inherited_units: tuple[str, ...] = ()
+
+
+def plan(
+    findings: Sequence[Finding],
+    known: Sequence[KnownTheme] = (),
+    embed: Embed | None = None,
+    most: int = MAX_THEMES,
+) -> list[PlannedTheme]:
+    """Themes for all findings that are not dismissed, best supported first."""
+    live = [finding for finding in findings if not finding.dismissed]
+    inherited = [theme for theme in known if theme.inherited]
+    texts = [finding.text for finding in live] + [" ".join(theme.inherited) for theme in inherited]
+    vectors: Vectors = topic_vectors(texts)
+    if embed and texts:
+        vectors = blended(vectors, embed(texts))
+    board = _Board(live, texts, vectors, BY_BOTH if embed else BY_WORDS, known)
+    for offset, theme in enumerate(inherited):
+        board.anchor(theme.name, len(live) + offset)
+    board.place_new()
+    board.merge_down(most)
+    board.split_up(most)
+    board.name_all()
+    planned = [board.planned(number) for number in board.groups]
+    return sorted(planned, key=lambda made: (-len(made.theme.work_ids), -len(made.theme.findings), made.theme.name))
+
+
+class _Board:
+    """The state of one planning: numbered groups of items, some of them named."""
+
+    def __init__(
+        self,
+        live: Sequence[Finding],
+        texts: Sequence[str],
+        vectors: Vectors,
+        affinity: Affinity,
+        known: Sequence[KnownTheme],
+    ):
+        self.live, self.texts, self.vectors, self.affinity = live, texts, vectors, affinity
+        self.known = {theme.name: theme for theme in known}
+        self.groups: dict[int, list[int]] = {}
+        self.names: dict[int, str] = {}
+        home = {finding: theme.name for theme in known for finding in theme.findings}
+        by_name: dict[str, list[int]] = defaultdict(list)
+        for item, finding in enumerate(live):
+            if finding.id in home:
+                by_name[home[finding.id]].append(item)
+        for name, items in by_name.items():
+            self._add(items, name)
+
+    def anchor(self, name: str, item: int) -> None:
+        """Let another program's text stand in its theme, so that findings on the same topic join it."""
+        for number, its in self.names.items():
+            if its == name:
+                self.groups[number].append(item)
+                return
+        self._add([item], name)
+
+    def place_new(self) -> None:
+        """Each new finding joins the theme it is most like; the rest are grouped among themselves."""
+        placed = {item for items in self.groups.values() for item in items}
+        homes = {number: middle(items, self.vectors) for number, items in self.groups.items()}
+        strays: list[int] = []
+        for item in range(len(self.live)):
+            if item in placed:
+                continue
+            likeness = {number: similarity(self.vectors[item], home) for number, home in homes.items()}
+            best = max(likeness, key=lambda number: (likeness[number], -number), default=None)
+            if best is not None and likeness[best] >= self.affinity.together:
+                self.groups[best].append(item)
+            else:
+                strays.append(item)
+        for items in group([self.vectors[item] for item in strays], self.affinity) if strays else []:
+            self._add([strays[item] for item in items])
+
+    def merge_down(self, most: int) -> None:
+        """The theme that is one too many merges the two nearest. Two themes that people named stay two."""
+        numbers = sorted(self.groups, key=lambda number: (-len(self.groups[number]), min(self.groups[number])))
+        ordered = [self.groups[number] for number in numbers]
+        human = {min(self.groups[number]) for number in numbers if self._by_human(number)}
+        settled = {item for number in self.names for item in self.groups[number]}
+        merged = merge_nearest(ordered, self.vectors, most, apart=human, settled=settled)
+        if len(merged) == len(ordered):
+            return
+        old = {frozenset(self.groups[number]): self.names.get(number) for number in self.groups}
+        self.groups, self.names = {}, {}
+        for items in merged:
+            parts = [(len(part), name) for part, name in old.items() if name and part <= set(items)]
+            parts.sort(key=lambda part: (self.known[part[1]].named_by != "human", -part[0], part[1]))
+            self._add(items, parts[0][1] if parts else None)
+
+    def split_up(self, most: int) -> None:
+        """A theme over its budget becomes two while there is room; the larger part keeps the name."""
+        waiting = sorted(self.groups)
+        while waiting and len(self.groups) < most:
+            number = waiting.pop(0)
+            items = self.groups[number]
+            if len(items) < 2 or not over_budget(self._text(number, "theme")):
+                continue
+            halves = merge_nearest([[item] for item in items], self.vectors, 2)
+            self.groups[number] = halves[0]
+            waiting += [number, self._add(halves[1])]
+
+    def name_all(self) -> None:
+        for number in sorted(self.groups):
+            if number not in self.names:
+                items = set(self.groups[number])
+                inside = [self.texts[item] for item in sorted(items)]
+                outside = [text for item, text in enumerate(self.texts) if item not in items]
+                self.names[number] = name_theme(inside, outside, set(self.names.values()))
+
+    def planned(self, number: int) -> PlannedTheme:
+        name = self.names[number]
+        whole = self._text(number, name)
+        text, left_out = fit(whole)
+        theme = Theme(
+            name=name,
+            summary=index_summary(text.lines),
+            named_by=self.known[name].named_by if name in self.known else "machine",
+            findings=tuple(sorted(self.live[item].id for item in self._findings(number))),
+            work_ids=whole.work_ids,
+            left_out=tuple(sorted(left_out)),
+        )
+        return PlannedTheme(theme=theme, text=text)
+
+    def _add(self, items: list[int], name: str | None = None) -> int:
+        number = max(self.groups, default=-1) + 1
+        self.groups[number] = list(items)
+        if name:
+            self.names[number] = name
+        return number
+
+    def _by_human(self, number: int) -> bool:
+        name = self.names.get(number)
+        return name is not None and self.known[name].named_by == "human"
+
+    def _findings(self, number: int) -> list[int]:
+        return [item for item in sorted(self.groups[number]) if item < len(self.live)]
+
+    def _text(self, number: int, name: str) -> ThemeText:
+        """Everything the theme has to say, before the budget."""
+        members = [self.live[item] for item in self._findings(number)]
+        before = self.known.get(self.names.get(number, ""))
+        lines = theme_lines(members)
+        if before:
+            said = {uncounted(line.text) for line in lines}
+            lines += [ThemeLine(text=text) for text in before.inherited if uncounted(text) not in said]
+        units = dict.fromkeys(before.inherited_units if before else ())
+        units.update(dict.fromkeys(sorted(finding.work_id for finding in members)))
+        return ThemeText(name=name, lines=tuple(lines), work_ids=tuple(units))
+
+
+def theme_lines(findings: Sequence[Finding]) -> list[ThemeLine]:
+    """One line per thing said, most work units first; what several findings repeat is said once."""
+    if not findings:
+        return []
+    vectors = wording_vectors([finding.text for finding in findings])
+    lines = []
+    for items in group(vectors, SAME_LINE):
+        lead = findings[medoid(items, vectors)]
+        units = sorted({findings[item].work_id for item in items})
+        text = _line(lead) + (f" ({len(units)} work units)" if len(units) > 1 else "")
+        ids = tuple(sorted(findings[item].id for item in items))
+        lines.append(ThemeLine(text=text, findings=ids, work_ids=tuple(units)))
+    return sorted(lines, key=lambda line: (-len(line.work_ids), -len(line.findings), line.findings))
+
+
+def _line(finding: Finding) -> str:
+    text = clip(finding.description, DESCRIPTION_WORDS)
+    rule = first_sentence(finding.proposed_rule, RULE_WORDS)
+    if not rule or rule.rstrip(".").casefold() in text.casefold():
+        return text
+    return f"{text}{'' if text.endswith(('.', '!', '?', '…')) else '.'} Rule: {rule}"

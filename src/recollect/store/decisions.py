@@ -1,0 +1,305 @@
+"""Rows of decisions and their tags."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.confidence import decimal
+from recollect.core.context import Row, Tx
+from recollect.core.decision import Bridge, Decision, Reason
+from recollect.core.errors import NotFound, Stale
+from recollect.core.passage import Passage
+from recollect.store import passages
+from recollect.store.paging import every
+
+KIND = "decision"
+CHUNK = 500
+_PLAIN = (
+    "id", "decision", "category", "stakes", "context", "pattern", "agent", "status", "superseded_by", "closed_at",
+    "outcome", "result", "lesson", "reviewed_at", "review_at", "trust", "version", "decided_at", "created_at",
+    "updated_at",
+)  # fmt: skip
+_PACKED = ("confidence", "reasons", "bridge_structure", "bridge_function", "components", "preserve")
+_NAMES = (*_PLAIN, *_PACKED)
+_COLUMNS = ", ".join(_NAMES)
+_UNCOUNTED = {"context": "''", "result": "''", "reasons": "''", "components": "''"}
+_COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
+
+HELD = "preserve = 1 OR outcome IS NULL"
+"""What stays whole at any age; worded as the partial index is, or an engine would not use it."""
+HELD_THEN = "preserve = 1 OR outcome IS NULL OR reviewed_at > :as_of"
+"""… at an instant of the past, when some reviews had not happened yet."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionFilter:
+    """Which decisions are wanted; None means any. Bounds on time: `after` < decided_at <= `until`."""
+
+    category: str | None = None
+    agent: str | None = None
+    tag: str | None = None
+    outcome: str | None = None
+    status: str | None = None
+    stakes: str | None = None
+    reviewed: bool | None = None
+    after: int | None = None
+    until: int | None = None
+
+
+def insert(tx: Tx, decision: Decision) -> None:
+    names = ", ".join(f":{name}" for name in _NAMES)
+    tx.run(f"INSERT INTO decisions (space, {_COLUMNS}) VALUES (:space, {names})", **_values(decision))
+    _write_tags(tx, decision)
+    passages.put(tx, passage_of(decision))
+
+
+def save(tx: Tx, decision: Decision, *, expect: int) -> None:
+    """Write a changed decision over version `expect`; refused when somebody else changed it first."""
+    changes = ", ".join(f"{name} = :{name}" for name in _NAMES if name != "id")
+    changed = tx.run(
+        f"UPDATE decisions SET {changes} WHERE space = :space AND id = :id AND version = :expect",
+        **_values(decision),
+        expect=expect,
+    )
+    if not changed:
+        raise Stale(f"{decision.id} was changed in the meantime; read it again and repeat your edit")
+    tx.run("DELETE FROM decision_tags WHERE space = :space AND decision_id = :id", id=decision.id)
+    _write_tags(tx, decision)
+    passages.put(tx, passage_of(decision))
+
+
+def get(tx: Tx, id: str) -> Decision:
+    found = many(tx, [id])
+    if not found:
+        raise NotFound(f"no decision {id} here; `recollect decisions` shows what there is")
+    return found[0]
+
+
+def ids(tx: Tx) -> list[str]:
+    return [id for (id,) in every(tx, "decisions", "id")]
+
+
+def many(tx: Tx, ids: Sequence[str]) -> list[Decision]:
+    """Decisions by id, in the order asked for; unknown ids are left out."""
+    found: dict[str, Decision] = {}
+    for start in range(0, len(ids), CHUNK):
+        chunk = ids[start : start + CHUNK]
+        names = ", ".join(f":i{i}" for i in range(len(chunk)))
+        params = {f"i{i}": id for i, id in enumerate(chunk)}
+        rows = tx.rows(f"SELECT {_COLUMNS} FROM decisions WHERE space = :space AND id IN ({names})", **params)
+        found.update((decision.id, decision) for decision in _decisions(tx, rows))
+    return [found[id] for id in ids if id in found]
+
+
+def listed(tx: Tx, wanted: DecisionFilter, *, limit: int, offset: int) -> tuple[list[Decision], int]:
+    """A page of decisions, newest first, and how many there are in all."""
+    where, params = _where(wanted)
+    total = tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params)
+    rows = tx.rows(
+        f"SELECT {_COLUMNS} FROM decisions WHERE space = :space{where} "
+        "ORDER BY decided_at DESC, id DESC LIMIT :limit OFFSET :offset",
+        limit=limit,
+        offset=offset,
+        **params,
+    )
+    return _decisions(tx, rows), total
+
+
+def passing(tx: Tx, ids: Sequence[str], wanted: DecisionFilter) -> set[str]:
+    """Those of `ids` that a filter lets through."""
+    where, params = _where(wanted)
+    names = ", ".join(f":i{i}" for i in range(len(ids)))
+    if not ids:
+        return set()
+    found = tx.rows(
+        f"SELECT id FROM decisions WHERE space = :space AND id IN ({names}){where}",
+        **{f"i{i}": id for i, id in enumerate(ids)},
+        **params,
+    )
+    return {row[0] for row in found}
+
+
+def count(tx: Tx, wanted: DecisionFilter) -> int:
+    where, params = _where(wanted)
+    return int(tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params))
+
+
+def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", as_of: int = 0, whole: bool = True) -> Iterator[Decision]:
+    """Decisions newest first, read in pages so that a caller may stop early. `only` is "", HELD or HELD_THEN.
+
+    Not `whole`: without context, reasons, components and tags, for callers who count a hundred thousand of them.
+    """
+    where, params = _where(wanted)
+    if only:
+        where += f" AND ({only})"
+    if only == HELD_THEN:
+        params["as_of"] = as_of
+    columns, chunk = (_COLUMNS, CHUNK) if whole else (_COUNTED, 10 * CHUNK)
+    last: dict[str, Any] = {}
+    while True:
+        before = " AND (decided_at, id) < (:last_at, :last_id)" if last else ""
+        rows = tx.rows(
+            f"SELECT {columns} FROM decisions WHERE space = :space{where}{before} "
+            f"ORDER BY decided_at DESC, id DESC LIMIT {chunk}",
+            **params,
+            **last,
+        )
+        page = _decisions(tx, rows) if whole else [_decision(row, []) for row in rows]
+        yield from page
+        if len(page) < chunk:
+            return
+        last = {"last_at": page[-1].decided_at, "last_id": page[-1].id}
+
+
+def calibration_pairs(tx: Tx, wanted: DecisionFilter, *, reviewed_after: int | None) -> list[Row]:
+    """(category, agent, confidence, outcome) of reviewed decisions; nothing else is read."""
+    where, params = _where(wanted)
+    if reviewed_after is not None:
+        where += " AND reviewed_at > :reviewed_after"
+        params["reviewed_after"] = reviewed_after
+    return tx.rows(
+        "SELECT category, agent, confidence, outcome FROM decisions "
+        f"WHERE space = :space AND outcome IS NOT NULL{where} ORDER BY decided_at, id",
+        **params,
+    )
+
+
+def next_to_age(tx: Tx, after: int) -> int | None:
+    """When the oldest decision younger than `after` was made."""
+    found = tx.value("SELECT min(decided_at) FROM decisions WHERE space = :space AND decided_at > :after", after=after)
+    return None if found is None else int(found)
+
+
+def fingerprint(tx: Tx) -> tuple[int, int, int]:
+    """Changes whenever any decision does: how many, their versions added up, the last change."""
+    row = tx.row(
+        "SELECT count(*), coalesce(sum(version), 0), coalesce(max(updated_at), 0) FROM decisions WHERE space = :space"
+    )
+    assert row is not None
+    return row[0], int(row[1]), row[2]
+
+
+def replaced_by(tx: Tx, id: str) -> list[str]:
+    """The decisions that this one replaced."""
+    rows = tx.rows("SELECT id FROM decisions WHERE space = :space AND superseded_by = :id ORDER BY id", id=id)
+    return [row[0] for row in rows]
+
+
+def successors(tx: Tx, id: str) -> list[str]:
+    """The chain of decisions that replaced this one, nearest first."""
+    chain: list[str] = []
+    while True:
+        after = tx.value("SELECT superseded_by FROM decisions WHERE space = :space AND id = :id", id=id)
+        if after is None or after in chain:
+            return chain
+        chain.append(after)
+        id = after
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    """How many decisions there are and how many wait for a review."""
+    row = tx.row(
+        "SELECT count(*), coalesce(sum(CASE WHEN outcome IS NULL THEN 1 ELSE 0 END), 0) "
+        "FROM decisions WHERE space = :space"
+    )
+    assert row is not None
+    return {"total": row[0], "unreviewed": row[1]}
+
+
+def passage_of(decision: Decision) -> Passage:
+    """How a decision is searched."""
+    lines = (
+        decision.decision,
+        decision.context,
+        *(reason.text for reason in decision.reasons),
+        decision.pattern,
+        decision.bridge.line() if decision.bridge else "",
+        decision.result,
+        decision.lesson,
+    )
+    return Passage(
+        id=decision.id,
+        kind=KIND,
+        title=" ".join(decision.decision.split())[:100],
+        lines=tuple(line for line in lines if line),
+        keywords=(decision.category, *decision.tags),
+        who=decision.agent,
+        at=decision.decided_at,
+        trust=decision.trust,
+    )
+
+
+def _write_tags(tx: Tx, decision: Decision) -> None:
+    tx.run_many(
+        "INSERT INTO decision_tags (space, decision_id, position, tag) VALUES (:space, :id, :position, :tag)",
+        [{"id": decision.id, "position": position, "tag": tag} for position, tag in enumerate(decision.tags)],
+    )
+
+
+def _where(wanted: DecisionFilter) -> tuple[str, dict[str, Any]]:
+    parts = ""
+    params: dict[str, Any] = {}
+    for name in ("category", "agent", "outcome", "status", "stakes"):
+        value = getattr(wanted, name)
+        if value is not None:
+            parts += f" AND {name} = :{name}"
+            params[name] = value
+    if wanted.tag is not None:
+        parts += " AND id IN (SELECT decision_id FROM decision_tags WHERE space = :space AND tag = :tag)"
+        params["tag"] = wanted.tag
+    if wanted.reviewed is not None:
+        parts += f" AND outcome IS {'NOT ' if wanted.reviewed else ''}NULL"
+    if wanted.after is not None:
+        parts += " AND decided_at > :after"
+        params["after"] = wanted.after
+    if wanted.until is not None:
+        parts += " AND decided_at <= :until"
+        params["until"] = wanted.until
+    return parts, params
+
+
+def _values(decision: Decision) -> dict[str, Any]:
+    values = {name: getattr(decision, name) for name in _PLAIN}
+    return values | {
+        "confidence": round(decision.confidence * 1000),
+        "reasons": json.dumps([[reason.kind, reason.text] for reason in decision.reasons], ensure_ascii=False),
+        "bridge_structure": decision.bridge.structure if decision.bridge else None,
+        "bridge_function": decision.bridge.function if decision.bridge else None,
+        "components": json.dumps(
+            {name: round(value * 1000) for name, value in decision.components.items()}, ensure_ascii=False
+        ),
+        "preserve": int(decision.preserve),
+    }
+
+
+def _decisions(tx: Tx, rows: Sequence[Row]) -> list[Decision]:
+    tags: dict[str, list[str]] = {}
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        names = ", ".join(f":i{i}" for i in range(len(chunk)))
+        for id, tag in tx.rows(
+            f"SELECT decision_id, tag FROM decision_tags WHERE space = :space AND decision_id IN ({names}) "
+            "ORDER BY decision_id, position",
+            **{f"i{i}": row[0] for i, row in enumerate(chunk)},
+        ):
+            tags.setdefault(id, []).append(tag)
+    return [_decision(row, tags.get(row[0], [])) for row in rows]
+
+
+def _shares(stored: dict[str, int]) -> dict[str, float]:
+    return {name: decimal(share) for name, share in stored.items()}
+
+
+def _decision(row: Row, tags: list[str]) -> Decision:
+    values = dict(zip(_NAMES, row, strict=True))
+    structure, function = values.pop("bridge_structure"), values.pop("bridge_function")
+    values["confidence"] = decimal(values["confidence"])
+    reasons, components = values["reasons"], values["components"]
+    values["reasons"] = tuple(Reason(kind=kind, text=text) for kind, text in json.loads(reasons)) if reasons else ()
+    values["components"] = _shares(json.loads(components)) if components else {}
+    values["preserve"] = bool(values["preserve"])
+    bridge = None if structure is None else Bridge(structure=structure, function=function)
+    return Decision(**values, tags=tuple(tags), bridge=bridge)

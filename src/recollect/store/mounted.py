@@ -1,0 +1,40 @@
+"""A vault with one of its folders somewhere else: findings of another tool are worked on where they are."""
+
+from __future__ import annotations
+
+from recollect.core.context import Vault
+
+
+class MountedVault:
+    """See the protocol `Vault`. Paths below `name/` live in `there`, all others in `base`."""
+
+    def __init__(self, base: Vault, name: str, there: Vault):
+        self._base, self._prefix, self._there = base, f"{name}/", there
+
+    def read(self, path: str) -> str | None:
+        vault, path = self._place(path)
+        return vault.read(path)
+
+    def append(self, path: str, text: str) -> None:
+        vault, path = self._place(path)
+        vault.append(path, text)
+
+    def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+        vault, path = self._place(path)
+        vault.replace(path, text, expect=expect)
+
+    def delete(self, path: str, *, expect: str | None = None) -> None:
+        vault, path = self._place(path)
+        vault.delete(path, expect=expect)
+
+    def paths(self, prefix: str = "") -> list[str]:
+        if f"{prefix}/".startswith(self._prefix):
+            inner = f"{prefix}/"[len(self._prefix) :].rstrip("/")
+            return [self._prefix + path for path in self._there.paths(inner)]
+        here = [path for path in self._base.paths(prefix) if not path.startswith(self._prefix)]
+        return here if prefix else sorted(here + [self._prefix + path for path in self._there.paths()])
+
+    def _place(self, path: str) -> tuple[Vault, str]:
+        if path.startswith(self._prefix):
+            return self._there, path[len(self._prefix) :]
+        return self._base, path

@@ -1,0 +1,710 @@
+"""Decisions through the hall: recorded, reviewed, aged, taken back; what depends on them follows."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from conftest import AGENT, PERSON, STRANGER, Opener
+from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClock, Stale
+from recollect.api.cstp import methods
+from recollect.api.rpc import dispatch
+from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
+from recollect.distil.page import render
+from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.tend.purge import purge
+from recollect.tend.rebuild import rebuild
+from recollect.tend.transfer import export, import_lines
+from recollect.tend.verify import verify
+
+SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")
+
+
+def new(text: str = "Use PostgreSQL for the team store", **more: object) -> NewDecision:
+    given = {"decision": text, "confidence": 0.8, "category": "architecture", **more}
+    return NewDecision(**given)  # type: ignore[arg-type]
+
+
+def record(memory: Memory, text: str = "Use PostgreSQL for the team store", **more: object) -> Decision:
+    return memory.decisions.record(new(text, **more)).decision
+
+
+def reviewed(memory: Memory, text: str = "Use PostgreSQL for the team store", **more: object) -> Decision:
+    review = more.pop("review", SUCCESS)
+    assert isinstance(review, Review)
+    return memory.decisions.review(record(memory, text, **more).id, review)
+
+
+def test_a_decision_reads_back_whole(memory: Memory) -> None:
+    kept = record(
+        memory,
+        stakes="high",
+        context="Two agents write at once",
+        reasons=(Reason(kind="empirical", text="224 of 800 updates survived without a lock"),),
+        pattern="Measure before choosing",
+        tags=("Storage", "storage"),
+        bridge=Bridge(structure="one port, two engines", function="one product"),
+        components={"evidence": 0.9, "analogy": 0.0},
+        agent="planner",
+        review_in="2w",
+    )
+    again = memory.decisions.get(kept.id)
+    assert again == kept
+    assert again.tags == ("storage",)
+    assert again.components == {"evidence": 0.9, "analogy": 0.0}
+    assert again.review_at == again.decided_at + 14 * 86_400_000
+
+
+def test_confidence_zero_stays_zero_everywhere(memory: Memory, clock: ScriptedClock) -> None:
+    kept = reviewed(memory, confidence=0.0)
+    assert memory.decisions.get(kept.id).confidence == 0.0
+    assert memory.decisions.calibration()["overall"].mean_confidence == 0.0
+    for days in (10, 25, 60):
+        clock.advance(days=days)
+        assert "0.00" in render(memory.decisions.compacted())
+
+
+@pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -0.1, 1.1, "0.9", True, None])
+def test_a_confidence_that_is_none_is_refused(memory: Memory, confidence: object) -> None:
+    with pytest.raises(BadInput):
+        record(memory, confidence=confidence)
+    assert memory.decisions.page()[1] == 0
+
+
+@pytest.mark.parametrize("field", ["category", "agent"])
+def test_a_category_or_agent_that_is_no_word_is_refused(memory: Memory, field: str) -> None:
+    with pytest.raises(BadInput, match=field):
+        record(memory, **{field: "two words\n## Wisdom"})
+
+
+def test_a_status_update_is_rejected_and_sent_to_the_log(memory: Memory) -> None:
+    with pytest.raises(Rejected, match="log add"):
+        record(memory, "Deployed v1.4.2 to staging")
+    assert memory.decisions.record(new("Deployed v1.4.2 to staging"), anyway=True).decision.id
+
+
+def test_a_time_without_a_zone_is_utc_and_the_future_is_refused(memory: Memory) -> None:
+    naive = record(memory, decided_at="2026-01-05T10:00:00")
+    aware = record(memory, decided_at="2026-01-05T11:00:00+01:00")
+    assert naive.decided_at == aware.decided_at
+    with pytest.raises(BadInput, match="future"):
+        record(memory, decided_at="2027-01-01")
+
+
+def test_secrets_are_redacted_in_every_field(memory: Memory, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    done = memory.decisions.record(
+        new(f"Use token {secret}", context=secret, reasons=(Reason(text=secret),), pattern=f"never {secret}",
+            bridge=Bridge(structure=secret), tags=(secret,))
+    )  # fmt: skip
+    memory.decisions.review(done.decision.id, Review(outcome="failure", result=secret, lesson=secret))
+    assert done.redacted
+    memory.close()
+    raw = b"".join(path.read_bytes() for path in (tmp_path / "project").rglob("*") if path.is_file())
+    assert secret.encode() not in raw
+
+
+# --- Ageing
+
+
+def levels(memory: Memory) -> dict[str, int]:
+    page = memory.decisions.compacted()
+    return {
+        "full": len(page.full),
+        "summary": len(page.summary),
+        "digest": sum(len(lines) for lines in page.digest.values()),
+        "wisdom": sum(one.decisions for one in page.wisdom),
+    }
+
+
+@pytest.mark.parametrize(
+    ("seconds", "level"),
+    [
+        (7 * 86_400 - 1, "full"),
+        (7 * 86_400, "summary"),
+        (30 * 86_400 - 1, "summary"),
+        (30 * 86_400, "digest"),
+        (90 * 86_400 - 1, "digest"),
+        (90 * 86_400, "wisdom"),
+    ],
+)
+def test_a_reviewed_decision_shrinks_to_the_second(
+    memory: Memory, clock: ScriptedClock, seconds: int, level: str
+) -> None:
+    reviewed(memory)
+    clock.advance(seconds=seconds)
+    assert [name for name, count in levels(memory).items() if count] == [level]
+
+
+def test_an_unreviewed_decision_stays_full_and_waits_in_the_queue(memory: Memory, clock: ScriptedClock) -> None:
+    kept = record(memory)
+    clock.advance(days=6)
+    assert [one.due for one in memory.decisions.review_queue()] == [False]
+    clock.advance(days=1)
+    assert [one.decision.id for one in memory.decisions.review_queue(due_only=True)] == [kept.id]
+    clock.advance(days=500)
+    assert levels(memory)["full"] == 1
+    memory.decisions.review(kept.id, SUCCESS)
+    assert memory.decisions.review_queue() == []
+    assert levels(memory)["wisdom"] == 1
+
+
+def test_a_review_date_decides_when_it_is_due(memory: Memory, clock: ScriptedClock) -> None:
+    record(memory, review_in="36h")
+    clock.advance(hours=35)
+    assert memory.decisions.review_queue(due_only=True) == []
+    clock.advance(hours=1)
+    assert len(memory.decisions.review_queue(due_only=True)) == 1
+
+
+def test_preserve_reads_back_through_every_path(open_memory: Opener, clock: ScriptedClock) -> None:
+    memory = open_memory()
+    kept = reviewed(memory, context="The whole story")
+    memory.decisions.preserve(kept.id)
+    clock.advance(days=1000)
+    again = open_memory()
+    assert again.decisions.get(kept.id).preserve
+    assert [shown.context for shown in again.decisions.compacted().full] == ["The whole story"]
+    assert again.decisions.query()[0][0].level == "full"
+    assert again.decisions.page()[0][0].preserve
+    assert again.decisions.wisdom() == []
+    assert call(again, "cstp.getDecision", id=kept.id)["preserve"] is True
+    assert "preserved" in render(again.decisions.compacted())
+    again.decisions.preserve(kept.id, on=False)
+    assert levels(memory)["wisdom"] == 1
+
+
+def test_ageing_and_compacting_change_no_stored_decision(memory: Memory, clock: ScriptedClock) -> None:
+    before = [reviewed(memory, f"Choose option {n} over the others") for n in range(4)]
+    for _ in range(3):
+        clock.advance(days=40)
+        memory.decisions.compact()
+        memory.decisions.compacted()
+        memory.cycle()
+    assert [memory.decisions.get(each.id) for each in before] == before
+
+
+def test_a_page_of_an_instant_is_the_same_whenever_it_is_asked_for(memory: Memory, clock: ScriptedClock) -> None:
+    kept = [reviewed(memory, f"Choose option {n} over the others") for n in range(3)]
+    waiting = record(memory, "Prefer tabs in Makefiles")
+    clock.advance(days=31)
+    then = clock.now()
+    page = memory.decisions.compacted(as_of=then)
+    clock.advance(days=70)
+    record(memory, "Prefer spaces elsewhere")
+    memory.decisions.review(waiting.id, Review(outcome="failure"))
+    memory.decisions.reverse(kept[0].id, reason="It cost too much")
+    after = memory.decisions.compacted(as_of=then)
+    assert after.digest == page.digest
+    assert [shown.id for shown in after.full] == [waiting.id]
+    assert after.full[0].outcome is None
+    assert after.total == page.total
+
+
+def test_an_old_decision_was_whole_before_its_late_review(memory: Memory, clock: ScriptedClock) -> None:
+    kept = record(memory)
+    clock.advance(days=200)
+    then = clock.now()
+    clock.advance(days=1)
+    memory.decisions.review(kept.id, SUCCESS)
+    assert [shown.id for shown in memory.decisions.compacted(as_of=then).full] == [kept.id]
+    assert memory.decisions.compacted(as_of=then).wisdom == ()
+    assert memory.decisions.compacted().full == ()
+
+
+def test_levels_follow_the_policies_of_agent_and_category(
+    open_memory: Opener, tmp_path: Path, clock: ScriptedClock
+) -> None:
+    memory = open_memory()
+    settings = tmp_path / "project" / "recollect.toml"
+    settings.write_text(
+        settings.read_text()
+        + "\n[decisions]\nkeep = ['tag:adr']\n[decisions.categories.security]\nwisdom_days = 3650\n"
+        + "[decisions.agents.scout]\nunreviewed = 'age'\n"
+    )
+    memory = open_memory()
+    record(memory, agent="scout")
+    reviewed(memory, category="security")
+    reviewed(memory, tags=("adr",))
+    reviewed(memory)
+    clock.advance(days=100)
+    page = memory.decisions.compacted()
+    assert [shown.tags for shown in page.full] == [("adr",)]
+    assert list(page.digest) == ["security"]
+    assert [(one.category, one.decisions) for one in page.wisdom] == [("architecture", 2)]
+
+
+def test_a_policy_that_cannot_hold_is_refused_with_its_name(open_memory: Opener, tmp_path: Path) -> None:
+    open_memory()
+    settings = tmp_path / "project" / "recollect.toml"
+    settings.write_text(settings.read_text() + "\n[decisions.categories.security]\nsummary_days = 99\n")
+    with pytest.raises(BadInput, match="summary_days"):
+        open_memory().decisions.compacted()
+
+
+def test_a_budget_shrinks_the_page_and_loses_no_id(memory: Memory, clock: ScriptedClock) -> None:
+    kept = [
+        reviewed(memory, f"Choose option {n} over all the others we had", context="Long story. " * 30) for n in range(8)
+    ]
+    whole = memory.decisions.compacted()
+    small = memory.decisions.compacted(budget=200)
+    assert len(small.full) < len(whole.full) == 8
+    assert all(each.id in render(small) for each in kept)
+
+
+def test_pages_go_on_where_the_last_one_ended(memory: Memory) -> None:
+    ids = {reviewed(memory, f"Choose option {n} over the others").id for n in range(7)}
+    now = memory.context.clock.now()
+    pages = [memory.decisions.compacted(as_of=now, limit=3, offset=offset) for offset in (0, 3, 6)]
+    assert {shown.id for page in pages for shown in page.full} == ids
+    assert [len(page.full) for page in pages] == [3, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "bad", [{"limit": 0}, {"limit": -1}, {"limit": 10**9}, {"offset": -1}, {"level": "deep"}, {"budget": 0}]
+)
+def test_a_page_that_makes_no_sense_is_refused(memory: Memory, bad: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        memory.decisions.compacted(**bad)
+
+
+# --- What depends on a decision follows it
+
+
+def old_wisdom(memory: Memory, clock: ScriptedClock, count: int = 3, **more: object) -> list[Decision]:
+    kept = [
+        reviewed(memory, f"Choose option {n} over the others", pattern="Measure before choosing", **more)
+        for n in range(count)
+    ]
+    clock.advance(days=100)
+    return kept
+
+
+def test_wisdom_counts_and_names_what_it_stands_on(memory: Memory, clock: ScriptedClock) -> None:
+    kept = old_wisdom(memory, clock)
+    (wisdom,) = memory.decisions.wisdom()
+    assert (wisdom.category, wisdom.decisions, wisdom.success_rate) == ("architecture", 3, 1.0)
+    assert wisdom.key_principles[0] == "Measure before choosing (3 confirmations)"
+    assert set(wisdom.principles[0].ids) == {each.id for each in kept}
+    assert memory.decisions.wisdom() == [wisdom], "the kept one reads back equal"
+
+
+def test_six_failures_with_one_pattern_are_no_principle(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock, 6, review=Review(outcome="failure"))
+    (wisdom,) = memory.decisions.wisdom()
+    assert wisdom.key_principles == ()
+    assert wisdom.common_failure_mode == "Measure before choosing (6 failures)"
+
+
+def test_a_later_review_changes_wisdom_and_calibration(memory: Memory, clock: ScriptedClock) -> None:
+    kept = old_wisdom(memory, clock)
+    assert memory.decisions.wisdom()[0].success_rate == 1.0
+    memory.decisions.review(kept[0].id, Review(outcome="failure"))
+    assert memory.decisions.wisdom()[0].success_rate == 0.67
+    assert memory.decisions.calibration()["overall"].success_rate == 0.667
+
+
+def test_a_later_edit_changes_wisdom_summary_and_search(memory: Memory, clock: ScriptedClock) -> None:
+    kept = old_wisdom(memory, clock)
+    memory.decisions.wisdom()
+    memory.decisions.edit(kept[0].id, DecisionEdit(pattern="Ask the users first", category="process"))
+    assert {one.category: one.decisions for one in memory.decisions.wisdom()} == {"architecture": 2, "process": 1}
+    assert [hit.id for hit in memory.decisions.query("ask the users")[0]] == [kept[0].id]
+
+
+def test_a_reversal_takes_back_a_confirmation(memory: Memory, clock: ScriptedClock) -> None:
+    kept = old_wisdom(memory, clock)
+    memory.decisions.wisdom()
+    memory.decisions.reverse(kept[0].id, reason="A cheaper way was found")
+    assert memory.decisions.wisdom()[0].key_principles[0] == "Measure before choosing (2 confirmations)"
+
+
+def test_wisdom_grows_when_the_next_decision_is_old_enough(memory: Memory, clock: ScriptedClock) -> None:
+    reviewed(memory)
+    clock.advance(days=50)
+    reviewed(memory)
+    clock.advance(days=40)
+    assert memory.decisions.wisdom()[0].decisions == 1
+    clock.advance(days=50, seconds=-1)
+    assert memory.decisions.wisdom()[0].decisions == 1
+    clock.advance(seconds=1)
+    assert memory.decisions.wisdom()[0].decisions == 2
+
+
+def test_a_review_of_a_young_decision_is_in_wisdom_when_it_is_old(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    young = record(memory)
+    assert memory.decisions.wisdom()[0].decisions == 3
+    clock.advance(days=80)
+    memory.decisions.review(young.id, Review(outcome="failure"))
+    assert memory.decisions.wisdom()[0].decisions == 3
+    clock.advance(days=10)
+    assert (memory.decisions.wisdom()[0].decisions, memory.decisions.wisdom()[0].success_rate) == (4, 0.75)
+
+
+def test_a_decision_dated_back_a_little_joins_when_it_is_old_enough(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    memory.decisions.wisdom()
+    record_at = "2026-04-01T00:00:00Z"
+    reviewed(memory, decided_at=record_at)
+    memory.decisions.wisdom()
+    clock.advance(days=21)
+    assert memory.decisions.wisdom()[0].decisions == 4
+
+
+def test_a_decision_recorded_long_after_it_was_made_joins_wisdom(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    assert memory.decisions.wisdom()[0].decisions == 3
+    reviewed(memory, decided_at="2025-06-01")
+    assert memory.decisions.wisdom()[0].decisions == 4
+
+
+def test_reversing_an_unreviewed_decision_settles_it_as_abandoned(memory: Memory) -> None:
+    kept = record(memory)
+    after = memory.decisions.reverse(kept.id, reason="The vendor went away")
+    assert (after.status, after.outcome, after.actual) == ("reversed", "abandoned", 0.0)
+    with pytest.raises(Refused, match="already"):
+        memory.decisions.reverse(kept.id, reason="again")
+
+
+def test_a_new_decision_supersedes_an_old_one_and_links_back(memory: Memory) -> None:
+    old = reviewed(memory)
+    fresh = record(memory, "Use SQLite for single users instead", supersedes=old.id)
+    assert memory.decisions.get(old.id).superseded_by == fresh.id
+    why = memory.why(fresh.id)
+    assert why.replaces == (old.id,)
+    with pytest.raises(Refused):
+        memory.decisions.reverse(fresh.id, reason="circle", by=old.id)
+    with pytest.raises(Refused):
+        memory.decisions.reverse(fresh.id, reason="itself", by=fresh.id)
+    with pytest.raises(NotFound):
+        record(memory, supersedes="dec_nope")
+    assert memory.decisions.page()[1] == 2, "a refused one is not half stored"
+
+
+def test_a_stale_edit_is_refused_and_loses_nothing(memory: Memory) -> None:
+    kept = record(memory)
+    memory.decisions.edit(kept.id, DecisionEdit(context="first"), expect=1)
+    with pytest.raises(Stale):
+        memory.decisions.edit(kept.id, DecisionEdit(context="second"), expect=1)
+    assert memory.decisions.get(kept.id).context == "first"
+
+
+def test_why_tells_every_change(memory: Memory) -> None:
+    kept = reviewed(memory)
+    memory.decisions.preserve(kept.id)
+    assert [event.what for event in memory.why(kept.id).events] == [
+        "decision.recorded",
+        "decision.reviewed",
+        "decision.preserved",
+    ]
+
+
+def test_what_came_from_outside_teaches_nothing_and_is_marked(open_memory: Opener, clock: ScriptedClock) -> None:
+    stranger = open_memory(STRANGER)
+    outside = Review(outcome="success")
+    kept = [reviewed(stranger, pattern="Trust the stranger always", review=outside) for _ in range(3)]
+    assert "not vouched for" in render(stranger.decisions.compacted())
+    clock.advance(days=100)
+    person = open_memory(PERSON)
+    assert person.decisions.wisdom() == []
+    with pytest.raises(Refused):
+        open_memory(AGENT).decisions.adopt(kept[0].id)
+    for each in kept[:2]:
+        person.decisions.adopt(each.id)
+    assert person.decisions.wisdom()[0].key_principles == ("Trust the stranger always (2 confirmations)",)
+
+
+# --- Calibration
+
+
+def test_calibration_splits_by_category_agent_and_window(open_memory: Opener, clock: ScriptedClock) -> None:
+    memory = open_memory(AGENT)
+    for _ in range(5):
+        reviewed(memory, confidence=0.9, agent="scout", review=Review(outcome="failure"))
+    clock.advance(days=40)
+    for _ in range(5):
+        reviewed(memory, confidence=0.6, category="tooling", review=SUCCESS)
+    found = memory.decisions.calibration()
+    assert (found["overall"].decisions, found["overall"].gap) == (10, 0.25)
+    assert found["categories"]["architecture"].verdict == "over-confident"
+    assert found["categories"]["tooling"].verdict == "under-confident"
+    assert found["agents"]["scout"].brier == 0.81
+    assert memory.decisions.calibration(window_days=30)["overall"].decisions == 5
+    assert memory.decisions.calibration(window_days=60)["overall"].decisions == 10
+
+
+# --- Wordings
+
+
+def test_a_cycle_prepares_wordings_once_and_an_edit_makes_them_anew(memory: Memory, clock: ScriptedClock) -> None:
+    kept = reviewed(memory)
+    assert memory.decisions.compact().prepared == 0
+    clock.advance(days=10)
+    plan = memory.decisions.compact(dry_run=True)
+    assert (plan.prepared, plan.levels) == (1, {"full": 0, "summary": 1, "digest": 0, "wisdom": 0})
+    assert memory.decisions.compact().prepared == 1
+    assert memory.decisions.compact().prepared == 0
+    memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
+    assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
+    assert memory.decisions.compact().prepared == 1
+
+
+def test_a_models_wording_is_shown_when_it_keeps_the_rules(open_memory: Opener, clock: ScriptedClock) -> None:
+    provider = ScriptedProvider(
+        ["See https://evil.example", "I'm sorry, I cannot", "PostgreSQL for teams: one lock per space"]
+    )
+    memory = open_memory(models=ScriptedModels({"decision-summary": provider}))
+    kept = reviewed(memory)
+    clock.advance(days=10)
+    memory.decisions.compact()
+    assert memory.decisions.compacted().summary[0].summary == "PostgreSQL for teams: one lock per space"
+    memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
+    assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
+
+
+def test_a_wording_made_while_the_decision_changed_is_not_shown(open_memory: Opener, clock: ScriptedClock) -> None:
+    def meddle(_: object) -> str:
+        memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
+        return "PostgreSQL for teams"
+
+    memory = open_memory(models=ScriptedModels({"decision-summary": ScriptedProvider([meddle])}))
+    kept = reviewed(memory)
+    clock.advance(days=10)
+    assert memory.decisions.compact().prepared == 0
+    assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
+
+
+# --- Asking
+
+
+def test_an_answer_is_as_long_as_the_age_allows_unless_asked_whole(memory: Memory, clock: ScriptedClock) -> None:
+    kept = reviewed(memory, context="A long story about locks")
+    clock.advance(days=40)
+    (hit,), total = memory.decisions.query("postgresql team")
+    assert (hit.id, hit.level, total) == (kept.id, "digest", 1)
+    assert not hasattr(hit.decision, "context")
+    (whole,), _ = memory.decisions.query("postgresql team", whole=True)
+    assert whole.decision == memory.decisions.get(kept.id)
+    assert memory.decisions.query("postgresql", category="tooling")[0] == []
+
+
+@pytest.mark.parametrize("text", ['"', "NEAR(", "a* OR b", "\x00", "--", "c++ " * 5000])
+def test_no_question_breaks_the_search(memory: Memory, text: str) -> None:
+    record(memory)
+    memory.decisions.query(text)
+
+
+# --- JSON-RPC
+
+
+def call(memory: Memory, method: str, **params: object) -> dict[str, object]:
+    request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    answer = dispatch(json.dumps(request).encode(), methods(memory))
+    assert answer is not None
+    parsed = json.loads(answer)
+    return parsed.get("result", parsed.get("error"))
+
+
+def test_the_seeds_methods_do_the_whole_round(memory: Memory, clock: ScriptedClock) -> None:
+    ids = []
+    for n in range(3):
+        made = call(
+            memory, "cstp.recordDecision", decision=f"Choose option {n} over the others", confidence=0.75,
+            category="architecture", pattern="Measure before choosing", reviewIn="2w",
+            reasons=[{"kind": "empirical", "text": "It was faster"}], bridge={"structure": "port", "function": "swap"},
+            components={"evidence": 0.5},
+        )  # fmt: skip
+        ids.append(made["id"])
+        assert (
+            call(memory, "cstp.reviewDecision", id=made["id"], outcome="success", lesson="ok")["outcome"] == "success"
+        )
+    clock.advance(days=91)
+    assert call(memory, "cstp.compact", dryRun=True)["levels"]["wisdom"] == 3
+    (wisdom,) = call(memory, "cstp.getWisdom", category="architecture")["wisdom"]
+    assert {
+        name: wisdom[name]
+        for name in ("category", "decisions", "success_rate", "key_principles", "common_failure_mode")
+    } == {
+        "category": "architecture",
+        "decisions": 3,
+        "success_rate": 1.0,
+        "key_principles": ["Measure before choosing (3 confirmations)"],
+        "common_failure_mode": None,
+    }
+    assert call(memory, "cstp.setPreserve", id=ids[0])["preserve"] is True
+    page = call(memory, "cstp.getCompacted", asOf="2026-06-01T09:00:00Z")
+    assert page["as_of"] == "2026-06-01T09:00:00Z"
+    assert [shown["id"] for shown in page["full"]] == [ids[0]]
+    assert call(memory, "cstp.queryDecisions", query="option", reviewed=True)["total"] == 3
+    assert call(memory, "cstp.getCalibration", windowDays=365)["overall"]["decisions"] == 3
+    assert call(memory, "cstp.getDecision", id=ids[1])["decided_at"] == "2026-03-02T09:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("cstp.getDecision", {"id": "dec_nope"}, -32001),
+        ("cstp.getDecision", {"id": 5}, -32602),
+        ("cstp.recordDecision", {"decision": "x", "confidence": "0.9", "category": "a"}, -32602),
+        ("cstp.recordDecision", {"decision": "Use x", "confidence": 0.9, "category": "a", "tags": "x"}, -32602),
+        ("cstp.recordDecision", {"decision": "Use x", "confidence": 0.9, "category": "a", "stakes": "huge"}, -32602),
+        ("cstp.recordDecision", {"decision": "Use x", "confidence": 0.9, "category": "a", "bridge": {"x": 1}}, -32602),
+        ("cstp.recordDecision", {"decision": "Merged PR 482", "confidence": 0.9, "category": "a"}, -32602),
+        ("cstp.getCompacted", {"level": 5}, -32602),
+        ("cstp.getCompacted", {"limit": -1}, -32602),
+        ("cstp.getCompacted", {"asOf": "soon"}, -32602),
+        ("cstp.getCompacted", {"budget": True}, -32602),
+        ("cstp.setPreserve", {"id": "dec_nope", "preserve": "yes"}, -32602),
+        ("cstp.reviewDecision", {"id": "dec_nope", "outcome": "fine"}, -32602),
+        ("cstp.queryDecisions", {"outcome": "fine"}, -32602),
+        ("cstp.none", {}, -32601),
+    ],
+)
+def test_bad_calls_are_answered_with_their_code(
+    memory: Memory, method: str, params: dict[str, object], code: int
+) -> None:
+    assert call(memory, method, **params)["code"] == code
+    assert memory.decisions.page()[1] == 0
+
+
+# --- What touches every room
+
+
+def test_verify_finds_nothing_wrong_and_rebuild_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    old_wisdom(memory, clock)
+    record(memory)
+    memory.decisions.compact()
+    memory.decisions.wisdom()
+    assert verify(memory.context) == ()
+    assert rebuild(memory.context).orphans == 0
+    assert verify(memory.context) == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_purged_decision_is_gone_with_what_was_made_of_it(memory: Memory, clock: ScriptedClock) -> None:
+    keep = reviewed(memory, "Use SQLite for single users", pattern="Measure before choosing")
+    gone = reviewed(memory, "Use the CustomerNameXyz cluster for everything", pattern="Measure before choosing")
+    follow = record(memory, "Use our own cluster instead", supersedes=keep.id)
+    clock.advance(days=10)
+    memory.decisions.compact()
+    clock.advance(days=90)
+    memory.decisions.compact()
+    done = purge(memory.context, memory.project, id=gone.id)
+    assert (done.things, done.found) == ((gone.id,), ())
+    with pytest.raises(NotFound):
+        memory.decisions.get(gone.id)
+    assert memory.decisions.wisdom()[0].ids == (keep.id,)
+    purge(memory.context, memory.project, id=follow.id)
+    assert memory.decisions.get(keep.id).status == "reversed"
+    assert verify(memory.context) == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_purged_text_leaves_decisions_wordings_and_wisdom(memory: Memory, clock: ScriptedClock) -> None:
+    for n in range(2):
+        reviewed(memory, f"Host client {n} of CustomerNameXyz apart", pattern="Ask CustomerNameXyz first", tags=("x",))
+    clock.advance(days=10)
+    memory.decisions.compact()
+    clock.advance(days=90)
+    memory.decisions.wisdom()
+    assert purge(memory.context, memory.project, text="CustomerNameXyz").found == ()
+    assert "CustomerNameXyz" not in render(memory.decisions.compacted())
+    assert memory.decisions.get(memory.decisions.page()[0][0].id).version == 3
+    assert verify(memory.context) == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_decision_reads_back_after_a_word_of_its_frame_was_purged(memory: Memory) -> None:
+    kept = record(memory, reasons=(Reason(kind="empirical", text="It held"),), components={"evidence": 0.5})
+    for word in ("empirical", "evidence", "architecture"):
+        purge(memory.context, memory.project, text=word)
+    after = memory.decisions.get(kept.id)
+    assert (after.reasons[0].kind, after.category, list(after.components)) == ("[purged]", "[purged]", ["[purged]"])
+    assert kept.id in render(memory.decisions.compacted())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"reasons": (Reason(text=" "),)},
+        {"reasons": (Reason(kind="two words", text="x"),)},
+        {"reasons": tuple(Reason(text=str(n)) for n in range(21))},
+        {"bridge": Bridge()},
+        {"bridge": Bridge(structure="x" * 501)},
+        {"components": {"two words": 0.5}},
+        {"components": {"evidence": 1.5}},
+        {"tags": ("",)},
+        {"pattern": "x" * 501},
+        {"decision": "x" * 10_001},
+        {"stakes": "huge"},
+        {"review_in": "soon"},
+    ],
+)
+def test_what_no_decision_may_hold_is_refused_new_and_edited(memory: Memory, more: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        memory.decisions.record(
+            new(**{"text": "Use x", **more} if "decision" not in more else {"text": more["decision"]})
+        )
+    kept = record(memory)
+    with pytest.raises(BadInput):
+        memory.decisions.edit(kept.id, DecisionEdit(**more))
+    assert memory.decisions.get(kept.id) == kept
+
+
+def test_an_export_comes_back_with_outcomes_and_links_and_as_external(
+    open_memory: Opener, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
+) -> None:
+    memory = open_memory()
+    old = reviewed(memory, reasons=(Reason(text="It held"),), bridge=Bridge(function="one truth"), confidence=0.0)
+    memory.decisions.preserve(old.id)
+    fresh = record(memory, "Use SQLite for single users instead", supersedes=old.id)
+    lines: list[str] = []
+    export(memory.context, lines.append)
+    stream = "".join(line for line in lines if '"type": "decision"' in line).encode()
+    other_environ = {**environ, "RECOLLECT_STORE": ""}
+    (tmp_path / "other").mkdir()
+    with Memory.open(tmp_path / "other", create=True, actor=PERSON, clock=clock, environ=other_environ) as other:
+        done = import_lines(other.context, BytesIO(stream), name="x.jsonl")
+        assert (done.added, done.bad) == ({"decision": 2}, ())
+        again = other.decisions.get(old.id)
+        same = (
+            "decision",
+            "confidence",
+            "reasons",
+            "bridge",
+            "outcome",
+            "lesson",
+            "decided_at",
+            "status",
+            "superseded_by",
+        )
+        before = memory.decisions.get(old.id)
+        assert {name: getattr(again, name) for name in same} == {name: getattr(before, name) for name in same}
+        assert (again.trust, again.preserve) == ("external", False)
+        assert other.decisions.get(fresh.id).status == "active"
+        assert import_lines(other.context, BytesIO(stream), name="x.jsonl").known == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"confidence": "0.9"},
+        {"confidence": 7},
+        {"decision": ""},
+        {"category": "two words"},
+        {"outcome": "fine"},
+        {"status": "gone"},
+        {"reasons": [{"kind": "x"}]},
+        {"tags": "x"},
+        {"decided_at": 5},
+    ],
+)
+def test_a_line_that_is_no_decision_is_named_and_passed_over(memory: Memory, values: dict[str, object]) -> None:
+    line = {"type": "decision", "decision": "Use x", "confidence": 0.5, "category": "a", **values}
+    done = import_lines(memory.context, BytesIO(json.dumps(line).encode()), name="x.jsonl")
+    assert len(done.bad) == 1
+    assert memory.decisions.page()[1] == 0
