@@ -20,6 +20,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("why", "Where a thing came from and what happened to it."),
     "undo": ("learn", "Take back the last change to learnings."),
     "inbox": ("inbox", "What waits for a person."),
+    "stage": ("staging", "Jot down a learning between hand-offs."),
+    "ages": ("staging", "How old each staged learning is, in active days."),
+    "consolidate": ("staging", "Move staged learnings that have proved themselves into the documents."),
+    "promote": ("staging", "Make a staged entry a learning."),
+    "restore-entry": ("staging", "Stage an entry again that left the staging file."),
+    "refactor": ("staging", "Split a permanent document that grew too long."),
+    "index": ("staging", "Write the memory index again, or check it."),
+    "merge-driver": ("staging", "Merge the staging file entry by entry; git calls it."),
     "outcome": ("work", "What tasks belong to."),
     "task": ("work", "Tasks, and what each was shown."),
     "discovery": ("work", "Raw discoveries and what became of them."),
@@ -50,7 +58,8 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}")
-        found = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
+        name = cmd_name.replace("-", "_")
+        found = getattr(module, f"{name}_" if iskeyword(name) else name)
         assert isinstance(found, click.Command)
         return found
 

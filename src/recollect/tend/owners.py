@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from recollect.capture import stage
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
 from recollect.store import learnings
+from recollect.text.staging import Entry, read_staging
 
 BATCH = 200
 
@@ -27,8 +29,18 @@ def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passa
     return map(learnings.passage_of, learnings.many(tx, ids))
 
 
+def _staged(ctx: Context) -> dict[str, Entry]:
+    return {stage.id_of(entry): entry for entry in read_staging(stage.read_file(ctx)).entries}
+
+
+def _staged_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    entries = _staged(ctx)
+    return [stage.passage_of(ctx, tx, entries[id]) for id in ids if id in entries]
+
+
 OWNERS: dict[str, Owner] = {
     learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
+    stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
 }
 
 

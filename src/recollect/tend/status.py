@@ -25,10 +25,12 @@ class Status:
     inbox: int
     spooled: int
     models: str
+    embedder: str
 
 
 def status(ctx: Context, project: Project) -> Status:
     """Counts and states; reading them changes nothing."""
+    embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
         return Status(
             space=ctx.space,
@@ -44,4 +46,5 @@ def status(ctx: Context, project: Project) -> Status:
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),
             models="offline" if ctx.models.provider("extract") is None else "configured",
+            embedder=embedder.name if embedder else "none: everything works on words alone",
         )
