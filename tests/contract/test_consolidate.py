@@ -19,6 +19,8 @@ from recollect.core.ids import counted_ids
 from recollect.distil.report import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
 from recollect.store import events
+from recollect.tend.rebuild import rebuild
+from recollect.tend.verify import verify
 from recollect.text.staging import read_staging
 from repos import Repo
 
@@ -550,3 +552,36 @@ def check_run(project: Project, memory: Memory, everything: dict[str, str]) -> N
             memory.staging.restore(outcome.slug)
     left = {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries}
     assert left == everything
+
+
+# Searched and verified
+
+
+def test_staged_entries_are_found_also_when_they_were_written_by_hand(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    assert [hit.id for hit in memory.staging.search("sleep on slow runners")][:1] == [
+        "staged/wait-for-a-condition-in-flaky-tests"
+    ]
+    memory.staging.consolidate()
+    assert "staged/wait-for-a-condition-in-flaky-tests" not in [
+        hit.id for hit in memory.staging.search("sleep on slow runners")
+    ]
+
+
+def test_what_is_searched_is_what_the_file_says(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    memory.cycle()
+    project.repo.write(FILE, staged({**RIPE, "Close sockets that you open": "They leak."}))
+    assert verify(memory.context) == ()
+    rebuild(memory.context)
+    assert verify(memory.context) == ()
+
+
+def test_the_cycle_says_what_is_due_and_writes_no_document(project: Project) -> None:
+    project.begin(RIPE)
+    before = project.state()
+    steps = dict(project.memory().cycle().steps)
+    assert "3 entries are ripe; run: recollect consolidate" in steps["consolidation"]
+    assert project.state() == before
