@@ -160,7 +160,7 @@ class _Pair:
             return "order"
         scoped = (self.one.scoped | self.other.scoped) & self.shared
         flips = sum(self.one.signs[stem] * self.other.signs[stem] for stem in scoped)
-        if flips < 0:
+        if flips < 0 and len(self.opposites) % 2 == 0:
             return "rejects"
         odd = (self.one.negated != self.other.negated) != (len(self.opposites) % 2 == 1)
         if odd and not scoped:

@@ -41,7 +41,8 @@ _NEGATION = re.compile(
 )
 # "X rather than Y for Z": Y ends where what both share begins.
 _REJECTED = re.compile(
-    r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)(.*?)"
+    r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)"
+    r"(?: (?:in|on|at|for|by|with|from|to)\b)?(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
 _REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
