@@ -358,6 +358,17 @@ def test_only_the_newer_of_two_entries_supersedes(project: Project) -> None:
     assert found["Retry failed jobs up to 5 times"] == "consolidated"
 
 
+def test_an_older_entry_that_is_held_back_supersedes_nothing(project: Project) -> None:
+    project.begin(
+        {
+            "Retry failed jobs up to 3 times": "Status: pending",
+            **RIPE,
+            "Retry failed jobs up to 5 times": "Less is lost.",
+        }
+    )
+    assert fates(project.memory().staging.consolidate())["Retry failed jobs up to 5 times"] == "consolidated"
+
+
 def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) -> None:
     project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
     memory = project.memory()
