@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from recollect.capture import conflicts
 from recollect.core.actor import Actor, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -37,7 +38,8 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         _ensure_sources(tx, new, now)
-        known = _same_insight(tx, new, ctx.actor.trust)
+        nearest = _nearest(tx, new)
+        known = _same_insight(nearest, new, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
             return Captured(learning=learning, merged=True, redacted=kinds)
@@ -53,6 +55,7 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
             new={"confidence": learning.confidence, "title": learning.title},
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
+        conflicts.settle(tx, ctx, learning, nearest, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
@@ -124,14 +127,20 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     return replace(new, **fields, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 
-def _same_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
-    text = compared_text(new)
-    docs = lookup.candidates(tx, lookup.understand(tx, text), most=COMPARED, postings=LOOKED_AT)
+def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
+    """The active learnings that share the rarest words with a new one."""
+    query = lookup.understand(tx, compared_text(new))
+    docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
     ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
+    return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
+
+
+def _same_insight(nearest: list[Learning], new: NewLearning, trust: Trust) -> Learning | None:
+    text = compared_text(new)
     words = set(terms(text))
-    for known in rows.many(tx, sorted(ids)):
-        if known.status != "active" or (known.trust == "external" and trust != "external"):
-            continue  # merged into either, our own insight would be out of use
+    for known in nearest:
+        if known.trust == "external" and trust != "external":
+            continue  # merged into it, our own insight would be out of use
         other = compared_text(known)
         # A careful comparison takes milliseconds; texts that share few words are not worth one.
         if _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:

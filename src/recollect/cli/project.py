@@ -17,11 +17,16 @@ from recollect.store import project as projects
 @click.command()
 @click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
 @common
-def init(space: str | None, timezone: str | None, project: str | None, as_json: bool) -> None:
+def init(space: str | None, timezone: str | None, merge_driver: bool, project: str | None, as_json: bool) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
     root = Path(project or ".").resolve()
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
+    if merge_driver:
+        from recollect.store import merge_driver as driver
+
+        made += driver.install(root, projects.load(root, os.environ).settings.staging.file)
     text = "\n".join(f"made {line}" for line in made) or "nothing to do: this folder already has a memory"
     emit({"made": made}, text, as_json=as_json)
 
@@ -45,6 +50,7 @@ def status(project: str | None, as_json: bool) -> None:
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",
+        f"embedder    {found.embedder}",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)

@@ -21,6 +21,7 @@ from recollect.cli.output import common, emit
     type=click.Choice(["active", "archived", "superseded", "all"]),
     help="Which of them.",
 )
+@click.option("--staged", is_flag=True, help="Look among staged entries instead of learnings.")
 @common
 def search(
     query: str,
@@ -29,11 +30,17 @@ def search(
     exclude_outcome: str | None,
     domain: str | None,
     status: str,
+    staged: bool,
     project: str | None,
     as_json: bool,
 ) -> None:
     """Find learnings for any text. No hit is an answer too: exit 0, nothing printed."""
     with open_memory(project) as memory:
+        if staged:
+            entries = memory.staging.search(query, limit=limit)
+            shown = [f"{hit.id}  {hit.score:6.2f}\n    {hit.title}\n    {hit.snippet}" for hit in entries]
+            emit({"results": entries, "total": len(entries)}, "\n".join(shown), as_json=as_json)
+            return
         hits = memory.search(
             query,
             min_confidence=min_confidence,

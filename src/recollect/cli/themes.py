@@ -6,7 +6,6 @@ import click
 
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
-from recollect.core.errors import BadInput
 from recollect.core.finding import NewFinding
 
 
@@ -105,18 +104,3 @@ def rename(old: str, new: str, project: str | None, as_json: bool) -> None:
     with open_memory(project) as memory:
         theme = memory.themes.rename(old, new)
     emit(theme, f"{old} is now {new}", as_json=as_json)
-
-
-@click.command()
-@click.argument("id")
-@click.option("--title", help="The learning's title; made from the finding when not given.")
-@common
-def promote(id: str, title: str | None, project: str | None, as_json: bool) -> None:
-    """Make a learning of a finding, with its provenance."""
-    if not id.startswith("finding/"):
-        raise BadInput(f"{id!r} cannot be promoted; give a finding such as finding/WORK-ID#2")
-    with open_memory(project) as memory:
-        captured = memory.themes.promote(id, title=title)
-    learning = captured.learning
-    said = f"{learning.id} already says so" if captured.merged else f"saved {learning.id} from {id}"
-    emit({**vars(learning), "merged": captured.merged}, said, as_json=as_json)

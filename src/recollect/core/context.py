@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from recollect.core.record import record
 
 if TYPE_CHECKING:
+    import re
     from collections import Counter
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
@@ -96,10 +97,22 @@ class Vault(Protocol):
 
 
 class Git(Protocol):
-    """The little we ask of a repository. Raises NoHistory where there is no answer to trust."""
+    """The little we ask of a repository; paths are the worktree's. Raises NoHistory where no answer can be trusted."""
 
     def active_days(self) -> tuple[date, ...]:
         """Days with a commit, ascending."""
+        ...
+
+    def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
+        """For each line of a file's working copy, the day it was added; None before a commit."""
+        ...
+
+    def committed(self, path: str) -> str | None:
+        """A file as HEAD has it; None when HEAD does not have it."""
+        ...
+
+    def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
+        """The last day on which a commit removed at least so many lines of a kind."""
         ...
 
 
@@ -107,6 +120,17 @@ class Models(Protocol):
     """Which provider answers which kind of ask; None means the offline twin does."""
 
     def provider(self, kind: str) -> Provider | None: ...
+    def embedder(self) -> Embedder | None:
+        """What turns texts into vectors; None means that everything works on words alone."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors (float32 arrays). `name` tells one model's vectors from another's."""
+
+    @property
+    def name(self) -> str: ...
+    def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
 
 class Provider(Protocol):
@@ -123,6 +147,7 @@ class Context:
 
     db: Db
     vault: Vault
+    worktree: Vault
     git: Git
     models: Models
     clock: Clock

@@ -72,6 +72,32 @@ class FindingSettings:
 
 
 @record
+class StagingSettings:
+    file: str = "memory/learnings.md"  # where learnings are jotted between hand-offs
+    lines: int = 150  # a file this long is consolidated
+    stale_days: int = 14  # … and one that was not consolidated for so many active days
+    fresh_days: int = 7  # active days before an entry has proved itself
+    batch: int = 3  # fewer ripe entries than this are not worth a run
+    keep_newest: int = 3  # so many of the newest entries always stay staged
+
+
+@record
+class ConsolidateSettings:
+    documents: str = "docs/**/*.md, agents/**/*.md"  # globs of the permanent documents, with commas between
+    file_limit: int = 400  # a document this long is split before it takes more
+    split_least: int = 100  # lines a part of a split document should have at least
+    split_most: int = 300  # … and at most
+    report: str = "tmp/consolidation-report.md"  # where the report of a consolidation is written
+    index: str = "memory/index.md"  # where the index of the permanent documents is kept
+
+
+@record
+class EmbedSettings:
+    use: str = "auto"  # `auto` when the extra is installed, or `off` for words alone
+    model: str = ""  # folder of another ONNX model with its tokenizer.json; empty for MiniLM
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -91,6 +117,9 @@ class Settings:
     capture: CaptureSettings = CaptureSettings()
     decisions: DecisionSettings = DecisionSettings()
     findings: FindingSettings = FindingSettings()
+    staging: StagingSettings = StagingSettings()
+    consolidate: ConsolidateSettings = ConsolidateSettings()
+    embed: EmbedSettings = EmbedSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -99,6 +128,8 @@ class Settings:
             raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
         if self.confidence.decay_clock not in ("calendar", "active"):
             raise BadInput("confidence.decay_clock must be calendar or active")
+        if self.embed.use not in ("auto", "off"):
+            raise BadInput("embed.use must be auto or off")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -111,13 +142,8 @@ class Settings:
 
 
 _SECTIONS = (
-    StoreSettings,
-    SearchSettings,
-    InjectSettings,
-    ConfidenceSettings,
-    CaptureSettings,
-    DecisionSettings,
-    FindingSettings,
+    *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings),
+    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),
@@ -132,10 +158,12 @@ _COUNTS = {
     "confidence": ("decay_days",),
     "capture": ("recurring_tasks",),
     "findings": ("first_files", "new_files"),
+    "staging": ("lines", "stale_days", "fresh_days", "batch"),
+    "consolidate": ("file_limit", "split_least", "split_most"),
 }
 
 
-GUARDED = frozenset({"store.url"})
+GUARDED = frozenset({"store.url", "embed.model"})
 """What a repository's file may not choose until the user ran `recollect trust`."""
 
 

@@ -8,6 +8,7 @@ from recollect.capture import edit
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Refused
 from recollect.core.new_learning import LearningEdit
+from recollect.distil import removal
 from recollect.store import escalations, events
 from recollect.store.escalations import Escalation
 
@@ -42,7 +43,40 @@ def _make_best_practice(ctx: Context, matter: Escalation) -> None:
     edit.edit(ctx, matter.subject, LearningEdit(pattern_type="best-practice"))
 
 
+def _keep_new(ctx: Context, matter: Escalation) -> None:
+    edit.supersede(ctx, matter.other, matter.subject, reason=f"settled in the inbox: {matter.reason}")
+
+
+def _keep_old(ctx: Context, matter: Escalation) -> None:
+    edit.supersede(ctx, matter.subject, matter.other, reason=f"settled in the inbox: {matter.reason}")
+
+
+def _merge(ctx: Context, matter: Escalation) -> None:
+    edit.merge(ctx, matter.other, matter.subject, reason="settled in the inbox")
+
+
+def _drop_staged(ctx: Context, matter: Escalation) -> None:
+    removal.drop(ctx, matter.subject.removeprefix("staged/"), reason="settled in the inbox", where=matter.other)
+
+
 EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
     "best-practice": {"accept": _make_best_practice, "dismiss": _leave},
+    "contradiction": {
+        "keep-old": _keep_old,
+        "keep-new": _keep_new,
+        "merge": _merge,
+        "keep-both": _leave,
+        "dismiss": _leave,
+    },
+    "staged-contradiction": {
+        "keep-old": _drop_staged,
+        "keep-new": _leave,
+        "merge": _leave,
+        "keep-both": _leave,
+        "dismiss": _leave,
+    },
+    "staged-vague": {"keep-old": _drop_staged, "keep-new": _leave, "keep-both": _leave, "dismiss": _leave},
+    "staging-size": {"dismiss": _leave},
+    "file-limit": {"dismiss": _leave},
 }
-"""kind of matter × verb → effect."""
+"""kind of matter × verb → effect. What is only left is read by the next consolidation, which goes by the verb."""

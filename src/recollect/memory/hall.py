@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from recollect.memory.decisions import Decisions
     from recollect.memory.inbox import Inbox
     from recollect.memory.learnings import Learnings
+    from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
@@ -210,6 +211,12 @@ class Memory:
         from recollect.memory.data import Data
 
         return Data(self.context, self.project)
+
+    @cached_property
+    def staging(self) -> Staging:
+        from recollect.memory.staging import Staging
+
+        return Staging(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

@@ -9,11 +9,12 @@ from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
-from recollect.models.scripted import NoModels
+from recollect.models.local import LocalModels
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault
 
 if TYPE_CHECKING:
+    import re
     from datetime import date
 
     from recollect.core.actor import Actor
@@ -29,8 +30,9 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
     return Context(
         db=db,
         vault=open_vault(project, db),
+        worktree=FolderVault(project.root, project.data / "worktree.lock"),
         git=LateGit(project),
-        models=models or NoModels(),
+        models=models or LocalModels(project.settings.embed),
         clock=clock,
         ids=ids,
         settings=project.settings,
@@ -95,6 +97,16 @@ class LateGit:
 
     def active_days(self) -> tuple[date, ...]:
         return self._repository.active_days()
+
+    def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
+        return self._repository.line_days(self._project.root / path, text)
+
+    def committed(self, path: str) -> str | None:
+        return self._repository.committed(self._project.root / path)
+
+    def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
+        removals = self._repository.removals(self._project.root / path, line)
+        return next((removal.day for removal in removals if removal.lines >= least), None)
 
     @cached_property
     def _repository(self) -> Repository:

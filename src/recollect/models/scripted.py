@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from recollect.core.context import Provider
+    from recollect.core.context import Embedder, Provider
     from recollect.core.prompt import Prompt
 
 
@@ -30,15 +30,22 @@ class ScriptedProvider:
 class ScriptedModels:
     """Providers by kind of question; a kind that is not listed is answered offline."""
 
-    def __init__(self, providers: Mapping[str, Provider]):
+    def __init__(self, providers: Mapping[str, Provider], *, embedder: Embedder | None = None):
         self._providers = dict(providers)
+        self._embedder = embedder
 
     def provider(self, kind: str) -> Provider | None:
         return self._providers.get(kind)
+
+    def embedder(self) -> Embedder | None:
+        return self._embedder
 
 
 class NoModels:
     """Whole without a key: every question is answered by its offline twin."""
 
     def provider(self, kind: str) -> Provider | None:
+        return None
+
+    def embedder(self) -> Embedder | None:
         return None

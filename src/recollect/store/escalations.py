@@ -51,6 +51,16 @@ def raise_once(
     )
 
 
+def find(tx: Tx, *, kind: str, subject: str, other: str = "") -> Escalation | None:
+    """The matter of this kind between these two, settled or not."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM escalations "
+        "WHERE space = :space AND kind = :kind AND subject = :subject AND other = :other"
+    )
+    row = tx.row(sql, kind=kind, subject=subject, other=other)
+    return _escalation(row) if row else None
+
+
 def waiting(tx: Tx) -> list[Escalation]:
     """What nobody settled yet, oldest first."""
     sql = f"SELECT {_COLUMNS} FROM escalations WHERE space = :space AND resolved_at IS NULL ORDER BY number"

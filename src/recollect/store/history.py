@@ -67,6 +67,7 @@ class Repository:
         self._folder = folder
         self._zone = zone
         self._limit = limit
+        self._usable: set[Path] = set()
 
     def active_days(self) -> tuple[date, ...]:
         """The days on which a commit of HEAD's history was authored, ascending."""
@@ -115,6 +116,8 @@ class Repository:
         return found
 
     def _refuse_unusable(self, folder: Path) -> None:
+        if folder in self._usable:
+            return
         if not folder.is_dir():
             raise NoHistory(f"{folder} is not a folder")
         if self._git(folder, "rev-parse", "--is-shallow-repository").strip() == "true":
@@ -123,6 +126,7 @@ class Repository:
             self._git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         except NoHistory:
             raise NoHistory("there is no commit yet; entries get an age with the first one") from None
+        self._usable.add(folder)
 
     def _day(self, stamp: str) -> date:
         return datetime.fromtimestamp(int(stamp), self._zone).date()

@@ -125,6 +125,12 @@ def terms_of(tx: Tx, docs: Sequence[int], *, kinds: tuple[str, ...] = ()) -> lis
     return [Terms(doc=doc, id=id, terms=terms) for doc, id, terms in found]
 
 
+def ids_of(tx: Tx, kind: str) -> list[str]:
+    """Every passage of a kind, by id."""
+    sql = "SELECT id FROM passages WHERE space = :space AND kind = :kind ORDER BY id"
+    return [row[0] for row in tx.rows(sql, kind=kind)]
+
+
 def by_id(tx: Tx, id: str) -> Stored | None:
     row = tx.row(f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND id = :id", id=id)
     return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None

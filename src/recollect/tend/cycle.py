@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
+from recollect.core.errors import NoHistory, NotFound
 from recollect.distil import decisions, themes
 from recollect.feedback.confidence import decay
 from recollect.store import leases
@@ -55,10 +56,26 @@ def _decisions(ctx: Context) -> str:
     return f"{done.prepared} wordings prepared{waits}" if done.prepared or done.waiting else "nothing due"
 
 
+def _consolidation(ctx: Context) -> str:
+    """Only the test: writing into documents is asked for by a hand-off, not by a timer."""
+    from recollect.capture.stage import refresh_passages
+    from recollect.distil.consolidate import due
+
+    refresh_passages(ctx)
+    try:
+        plan = due(ctx)
+    except (NoHistory, NotFound) as unknown:
+        return f"nothing due: {unknown}"
+    if plan.trigger == "none":
+        return f"nothing due: {plan.reason}"
+    return f"due ({plan.reason}): {len(plan.batch)} entries are ripe; run: recollect consolidate"
+
+
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),
+    ("consolidation", _consolidation),
     ("backup", daily),
 )
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

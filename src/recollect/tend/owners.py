@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from recollect.capture import finding
+from recollect.capture import finding, stage
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
 from recollect.distil import themes
 from recollect.store import decisions, learnings
 from recollect.store import themes as theme_rows
+from recollect.text.staging import Entry, read_staging
 
 BATCH = 200
 
@@ -57,11 +58,21 @@ def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passag
         yield themes.theme_passage(name, ctx.vault.read(themes.theme_path(name)) or "", at=at)
 
 
+def _staged(ctx: Context) -> dict[str, Entry]:
+    return {stage.id_of(entry): entry for entry in read_staging(stage.read_file(ctx)).entries}
+
+
+def _staged_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    entries = _staged(ctx)
+    return [stage.passage_of(ctx, tx, entries[id]) for id in ids if id in entries]
+
+
 OWNERS: dict[str, Owner] = {
     learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
     decisions.KIND: Owner(ids=lambda _, tx: decisions.ids(tx), make=_decision_passages),
     finding.KIND: Owner(ids=_finding_ids, make=_finding_passages),
     themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
+    stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
 }
 
 

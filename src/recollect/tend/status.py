@@ -30,11 +30,13 @@ class Status:
     decisions: dict[str, int]
     findings: dict[str, int]
     skipped_findings: tuple[SkippedFile, ...]
+    embedder: str
 
 
 def status(ctx: Context, project: Project) -> Status:
     """Counts and states; reading them changes nothing."""
     seen = survey(ctx)
+    embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
         return Status(
             space=ctx.space,
@@ -57,4 +59,5 @@ def status(ctx: Context, project: Project) -> Status:
                 "themes": len(themes.everything(tx)),
             },
             skipped_findings=seen.skipped,
+            embedder=embedder.name if embedder else "none: everything works on words alone",
         )

@@ -1,6 +1,7 @@
 """Verify: everything derived is derived again and held against what is stored; everything stored is read once.
 
-Changes nothing. `rebuild` makes the derived part again; `doctor` adds what surrounds the store and says what to do.
+Changes nothing, except that files which people edit by hand are read in first. `rebuild` makes the derived part again;
+`doctor` adds what surrounds the store and says what to do.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context, Tx
 from recollect.store import derived, soundness
 from recollect.store.sqlite import SqliteDb
@@ -45,6 +47,7 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, 
         findings += _file(ctx.db)
     if any(finding.level == "damage" for finding in findings):
         return tuple(findings)  # what does not read back cannot be compared
+    refresh_passages(ctx)
     with ctx.db.read(ctx.space) as tx:
         for name, check in CHECKS:
             if check is _index and any(finding.what == "index" for finding in findings):

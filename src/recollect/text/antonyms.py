@@ -17,6 +17,7 @@ optional required                parallel sequential                 pin float  
 preserve delete  retain delete   retain discard   single multiple    start stop        store delete
 strict lenient   sync async      together separately                 trust distrust    utc local
 verbose quiet    weak strong     whitelist blacklist                 ascending descending
+grant revoke     hold release    approve reject    pause resume      install uninstall compress decompress
 acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
 subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
 drop keep        join leave      eagerly lazily    before after        static dynamic
@@ -86,6 +87,7 @@ def _base_forms(word: str) -> frozenset[str]:
 
 _IRREGULAR = {
     "kept": frozenset({"keep"}),
+    "held": frozenset({"hold"}),
     "written": frozenset({"write"}),
     "hidden": frozenset({"hide"}),
     "shown": frozenset({"show"}),

@@ -15,8 +15,8 @@ from itertools import product
 from typing import Literal
 
 from recollect.text.antonyms import opposite
+from recollect.text.rule_words import LIGHT
 from recollect.text.statement import Statement, statements
-from recollect.text.stems import LIGHT
 
 Answer = Literal["yes", "unsure", "no"]
 
@@ -84,11 +84,11 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
         return answer("yes", "same words")
     if whole.only_one and whole.only_other:
         # In the same frame it is a substitution: "store images" and "store metadata" are two rules.
-        if alike and _frame(one) != _frame(other):
+        if alike and _frame(one) != _frame(other) and whole.both_reject:
             return answer("yes", "same meaning")
         return answer("unsure", "a word substituted")
     extra = whole.only_one | whole.only_other
-    if extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
+    if not whole.both_reject or extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
         return answer("unsure", "one says more")
     return (
         answer("yes", "nearly the same words") if alike or len(whole.shared) >= 3 else answer("unsure", "one says more")
@@ -160,7 +160,7 @@ class _Pair:
             return "order"
         scoped = (self.one.scoped | self.other.scoped) & self.shared
         flips = sum(self.one.signs[stem] * self.other.signs[stem] for stem in scoped)
-        if flips < 0:
+        if flips < 0 and len(self.opposites) % 2 == 0:
             return "rejects"
         odd = (self.one.negated != self.other.negated) != (len(self.opposites) % 2 == 1)
         if odd and not scoped:
@@ -201,6 +201,11 @@ class _Whole:
     def qualifying(self) -> frozenset[str]:
         """The words that narrow what one of the texts is about."""
         return frozenset(word for each in (*self._ones, *self._others) for word, _ in each.qualifying)
+
+    @property
+    def both_reject(self) -> bool:
+        """Whether both texts, or neither, put something aside: "X rather than Y" says more than "X"."""
+        return any(each.scoped for each in self._ones) == any(each.scoped for each in self._others)
 
     @property
     def quantities_differ(self) -> bool:

@@ -15,6 +15,8 @@ from itertools import pairwise
 
 HEADING_LINE = re.compile(r"## +\S")
 
+_COMMENT_END = "-->"
+_ENDS_ENTRY = re.compile(r"##? +\S")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _TITLE = re.compile(r"## +(.*?)(?:\s+#+)?\s*$")
 _CONSOLIDATED = re.compile(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
@@ -84,6 +86,14 @@ def without(text: str, slugs: Collection[str]) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
+def without_entry(text: str, title: str, body: str) -> str:
+    """The file without the first entry of exactly these words: slugs of one title change when one of them leaves."""
+    for entry in read_staging(text).entries:
+        if (entry.title, entry.body) == (title, body):
+            return without(text, {entry.slug})
+    return text
+
+
 def with_entry(text: str, title: str, body: str) -> str:
     """The file with one more entry at its end."""
     entry = f"## {title}\n\n{body.strip()}\n" if body.strip() else f"## {title}\n"
@@ -103,24 +113,47 @@ def marked_consolidated(text: str, day: date) -> str:
     return (f"{head}\n\n" if head else "") + mark + (f"\n{rest}\n" if rest else "")
 
 
+def closed(body: str) -> str:
+    """A body that cannot end its entry early nor run on into the next: headings deeper, fences and comments closed."""
+    lines = lines_of(body)
+    for at in headings(lines, _ENDS_ENTRY):
+        lines[at] = "### " + lines[at].lstrip("#").strip()
+    _, still_open = _walk(lines)
+    return "\n".join([*lines, still_open] if still_open else lines)
+
+
+def unmarked(preamble: str) -> str:
+    """A preamble without the day of the last consolidation."""
+    return _CONSOLIDATED.sub("", preamble + "\n")
+
+
 def headings(lines: list[str], pattern: re.Pattern[str] = HEADING_LINE) -> list[int]:
-    """Which lines are headings of a kind: not those inside a fence or a comment."""
+    """Which lines are headings of a kind."""
+    return [at for at in text_lines(lines) if pattern.match(lines[at])]
+
+
+def text_lines(lines: list[str]) -> list[int]:
+    """Which lines are neither inside a fence nor inside a comment, nor open one."""
+    return _walk(lines)[0]
+
+
+def _walk(lines: list[str]) -> tuple[list[int], str]:
+    """The lines of text, and what would close the fence or comment that is open at the end."""
     found: list[int] = []
-    fence = ""
-    commented = False
+    closing = ""
     for at, line in enumerate(lines):
-        if fence:
-            if re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}\s*", line):
-                fence = ""
-        elif commented:
-            commented = "-->" not in line
+        if closing == _COMMENT_END:
+            closing = "" if _COMMENT_END in line else closing
+        elif closing:
+            run = line.strip()
+            closing = "" if len(run) >= len(closing) and run == closing[0] * len(run) else closing
         elif match := _FENCE.match(line):
-            fence = match[1]
+            closing = match[1]
         elif line.lstrip().startswith("<!--"):
-            commented = "-->" not in line
-        elif pattern.match(line):
+            closing = "" if _COMMENT_END in line else _COMMENT_END
+        else:
             found.append(at)
-    return found
+    return found, closing
 
 
 def lines_of(text: str) -> list[str]:

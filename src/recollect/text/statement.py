@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.text.quantities import Quantity, take_quantities
-from recollect.text.stems import WEAK, qualifying, stem_of, words_of
+from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
+
+# A rule is short. The bounds keep the cost of a text that is none linear.
+TEXT_LIMIT = 50_000
+SENTENCE_LIMIT = 1_000
+SENTENCES = 200
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE_END = re.compile(r"\s*;\s*|:\s+|,?\s+but\s+|\s+[—–-]\s+")
@@ -25,6 +30,7 @@ _SPELLINGS = (
     ("can't", "can not"),
     ("cannot", "can not"),
     ("n't", " not"),
+    ("no longer", "not"),
     ("time out", "timeout"),
 )
 
@@ -35,7 +41,8 @@ _NEGATION = re.compile(
 )
 # "X rather than Y for Z": Y ends where what both share begins.
 _REJECTED = re.compile(
-    r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)(.*?)"
+    r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)"
+    r"(?: (?:in|on|at|for|by|with|from|to)\b)?(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
 _REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
@@ -64,7 +71,7 @@ class Statement:
     earlier: frozenset[str]
     later: frozenset[str]
     quantities: frozenset[Quantity]
-    qualifying: frozenset[tuple[str, str]]  # see `stems.qualifying`
+    qualifying: frozenset[tuple[str, str]]  # see `rule_words.qualifying`
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -75,11 +82,12 @@ class Statement:
 @lru_cache(maxsize=4096)
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
-    plain = text.replace("\u2019", "'").lower()
+    plain = text[:TEXT_LIMIT].replace("\u2019", "'").lower()
     for short, full in _SPELLINGS:
         plain = plain.replace(short, full)
     plain = _SWITCH.sub(lambda match: "enabled" if "on" in match.groups() else "disabled", plain)
-    read = (_read(part.strip(" .!?-*#>\t\r")) for part in _SENTENCE_END.split(plain))
+    parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
+    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
     return tuple(one for one in read if one.signs or one.quantities)
 
 

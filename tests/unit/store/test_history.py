@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.store.history import NoHistory, Repository
+from recollect.core.errors import NoHistory
+from recollect.store.history import Repository
 from recollect.text.ripeness import aged
 from recollect.text.staging import lines_of, read_staging
 from repos import Repo

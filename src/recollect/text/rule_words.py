@@ -1,11 +1,13 @@
-"""Words down to what comparing needs: which carry meaning in a rule, their stems, some same-meaning ones.
+"""The words of a rule: which carry meaning, which only narrow it, which mean the same.
 
-Deliberately small and symmetric: a stem is only ever compared with another stem, never shown or stored.
+Deliberately small and symmetric: a stem from here is only ever compared with another, never shown or stored.
 """
 
 import re
 from functools import lru_cache
 from itertools import pairwise
+
+from recollect.text.stem import stem
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
 _TOKEN = re.compile(r"[\w./'-]+|,")
@@ -43,7 +45,7 @@ longer above exceed | max maximum most | min minimum least | call invoke | finis
 fetch retrieve | suite test | big large | quick fast
 store save put | start begin | ship deploy | async asynchronous | sync synchronous | auth authentication
 param parameter argument | expiry expire | silent silently | straight directly | id identifier
-var variable | keep kept
+var variable | keep kept | embed embedding
 """
 
 
@@ -80,33 +82,12 @@ def _split_compound(word: str) -> list[str]:
 
 @lru_cache(maxsize=16384)
 def stem_of(word: str) -> str:
-    stem = _strip(word)
-    return _SAME.get(stem, stem)
+    root = stem(word) if word.isascii() and word.isalpha() else word
+    return _SAME.get(root, root)
 
 
-def _strip(word: str) -> str:
-    if len(word) < 4 or not word.isalpha():
-        return word
-    if word.endswith(("ies", "ied")) and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith(("sses", "shes", "ches", "xes", "zes")):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        bare = word[: -len(ending)]
-        if word.endswith(ending) and word not in _NOT_INFLECTED and _VOWEL.search(bare) and len(bare) > 2:
-            word = bare[:-1] if bare[-1] == bare[-2] and bare[-1] not in "ls" else bare
-            break
-    if len(word) > 3 and word[-1] in "ey" and word[-2] not in "aeiou":
-        word = word[:-1]
-    return word
-
-
-_VOWEL = re.compile("[aeiouy]")
-_NOT_INFLECTED = frozenset({"embed", "need", "speed", "feed", "exceed", "proceed", "shed", "string", "during"})
 _SAME = {
-    _strip(word): _strip(group.split()[0])
+    stem(word): stem(group.split()[0])
     for line in _GROUPS.splitlines()
     for group in line.split("|")
     for word in group.split()

@@ -1,0 +1,70 @@
+"""How often a learning is placed where a reader would put it: python benchmarks/routing.py FILE [--json]
+
+FILE holds {"documents": {path: text}, "entries": [{title, body, path, heading}]}; an empty path means that no
+document fits. Reports the share of entries put into the right document and under the right heading, on words alone and,
+where its extra is installed, with the embedder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.models.embed import SentenceModel, cosine, default_files
+from recollect.text.route import Alike, Placement, place
+
+
+def placements(data: dict[str, Any], alike: Alike | None) -> list[Placement]:
+    return [place(f"{entry['title']}\n{entry['body']}", data["documents"], alike=alike) for entry in data["entries"]]
+
+
+def figures(data: dict[str, Any], found: Sequence[Placement]) -> dict[str, float]:
+    pairs = list(zip(data["entries"], found, strict=True))
+    document = sum(entry["path"] == placed.path for entry, placed in pairs)
+    heading = sum((entry["path"], entry["heading"]) == (placed.path, placed.heading) for entry, placed in pairs)
+    return {"document": round(document / len(pairs), 3), "heading": round(heading / len(pairs), 3)}
+
+
+def embedder() -> Alike | None:
+    """How alike texts are by the default model, each text embedded once; None without the extra."""
+    files = default_files()
+    if files is None:
+        return None
+    model = SentenceModel(files)
+    known: dict[str, Any] = {}
+
+    def alike(text: str, others: Sequence[str]) -> list[float]:
+        new = [each for each in dict.fromkeys([text, *others]) if each not in known]
+        known.update(zip(new, model.embed(new), strict=True))
+        return [cosine(known[text], known[other]) for other in others]
+
+    return alike
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--misses", action="store_true")
+    given = parser.parse_args(arguments)
+    data = json.loads(given.file.read_text("utf-8"))
+    ways = {"words": placements(data, None)}
+    if alike := embedder():
+        ways["embedder"] = placements(data, alike)
+    if given.json:
+        print(json.dumps({way: figures(data, found) for way, found in ways.items()}, indent=2))
+        return
+    for way, found in ways.items():
+        share = figures(data, found)
+        print(f"{way:9} document {share['document']:.3f}  heading {share['heading']:.3f}  of {len(found)} entries")
+        for entry, placed in zip(data["entries"], found, strict=True):
+            if given.misses and (entry["path"], entry["heading"]) != (placed.path, placed.heading):
+                print(f"  {entry['title']!r}: {placed.kind} {placed.path}#{placed.heading} {placed.score}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,67 @@
+"""What a new learning does to those that say otherwise: replaced in so many words, or put before a person.
+
+Only titles and actions are held against each other: they state the rule, the rest tells where it came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from recollect.core.actor import TRUSTS
+from recollect.store import escalations, events
+from recollect.store import learnings as rows
+from recollect.text.compare import Comparison, contradiction, supersession
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Context, Tx
+    from recollect.core.learning import Learning
+
+KIND = "contradiction"
+DOUBTFUL = 0.6  # overlap from which an unsure contradiction is worth a person's time
+
+
+def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
+    """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
+    for old in known:
+        replaced = supersession(_rule(new), _rule(old))
+        if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
+            _supersede(tx, ctx, old, new, replaced, change)
+            continue
+        conflict = contradiction(_rule(new), _rule(old))
+        if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
+            escalations.raise_once(
+                tx,
+                kind=KIND,
+                subject=new.id,
+                other=old.id,
+                reason=f"{conflict.reason}, {'sure' if conflict.holds else 'unsure'}",
+                detail={"new": new.title, "old": old.title, "score": conflict.score},
+                at=ctx.clock.now(),
+            )
+
+
+def _may_replace(new: Learning, old: Learning) -> bool:
+    """What is pinned stays, and nobody replaces the word of somebody who is trusted more."""
+    return not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
+
+
+def _rule(learning: Learning) -> str:
+    return f"{learning.title}\n{learning.action}"
+
+
+def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:
+    after = replace(old, status="superseded", superseded_by=new.id, version=old.version + 1, updated_at=ctx.clock.now())
+    rows.save(tx, after, expect=old.version)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=old.id,
+        what="learning.superseded",
+        old={"status": old.status, "superseded_by": old.superseded_by},
+        new={"status": "superseded", "superseded_by": new.id},
+        reason=f"{new.id} says so ({found.reason})",
+    )

@@ -1,0 +1,161 @@
+"""Staging a learning: one more H2 section at the end of the staging file, past the quality gate.
+
+What is refused is still counted, because an incident that keeps happening is worth a rule one day. The file is the home
+of staged learnings; their passages are derived from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput, Rejected, Stale
+from recollect.core.passage import Passage
+from recollect.store import events, passages
+from recollect.store.files import content_hash
+from recollect.text import quality
+from recollect.text.compare import redundancy
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+from recollect.text.staging import Entry, closed, read_staging, slug_of, with_entry
+
+KIND = "staged"
+TITLE_LIMIT = 200
+BODY_LIMIT = 20_000
+TRIES = 20
+
+_BEGINNING = """\
+# Learnings
+
+Jotted between hand-offs, one `##` section each. `recollect consolidate` moves what has proved itself on.
+
+---
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """A staged learning as it was written; `repeated` when an entry already said so and none was added."""
+
+    id: str
+    title: str
+    body: str
+    repeated: bool
+    redacted: tuple[str, ...]
+
+
+def stage(ctx: Context, title: str, body: str = "") -> Staged:
+    """Append a learning to the staging file, or say how to rephrase it."""
+    found = [redact(clean(text)) for text in (title, body)]
+    title, body = " ".join(found[0].text.split()), closed(found[1].text.strip())
+    redacted = (*found[0].kinds, *found[1].kinds)
+    _check(title, body)
+    verdict = quality.check(title, body)
+    if not verdict.passes:
+        seen = _count_rejected(ctx, title, verdict.flaw or "")
+        again = f" Seen {seen} times." if seen > 1 else ""
+        raise Rejected(f"not staged: {verdict.why}. {verdict.rephrase} The incident was counted.{again}")
+    entry, repeated = _append(ctx, title, body)
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=id_of(entry),
+            what="staged.recurred" if repeated else "staged.added",
+            new={"title": title},
+            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+        )
+        passages.put(tx, passage_of(ctx, tx, entry))
+    return Staged(id=id_of(entry), title=entry.title, body=entry.body, repeated=repeated, redacted=redacted)
+
+
+def id_of(entry: Entry) -> str:
+    return f"{KIND}/{entry.slug}"
+
+
+def read_file(ctx: Context) -> str:
+    """The staging file, empty when there is none."""
+    return ctx.worktree.read(ctx.settings.staging.file) or ""
+
+
+def change_file(ctx: Context, change: Callable[[str], str]) -> str:
+    """Rewrite the staging file by a function of its text; somebody else's change in between is kept."""
+    path = ctx.settings.staging.file
+    for _ in range(TRIES):
+        before = ctx.worktree.read(path)
+        after = change(before or "")
+        if after == (before or ""):
+            return after
+        try:
+            ctx.worktree.replace(path, after, expect="" if before is None else content_hash(before))
+            return after
+        except Stale:
+            continue
+    raise Stale(f"{path} is being changed all the time by somebody else; try again")
+
+
+def refresh_passages(ctx: Context) -> None:
+    """Make what is searched equal to the file, which people and agents also edit by hand."""
+    entries = read_staging(read_file(ctx)).entries
+    with ctx.db.write(ctx.space) as tx:
+        for gone in set(passages.ids_of(tx, KIND)) - {id_of(entry) for entry in entries}:
+            passages.remove(tx, gone)
+        for entry in entries:
+            passages.put(tx, passage_of(ctx, tx, entry))
+
+
+def passage_of(ctx: Context, tx: Tx, entry: Entry) -> Passage:
+    """How a staged entry is searched. One that was written by hand has no time: only git knows it."""
+    staged_at = next((event.at for event in events.of(tx, id_of(entry)) if event.what == "staged.added"), 0)
+    return Passage(
+        id=id_of(entry),
+        kind=KIND,
+        title=entry.title,
+        lines=tuple(line for line in entry.body.split("\n") if line.strip()),
+        at=staged_at,
+        trust="agent",  # anybody who can write to the project can write the file
+        thread=ctx.settings.staging.file,
+        position=entry.first,
+    )
+
+
+def _append(ctx: Context, title: str, body: str) -> tuple[Entry, bool]:
+    repeated: list[Entry] = []
+
+    def change(text: str) -> str:
+        repeated[:] = [entry for entry in read_staging(text).entries if _same(entry, title, body)][:1]
+        return text if repeated else with_entry(text or _BEGINNING, title, body)
+
+    after = change_file(ctx, change)
+    return (repeated[0], True) if repeated else (read_staging(after).entries[-1], False)
+
+
+def _same(entry: Entry, title: str, body: str) -> bool:
+    whole = redundancy(f"{entry.title}. {entry.body}", f"{title}. {body}").holds
+    return whole or (not body and redundancy(entry.title, title).holds)
+
+
+def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
+    subject = f"{KIND}/{slug_of(title)}"
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=subject,
+            what="staged.rejected",
+            new={"title": title},
+            reason=flaw,
+        )
+        return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
+
+
+def _check(title: str, body: str) -> None:
+    if not title:
+        raise BadInput("a staged learning needs a title that says the rule")
+    if len(title) > TITLE_LIMIT:
+        raise BadInput(f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into --body")
+    if len(body) > BODY_LIMIT:
+        raise BadInput(f"body has {len(body):,} characters; {BODY_LIMIT:,} is the most. Keep the rest in the log")

@@ -1,0 +1,155 @@
+"""Commands about staged learnings: ages, stage, consolidate, promote, restore-entry, refactor, index, merge-driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.cli.output import common, emit
+from recollect.cli.printing import read_stdin
+from recollect.core.errors import BadInput, NoHistory
+from recollect.distil.report import Consolidation
+from recollect.distil.staged import Ages
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--summary", is_flag=True, help="One line instead of the list.")
+@common
+def ages(file: str | None, summary: bool, project: str | None, as_json: bool) -> None:
+    """Say how old each staged learning is, oldest first, in active days: days with a commit.
+
+    FILE is relative to the project and is the setting staging.file when not given.
+    """
+    with open_memory(project) as memory:
+        found = memory.staging.ages(file)
+    report = {
+        "file_lines": found.file_lines,
+        "last_consolidation": found.last_consolidation and found.last_consolidation.isoformat(),
+        "entries": [
+            {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat()} for one in found.entries
+        ],
+    }
+    emit(report, _summary(found) if summary else _report(found), as_json=as_json)
+
+
+@click.command()
+@click.argument("title")
+@click.option("--body", help="Why, how, where; - reads standard input.")
+@common
+def stage(title: str, body: str | None, project: str | None, as_json: bool) -> None:
+    """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
+    text = read_stdin() if body == "-" else body or ""
+    with open_memory(project) as memory:
+        staged = memory.staging.stage(title, text)
+    said = f"{staged.id} already says so" if staged.repeated else f"staged {staged.id}"
+    if staged.redacted:
+        said += f" (redacted: {', '.join(staged.redacted)})"
+    emit(staged, said, as_json=as_json)
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Change nothing; print the diff.")
+@common
+def consolidate(dry_run: bool, project: str | None, as_json: bool) -> None:
+    """Move staged learnings that have proved themselves into the permanent documents, when that is due.
+
+    Nothing due is fine, and so is a repository that cannot say how old an entry is: a hand-off goes on either way.
+    """
+    with open_memory(project) as memory:
+        try:
+            run = memory.staging.consolidate(dry_run=dry_run)
+        except NoHistory as unknown:
+            run = Consolidation(due=False, trigger="none", reason=str(unknown))
+    emit(run, _said(run, dry_run=dry_run), as_json=as_json)
+
+
+@click.command("restore-entry")
+@click.argument("entry")
+@common
+def restore_entry(entry: str, project: str | None, as_json: bool) -> None:
+    """Stage an entry again that left the staging file: consolidated, superseded, redundant or promoted."""
+    with open_memory(project) as memory:
+        back = memory.staging.restore(entry)
+    said = f"{back.title!r} is staged again"
+    if back.taken_out_of:
+        said += f", and taken out of {back.taken_out_of}"
+    emit(back, f"{said}; {back.note}" if back.note else said, as_json=as_json)
+
+
+@click.command()
+@click.argument("file")
+@common
+def refactor(file: str, project: str | None, as_json: bool) -> None:
+    """Split a permanent document at its headings into files of a readable size; links and index follow."""
+    with open_memory(project) as memory:
+        done = memory.staging.refactor(file)
+    emit(done, "\n".join(f"wrote {path}" for path in done.written), as_json=as_json)
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
+@common
+def index(check: bool, project: str | None, as_json: bool) -> int:
+    """Write the memory index again from the permanent documents."""
+    with open_memory(project) as memory:
+        state = memory.staging.index(check=check)
+    lines = [f"{problem.fault}: {problem.line}" for problem in state.problems]
+    ended = f"wrote {state.path}" if state.written else f"{state.path} is {'wrong' if lines else 'right'}"
+    emit(state, "\n".join([*lines, ended]), as_json=as_json)
+    return 1 if check and lines else 0
+
+
+@click.command("merge-driver")
+@click.argument("base", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("ours", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("theirs", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", required=False)
+def merge_driver(base: Path, ours: Path, theirs: Path, path: str | None) -> int:
+    """Merge two versions of the staging file entry by entry; git calls it (`recollect init --merge-driver`)."""
+    from recollect.store.files import write_path
+    from recollect.text.merge import merge_staging
+
+    try:
+        texts = [each.read_text("utf-8") for each in (base, ours, theirs)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot merge {path or ours}: {error}") from None
+    merged = merge_staging(*texts)
+    write_path(ours, merged.text)
+    for title in merged.conflicts:
+        click.echo(f"recollect: both sides changed {title!r} in {path or ours}", err=True)
+    return 1 if merged.conflicts else 0
+
+
+def _report(found: Ages) -> str:
+    rows = [
+        f"- {_days(one.age)} — {one.title}" + (f" (added {one.added})" if one.added else "") for one in found.entries
+    ]
+    return "\n".join(["# Staged learnings", "", _summary(found), "", *(rows or ["None."])])
+
+
+def _summary(found: Ages) -> str:
+    last = found.last_consolidation
+    oldest = max((one.age for one in found.entries if one.age is not None), default=None)
+    return (
+        f"{len(found.entries)} entries in {found.file_lines} lines; "
+        f"oldest {_days(oldest)}; last consolidation {last or 'never'}"
+    )
+
+
+def _days(age: int | None) -> str:
+    if age is None:
+        return "not committed"
+    return "1 active day" if age == 1 else f"{age} active days"
+
+
+def _said(run: Consolidation, *, dry_run: bool) -> str:
+    if not run.due:
+        return f"nothing to consolidate: {run.reason}"
+    if dry_run:
+        return run.diff or "nothing would change"
+    lines = [f"{one.fate}: {one.title} ({one.where})" for one in run.outcomes]
+    lines += [f"escalated: {line}" for line in run.escalations]
+    return "\n".join([*lines, run.report] if run.report else lines)

@@ -1,0 +1,279 @@
+"""Consolidation: staged learnings that have proved themselves go into the permanent documents.
+
+In order: supersession, contradiction, redundancy, quality, route, write, report. An entry is placed whole or not at
+all: the document is written first, then its event, then the staging file loses exactly that entry; a run that was cut
+off in between is recognised by the text it placed. Nothing is dropped without a record (`restore`), and nothing that
+only a person may settle stops the rest.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field, replace
+
+from recollect.capture.stage import change_file, refresh_passages
+from recollect.core.context import Context
+from recollect.core.errors import NotFound, Refused
+from recollect.distil import documents, known, report
+from recollect.distil.known import Finding
+from recollect.distil.removal import record_recurrence, record_removed, was_restored
+from recollect.distil.report import Consolidation, Fate, Outcome
+from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
+from recollect.models.meaning import Alike, alike
+from recollect.store import escalations, leases
+from recollect.text import quality
+from recollect.text.documents import holds_block, rendered_entry, with_block
+from recollect.text.ripeness import Aged, Plan
+from recollect.text.route import place
+from recollect.text.staging import marked_consolidated, without, without_entry
+
+LEASE_SECONDS = 600
+CONTRADICTION, VAGUE, SIZE, LIMIT = "staged-contradiction", "staged-vague", "staging-size", "file-limit"
+KEEP_OLD = "keep-old"
+
+
+def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
+    """Do what is due. With `dry_run` nothing is written and `diff` says what would be."""
+    if dry_run:
+        return _consolidate(ctx, dry_run=True)
+    lease = leases.take(ctx, "consolidate", seconds=LEASE_SECONDS)
+    if lease is None:
+        return Consolidation(due=False, trigger="none", reason="another process is consolidating")
+    try:
+        return _consolidate(ctx, dry_run=False)
+    finally:
+        leases.release(ctx, lease)
+
+
+def due(ctx: Context) -> Plan:
+    """Only the two tests: what a consolidation would take up now."""
+    return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), {})
+
+
+def _consolidate(ctx: Context, *, dry_run: bool) -> Consolidation:
+    try:
+        file = read_with_history(ctx, ctx.settings.staging.file)
+    except NotFound as missing:
+        return Consolidation(due=False, trigger="none", reason=str(missing))
+    made = planned(ctx, file, {})
+    if made.trigger == "none":
+        return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
+    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load(ctx), alike=alike(ctx))
+    if made.short:
+        if made.trigger == "size":
+            run.escalate(
+                SIZE, file.path, _since(file), f"{made.reason}, but fewer than {thresholds(ctx).batch} entries are ripe"
+            )
+        done = Consolidation(
+            due=made.trigger == "size",
+            trigger=made.trigger,
+            reason=f"{made.reason}; too few ripe entries",
+            held=made.held,
+        )
+        return replace(done, escalations=tuple(run.escalations))
+    for entry in made.batch:
+        run.outcomes.append(run.settle(entry))
+    return run.finish(made)
+
+
+def _since(file: StagingFile) -> str:
+    return file.last_consolidation.isoformat() if file.last_consolidation else "never"
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """One consolidation while it goes on: the documents as they were and as they are, and what was done so far."""
+
+    ctx: Context
+    file: StagingFile
+    dry_run: bool
+    documents: dict[str, str]
+    alike: Alike | None
+    started: dict[str, str] = field(init=False)
+    outcomes: list[Outcome] = field(default_factory=list)
+    splits: list[str] = field(default_factory=list)
+    escalations: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.started = dict(self.documents)
+
+    # Deciding
+
+    def settle(self, one: Aged) -> Outcome:
+        entry = one.entry
+        if path := self._placed_before(one):
+            return self._leave(one, "consolidated", path, "was placed by a run that was cut off")
+        others = [other for other in self.file.entries if other.entry.slug not in self._gone()]
+        if newer := known.superseding(one, others):
+            if not was_restored(self.ctx, entry.slug):
+                return self._leave(one, "superseded", newer.known.id, newer.reason, newer)
+            return self._ask(one, newer)
+        pieces = [*known.in_documents(self.documents), *known.in_learnings(self.ctx, entry)]
+        if (conflict := known.contradicting(self.ctx, entry, pieces)) and (asked := self._contradicted(one, conflict)):
+            return asked
+        older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
+        if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
+            return self._leave(one, "redundant", same.known.id, same.reason, same)
+        verdict = quality.check(entry.title, entry.body)
+        if not verdict.passes and not self._accepted(VAGUE, entry.slug, ""):
+            self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{verdict.why}. {verdict.rephrase}", title=entry.title)
+            return self._stay(one, "vague", f"staged/{entry.slug}", verdict.why)
+        return self._place(one)
+
+    def _contradicted(self, one: Aged, found: Finding) -> Outcome | None:
+        """Ask a person once; go by what they said before."""
+        settled = self._resolution(CONTRADICTION, one.entry.slug, found.known.id)
+        if settled == KEEP_OLD:
+            return self._leave(one, "redundant", found.known.id, "a person kept what was known", found)
+        return None if settled else self._ask(one, found)
+
+    def _ask(self, one: Aged, found: Finding) -> Outcome:
+        reason = f"{found.reason}, {'sure' if found.sure else 'unsure'}"
+        self.escalate(
+            CONTRADICTION,
+            f"staged/{one.entry.slug}",
+            found.known.id,
+            reason,
+            new=one.entry.title,
+            known=found.known.title,
+            score=found.score,
+        )
+        return self._stay(one, "contradiction", found.known.id, reason, found.score)
+
+    # Placing
+
+    def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
+        entry = one.entry
+        placed = place(f"{entry.title}\n{entry.body}", self.documents, alike=self.alike)
+        if placed.kind == "new file":
+            path = documents.new_path(self.ctx, _file_name(entry.slug), self.documents)
+            return self._write(one, path, f"# {entry.title}\n" + (f"\n{entry.body}\n" if entry.body else ""), "")
+        text = self.documents[placed.path]
+        if self._mixed(placed.path):
+            return self._stay(one, "refused", placed.path, f"{placed.path} has changes that are not committed")
+        if documents.is_full(self.ctx, text) and not split_before:
+            try:
+                self._split(placed.path)
+            except Refused as refused:
+                self.escalate(LIMIT, placed.path, "", str(refused))
+                return self._stay(one, "file limit", placed.path, str(refused))
+            return self._place(one, split_before=True)
+        level = 3 if placed.heading else 2
+        block = rendered_entry(entry.title, entry.body, level)
+        return self._write(one, placed.path, with_block(text, block, placed.heading or None), placed.heading)
+
+    def _write(self, one: Aged, path: str, text: str, heading: str) -> Outcome:
+        changed = {path: text}
+        if not self.dry_run:
+            documents.write(self.ctx, changed, self.documents, last=path)
+        self.documents |= changed
+        where = f"{path}#{heading}" if heading else path
+        return self._leave(
+            one, "consolidated", where, "new document" if path not in self.started else "nearest in meaning"
+        )
+
+    def _split(self, path: str) -> None:
+        changed = documents.split_of(self.ctx, path, self.documents, self.started)
+        if not self.dry_run:
+            documents.write(self.ctx, changed, self.documents, last=path)
+        parts = [name for name in changed if name not in self.documents]
+        self.documents |= changed
+        self.splits.append(f"{path} into {', '.join(parts)}")
+
+    def _mixed(self, path: str) -> bool:
+        """Whether a document held somebody's uncommitted work when the run began; what we add is ours."""
+        return path in self.started and documents.uncommitted(self.ctx, path, self.started[path])
+
+    def _placed_before(self, one: Aged) -> str:
+        """Where an earlier run put this entry before it could take it out of the staging file."""
+        entry = one.entry
+        blocks = [rendered_entry(entry.title, entry.body, level) for level in (1, 2, 3)]
+        for path, text in self.documents.items():
+            if entry.body and any(holds_block(text, block) for block in blocks):
+                return path
+        return ""
+
+    # Recording
+
+    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Finding | None = None) -> Outcome:
+        outcome = Outcome(
+            slug=one.entry.slug,
+            title=one.entry.title,
+            fate=fate,
+            where=where,
+            reason=reason,
+            score=found.score if found else 0.0,
+        )
+        if not self.dry_run:
+            record_removed(self.ctx, one.entry, outcome)
+            if fate == "redundant" and found:
+                record_recurrence(self.ctx, found.known, one.entry)
+            change_file(self.ctx, lambda text: without_entry(text, one.entry.title, one.entry.body))
+        return outcome
+
+    def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> Outcome:
+        return Outcome(slug=one.entry.slug, title=one.entry.title, fate=fate, where=where, reason=reason, score=score)
+
+    def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
+        """Raise a matter once; a dry run only says that it would."""
+        if not self.dry_run:
+            with self.ctx.db.write(self.ctx.space) as tx:
+                escalations.raise_once(
+                    tx, kind=kind, subject=subject, other=other, reason=reason, detail=detail, at=self.ctx.clock.now()
+                )
+        self.escalations.append(f"{kind}: {subject}{' and ' + other if other else ''}: {reason}")
+
+    def _resolution(self, kind: str, slug: str, other: str) -> str:
+        with self.ctx.db.read(self.ctx.space) as tx:
+            matter = escalations.find(tx, kind=kind, subject=f"staged/{slug}", other=other)
+        return (matter.resolution or "") if matter else ""
+
+    def _accepted(self, kind: str, slug: str, other: str) -> bool:
+        return self._resolution(kind, slug, other) in ("keep-new", "keep-both")
+
+    def _gone(self) -> set[str]:
+        return {outcome.slug for outcome in self.outcomes if outcome.left}
+
+    # Ending
+
+    def finish(self, made: Plan) -> Consolidation:
+        ctx, gone = self.ctx, self._gone()
+        done = Consolidation(
+            due=True,
+            trigger=made.trigger,
+            reason=made.reason,
+            outcomes=tuple(self.outcomes),
+            held=made.held,
+            splits=tuple(self.splits),
+            escalations=tuple(self.escalations),
+        )
+        if self.dry_run:
+            return replace(done, diff=self._diff(gone))
+        if gone:
+            change_file(ctx, lambda text: marked_consolidated(text, today(ctx)))
+        refresh_passages(ctx)
+        index = documents.write_index(ctx)
+        changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
+        done = replace(done, index_changes=changes, report=ctx.settings.consolidate.report)
+        ctx.worktree.replace(done.report, report.rendered(done, today(ctx)))
+        return done
+
+    def _diff(self, gone: set[str]) -> str:
+        staging = without(self.file.text, gone)
+        changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
+        changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
+        return "".join(
+            _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
+        )
+
+
+def _unified(path: str, before: str, after: str) -> str:
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
+def _file_name(slug: str) -> str:
+    """A short name for a new document: the first words of the title."""
+    return "-".join(slug.split("-")[:5])

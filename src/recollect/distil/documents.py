@@ -1,0 +1,154 @@
+"""The permanent documents of the worktree: which there are, splitting a long one, keeping the memory index true.
+
+Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with changes that nobody committed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from recollect.core.context import Context
+from recollect.core.errors import NotFound, Refused
+from recollect.store.files import content_hash
+from recollect.text.memory_index import Problem, check_index, make_index
+from recollect.text.split import Split, relinked, split
+from recollect.text.staging import lines_of
+
+_NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refactored:
+    """What a split made: every file it wrote, by path."""
+
+    path: str
+    written: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexState:
+    """The memory index: what is, or was, wrong with it, and whether it was written."""
+
+    path: str
+    problems: tuple[Problem, ...]
+    written: bool
+
+
+def load(ctx: Context) -> dict[str, str]:
+    """Every permanent document by path."""
+    found: dict[str, str] = {}
+    for glob in ctx.settings.consolidate.documents.split(","):
+        pattern = glob.strip()
+        if not pattern:
+            continue
+        matches = _glob(pattern)
+        for path in ctx.worktree.paths(_fixed_folder(pattern)):
+            if matches.fullmatch(path) and not _NEVER.search(path) and path not in _ours(ctx):
+                found[path] = ctx.worktree.read(path) or ""
+    return found
+
+
+def new_path(ctx: Context, slug: str, taken: Iterable[str]) -> str:
+    """A path for a new document, in the first folder that the settings name."""
+    folder = _fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
+    used = set(taken)
+    number, path = 2, f"{folder}/{slug}.md".lstrip("/")
+    while path in used or ctx.worktree.read(path) is not None:
+        path, number = f"{folder}/{slug}-{number}.md".lstrip("/"), number + 1
+    return path
+
+
+def uncommitted(ctx: Context, path: str, text: str) -> bool:
+    """Whether a document differs from what HEAD has, so that a diff of ours would be mixed with somebody's."""
+    return ctx.git.committed(path) != text.replace("\r\n", "\n")
+
+
+def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Mapping[str, str]) -> dict[str, str]:
+    """Every file that changes when a document is split: its parts, itself, and documents that link to it.
+
+    `started` are the documents before anything of ours: what is not committed in those is somebody else's.
+    """
+    done = _split(ctx, path, documents)
+    if done is None:
+        raise Refused(f"{path} has no H2 or H3 headings to split it at; give it some, or split it by hand")
+    changed = dict(done.files)
+    for other, text in documents.items():
+        if other not in changed and (after := relinked(text, other, done.moved)) != text:
+            changed[other] = after
+    mixed = [name for name in changed if name in started and uncommitted(ctx, name, started[name])]
+    if mixed:
+        raise Refused(f"{', '.join(mixed)} has changes that are not committed; commit them, then split {path}")
+    return changed
+
+
+def refactor(ctx: Context, path: str) -> Refactored:
+    """Split one document on demand, fix links to it, and write the index again."""
+    documents = load(ctx)
+    if path not in documents:
+        raise NotFound(f"{path} is not one of the permanent documents (setting consolidate.documents)")
+    changed = split_of(ctx, path, documents, documents)
+    write(ctx, changed, documents, last=path)
+    write_index(ctx)
+    return Refactored(path=path, written=tuple(changed))
+
+
+def write(ctx: Context, changed: Mapping[str, str], before: Mapping[str, str], *, last: str) -> None:
+    """Write documents, the one that others were taken out of last: a crash leaves text twice, never nowhere."""
+    for path in [*(each for each in changed if each != last), last]:
+        text = changed[path]
+        if ctx.worktree.read(path) == text:
+            continue  # a run that was cut off had come this far
+        expect = content_hash(before[path]) if path in before else ""
+        ctx.worktree.replace(path, text, expect=expect)
+
+
+def check(ctx: Context) -> IndexState:
+    """What is wrong with the memory index, without touching it."""
+    at = ctx.settings.consolidate.index
+    found = check_index(ctx.worktree.read(at) or "", load(ctx), at)
+    return IndexState(path=at, problems=tuple(found), written=False)
+
+
+def write_index(ctx: Context) -> IndexState:
+    """Make the memory index what the documents say."""
+    at = ctx.settings.consolidate.index
+    before, documents = ctx.worktree.read(at), load(ctx)
+    after = make_index(documents, at)
+    if before == after or (before is None and not documents):
+        return IndexState(path=at, problems=(), written=False)
+    problems = check_index(before or "", documents, at)
+    ctx.worktree.replace(at, after, expect="" if before is None else content_hash(before))
+    return IndexState(path=at, problems=tuple(problems), written=True)
+
+
+def is_full(ctx: Context, text: str) -> bool:
+    return len(lines_of(text)) >= ctx.settings.consolidate.file_limit
+
+
+def _split(ctx: Context, path: str, documents: Mapping[str, str]) -> Split | None:
+    limits = ctx.settings.consolidate
+    done = split(path, documents[path], least=limits.split_least, most=limits.split_most)
+    foreign = done and any(documents.get(name, text) != text for name, text in done.files.items() if name != path)
+    if not foreign:
+        return done  # also when a run that was cut off wrote some of the parts
+    return split(path, documents[path], taken=documents, least=limits.split_least, most=limits.split_most)
+
+
+def _ours(ctx: Context) -> set[str]:
+    return {ctx.settings.staging.file, ctx.settings.consolidate.index, ctx.settings.consolidate.report}
+
+
+def _fixed_folder(glob: str) -> str:
+    """The part of a glob that names a folder."""
+    parts = glob.split("/")[:-1]
+    fixed = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
+    return "/".join(parts[:fixed])
+
+
+def _glob(glob: str) -> re.Pattern[str]:
+    translated = ""
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob):
+        translated += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token) or re.escape(token)
+    return re.compile(translated)

@@ -1,0 +1,177 @@
+"""The record of every entry that left the staging file, and the way back.
+
+An event per entry holds its whole text and where it went. `restore` writes it back and, when it had been placed in a
+document and stands there unchanged, takes it out again. Knows nothing about why an entry left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from recollect.capture.learn import Captured, learn
+from recollect.capture.stage import change_file, read_file, refresh_passages
+from recollect.core.context import Context
+from recollect.core.errors import NotFound, Refused
+from recollect.core.event import Event
+from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.distil.known import Known
+from recollect.distil.report import Outcome
+from recollect.store import events, passages
+from recollect.store import learnings as learning_rows
+from recollect.store.files import content_hash
+from recollect.text.documents import rendered_entry, without_block
+from recollect.text.staging import Entry, read_staging, with_entry, without_entry
+
+REMOVED = "staged.removed"
+RESTORED = "staged.restored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """An entry that is staged again; `taken_out_of` names the document it was in, empty when it stays there."""
+
+    id: str
+    title: str
+    taken_out_of: str
+    note: str
+
+
+def record_removed(ctx: Context, entry: Entry, outcome: Outcome) -> None:
+    """Keep an entry whole before it leaves the file."""
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=f"staged/{entry.slug}",
+            what=REMOVED,
+            old={"title": entry.title, "body": entry.body},
+            new={"fate": outcome.fate, "where": outcome.where},
+            reason=outcome.reason,
+        )
+
+
+def record_recurrence(ctx: Context, known: Known, entry: Entry) -> None:
+    """What was said again counts for more: a learning's recurrence, or an event for a document's section."""
+    with ctx.db.write(ctx.space) as tx:
+        what, old, new = "document.recurred", {}, {}
+        if known.id.startswith("learn_"):
+            learning = learning_rows.get(tx, known.id)
+            after = replace(
+                learning, recurrence=learning.recurrence + 1, version=learning.version + 1, updated_at=ctx.clock.now()
+            )
+            learning_rows.save(tx, after, expect=learning.version)
+            what, old, new = (
+                "learning.recurred",
+                {"recurrence": learning.recurrence},
+                {"recurrence": after.recurrence},
+            )
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=known.id,
+            what=what,
+            old=old,
+            new={**new, "title": entry.title},
+            reason=f"staged/{entry.slug} said the same",
+        )
+
+
+def was_restored(ctx: Context, slug: str) -> bool:
+    """Whether somebody brought this entry back: then the machine does not drop it a second time."""
+    with ctx.db.read(ctx.space) as tx:
+        return any(event.what == RESTORED for event in events.of(tx, f"staged/{slug}"))
+
+
+def restore(ctx: Context, slug: str) -> Restored:
+    """Stage an entry again that left the file, word for word."""
+    slug = slug.removeprefix("staged/")
+    with ctx.db.read(ctx.space) as tx:
+        event = _last_removal(events.of(tx, f"staged/{slug}"))
+    if event is None:
+        raise NotFound(f"no entry {slug!r} left the staging file that was not brought back already")
+    title, body = event.old["title"], event.old["body"]
+    if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
+        raise Refused(f"{title!r} is staged already")
+    taken_out_of, note = _take_out(ctx, event)
+    change_file(ctx, lambda text: with_entry(text, title, body))
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=f"staged/{slug}",
+            what=RESTORED,
+            new={"removal": event.seq},
+            reason=note or "asked for",
+        )
+    refresh_passages(ctx)
+    return Restored(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
+
+
+def drop(ctx: Context, slug: str, *, reason: str, where: str) -> None:
+    """Take an entry out of the staging file for good, with a record."""
+    entry = _entry(ctx, slug)
+    record_removed(
+        ctx, entry, Outcome(slug=entry.slug, title=entry.title, fate="redundant", where=where, reason=reason)
+    )
+    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+    refresh_passages(ctx)
+
+
+def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
+    """Make a staged entry a learning with confidence; it leaves the staging file."""
+    entry = _entry(ctx, slug.removeprefix("staged/"))
+    paragraphs = [part.strip() for part in entry.body.split("\n\n") if part.strip()] or [entry.title]
+    captured = learn(
+        ctx,
+        NewLearning(
+            title=entry.title[:TITLE_LIMIT].rstrip(),
+            context=context or f"Staged in {ctx.settings.staging.file}",
+            observation=paragraphs[0],
+            implication=implication or (" ".join(paragraphs[1:]) or entry.title),
+            action=action or entry.title,
+        ),
+        origin="staged",
+    )
+    record_removed(
+        ctx,
+        entry,
+        Outcome(slug=entry.slug, title=entry.title, fate="consolidated", where=captured.learning.id, reason="promoted"),
+    )
+    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+    with ctx.db.write(ctx.space) as tx:
+        passages.remove(tx, f"staged/{entry.slug}")
+    return captured
+
+
+def _entry(ctx: Context, slug: str) -> Entry:
+    entry = read_staging(read_file(ctx)).entry(slug)
+    if entry is None:
+        raise NotFound(f"no staged entry {slug!r}; `recollect ages` lists them")
+    return entry
+
+
+def _last_removal(history: list[Event]) -> Event | None:
+    """The newest removal that was not taken back yet."""
+    taken_back = {event.new["removal"] for event in history if event.what == RESTORED}
+    removals = [event for event in history if event.what == REMOVED and event.seq not in taken_back]
+    return removals[-1] if removals else None
+
+
+def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
+    path, _, _ = event.new["where"].partition("#")
+    if event.new["fate"] != "consolidated" or not path.endswith(".md"):
+        return "", ""
+    text = ctx.worktree.read(path)
+    for level in (1, 2, 3):
+        block = rendered_entry(event.old["title"], event.old["body"], level)
+        after = without_block(text, block) if text is not None else None
+        if text is not None and after is not None:
+            if after.strip():
+                ctx.worktree.replace(path, after, expect=content_hash(text))
+            else:
+                ctx.worktree.delete(path, expect=content_hash(text))
+            return path, ""
+    return "", f"{path} was changed since, so the text there stays too"

@@ -1,0 +1,73 @@
+"""The facet of staged learnings and the documents they go into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.context import Context
+
+if TYPE_CHECKING:
+    from recollect.capture.learn import Captured
+    from recollect.capture.stage import Staged
+    from recollect.distil.documents import IndexState, Refactored
+    from recollect.distil.removal import Restored
+    from recollect.distil.report import Consolidation
+    from recollect.distil.staged import Ages
+    from recollect.search.staged import StagedHit
+
+
+class Staging:
+    """Learnings between hand-offs: staged, aged, consolidated, brought back."""
+
+    def __init__(self, context: Context):
+        self._context = context
+
+    def stage(self, title: str, body: str = "") -> Staged:
+        """Append a learning to the staging file, past the quality gate."""
+        from recollect.capture.stage import stage
+
+        return stage(self._context, title, body)
+
+    def ages(self, path: str | None = None) -> Ages:
+        """How long each entry has been staged, in active days."""
+        from recollect.distil.staged import ages
+
+        return ages(self._context, path)
+
+    def search(self, query: str, *, limit: int | None = None) -> list[StagedHit]:
+        """Staged entries for any text, best first; what was edited by hand is read in first."""
+        from recollect.capture.stage import refresh_passages
+        from recollect.search.staged import search_staged
+
+        refresh_passages(self._context)
+        return search_staged(self._context, query, limit=limit)
+
+    def consolidate(self, *, dry_run: bool = False) -> Consolidation:
+        """Move what has proved itself into the permanent documents, when that is due."""
+        from recollect.distil.consolidate import consolidate
+
+        return consolidate(self._context, dry_run=dry_run)
+
+    def restore(self, entry: str) -> Restored:
+        """Stage an entry again that left the staging file."""
+        from recollect.distil.removal import restore
+
+        return restore(self._context, entry)
+
+    def promote(self, entry: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
+        """Make a staged entry a learning with confidence."""
+        from recollect.distil.removal import promote
+
+        return promote(self._context, entry, context=context, implication=implication, action=action)
+
+    def refactor(self, path: str) -> Refactored:
+        """Split a permanent document that grew too long."""
+        from recollect.distil.documents import refactor
+
+        return refactor(self._context, path)
+
+    def index(self, *, check: bool = False) -> IndexState:
+        """Write the memory index again, or only say what is wrong with it."""
+        from recollect.distil import documents
+
+        return documents.check(self._context) if check else documents.write_index(self._context)

@@ -1,0 +1,61 @@
+"""How alike texts are in meaning: embeddings, each made once and kept with the models' answers.
+
+A vector is kept under the model's name and the text's hash, so that another model never meets its vectors. Knows
+nothing about what the likeness is for.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from recollect.core.context import Context, Embedder
+from recollect.store import answers
+from recollect.store.files import content_hash
+
+KIND = "embedding"
+
+Alike = Callable[[str, Sequence[str]], list[float]]
+
+
+def alike(ctx: Context) -> Alike | None:
+    """A function that gives the cosine of a text with each of others; None when there is no embedder."""
+    embedder = ctx.models.embedder()
+    if embedder is None:
+        return None
+
+    def cosines(text: str, others: Sequence[str]) -> list[float]:
+        one, *rest = vectors(ctx, embedder, [text, *others])
+        return [float(one @ other) for other in rest]
+
+    return cosines
+
+
+def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+    """The texts' vectors, in order; what is not known yet is embedded in one batch and kept."""
+    import numpy as np
+
+    hashes = [content_hash(text) for text in texts]
+    known: dict[str, Any] = {}
+    with ctx.db.read(ctx.space) as tx:
+        for digest in set(hashes):
+            kept = answers.get(tx, kind=KIND, version=embedder.name, source_hash=digest)
+            if kept is not None:
+                known[digest] = np.frombuffer(base64.b64decode(kept.answer), dtype=np.float32)
+    new = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
+    if new:
+        made = embedder.embed(list(new.values()))
+        known.update(zip(new, made, strict=True))
+        with ctx.db.write(ctx.space) as tx:
+            for digest, vector in zip(new, made, strict=True):
+                answers.put(
+                    tx,
+                    kind=KIND,
+                    version=embedder.name,
+                    source_hash=digest,
+                    generator=embedder.name,
+                    answer=base64.b64encode(vector.tobytes()).decode("ascii"),
+                    at=ctx.clock.now(),
+                )
+    return [known[digest] for digest in hashes]

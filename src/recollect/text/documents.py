@@ -1,0 +1,86 @@
+"""Permanent Markdown documents as sections: find one, add to it, take something out again.
+
+A section is a heading with everything up to the next heading of its own level or above. Headings inside fences and
+comments are text. Changes are made line by line; what is not asked for stays byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from recollect.text.staging import free_slug, headings, lines_of, slug_of
+
+_ANY_HEADING = re.compile(r"#{1,6} +\S")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """`text` is the section's own, without deeper sections; lines `first` to `last` (excluded) hold all of it."""
+
+    title: str
+    slug: str
+    level: int
+    text: str
+    first: int
+    last: int
+
+
+def sections(text: str) -> list[Section]:
+    """Every section of a document, in order; what stands before the first heading belongs to none."""
+    lines = lines_of(text)
+    starts = headings(lines, _ANY_HEADING)
+    found: list[Section] = []
+    taken: set[str] = set()
+    for position, first in enumerate(starts):
+        level = _level(lines[first])
+        later = starts[position + 1 :]
+        last = next((at for at in later if _level(lines[at]) <= level), len(lines))
+        title = lines[first][level:].strip().rstrip("#").strip()
+        slug = free_slug(slug_of(title), taken)
+        taken.add(slug)
+        own = lines[first + 1 : later[0] if later else len(lines)]
+        found.append(Section(title=title, slug=slug, level=level, text="\n".join(own).strip(), first=first, last=last))
+    return found
+
+
+def rendered_entry(title: str, body: str, level: int) -> str:
+    """A learning as a section of a document; headings in its body go below its own."""
+    lines = lines_of(body.strip())
+    for at in headings(lines, _ANY_HEADING):
+        lines[at] = "#" * min(6, level + 1) + " " + lines[at].lstrip("#").strip()
+    return "\n".join([f"{'#' * level} {title}", *(["", *lines] if lines != [""] else [])]) + "\n"
+
+
+def with_block(text: str, block: str, under: str | None) -> str:
+    """The document with a block at the end of the section `under` (a slug), or at its own end."""
+    lines = lines_of(text)
+    section = next((each for each in sections(text) if each.slug == under), None) if under else None
+    at = section.last if section else len(lines)
+    while at > 0 and not lines[at - 1].strip():
+        at -= 1
+    before, after = lines[:at], lines[at:]
+    gap = [""] if before else []
+    tail = after if after else []
+    return "\n".join([*before, *gap, *lines_of(block), *tail]) + "\n"
+
+
+def without_block(text: str, block: str) -> str | None:
+    """The document without a block that stands in it exactly once; None when it does not (any more)."""
+    lines, wanted = lines_of(text), lines_of(block)
+    found = [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
+    if len(found) != 1:
+        return None
+    at = found[0]
+    start = at - 1 if at and not lines[at - 1].strip() else at
+    rest = [*lines[:start], *lines[at + len(wanted) :]]
+    return "\n".join(rest) + "\n" if rest else ""
+
+
+def holds_block(text: str, block: str) -> bool:
+    lines, wanted = lines_of(text), lines_of(block)
+    return any(lines[at : at + len(wanted)] == wanted for at in range(len(lines) - len(wanted) + 1))
+
+
+def _level(line: str) -> int:
+    return len(line) - len(line.lstrip("#"))

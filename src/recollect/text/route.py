@@ -1,0 +1,106 @@
+"""Where a learning belongs: the document and the heading nearest in meaning, or a new one where nothing is near.
+
+Words are weighed by their rarity among the documents; the cosine of embeddings, when the caller can give it, counts
+beside them. Knows nothing about files or what is written there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from recollect.text.documents import Section, sections
+from recollect.text.tokens import terms
+
+Kind = Literal["heading", "new heading", "new file"]
+Alike = Callable[[str, Sequence[str]], Sequence[float]]
+"""A text and others → how alike they are in meaning, from -1 to 1."""
+
+NEAR = 0.12  # on words; below it nothing is near
+NEAR_IN_MEANING = 0.2  # with an embedder, whose cosine is hardly ever 0
+_WORDS, _MEANING = 0.5, 0.5  # shares when both are known
+_TITLE_WEIGHT = 2
+_GIST = 500  # characters whose meaning is compared: a section says at its beginning what it is about
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """`path` is empty for a new file; `heading` is the slug to write under, empty for a new heading."""
+
+    kind: Kind
+    path: str
+    heading: str
+    title: str
+    score: float
+
+
+def place(text: str, documents: Mapping[str, str], *, alike: Alike | None = None) -> Placement:
+    """The place for a learning among documents by path."""
+    targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
+    if not targets:
+        return Placement(kind="new file", path="", heading="", title="", score=0.0)
+    by_section = _nearness(text, [_spoken(section) for _, section in targets], alike)
+    whole = dict(
+        zip(sorted(documents), _nearness(text, [documents[path] for path in sorted(documents)], alike), strict=True)
+    )
+    best: dict[str, tuple[float, Section]] = {}
+    for (path, section), score in zip(targets, by_section, strict=True):
+        if path not in best or score > best[path][0]:
+            best[path] = (score, section)
+    path = max(best, key=lambda each: (best[each][0] + whole[each], each))
+    score, section = best[path]
+    together = round((score + whole[path]) / 2, 3)
+    near_enough = NEAR if alike is None else NEAR_IN_MEANING
+    if together < near_enough:
+        return Placement(kind="new file", path="", heading="", title="", score=together)
+    if score < near_enough or section.level == 1:
+        return Placement(kind="new heading", path=path, heading="", title="", score=together)
+    return Placement(kind="heading", path=path, heading=section.slug, title=section.title, score=together)
+
+
+def _candidates(text: str) -> list[Section]:
+    """What one can write under: H2 sections, with the words of what is below them."""
+    found = sections(text)
+    lines = text.split("\n")
+    return [
+        Section(**{**vars(section), "text": "\n".join(lines[section.first + 1 : section.last])})
+        for section in found
+        if section.level == 2
+    ] or found[:1]
+
+
+def _spoken(section: Section) -> str:
+    return f"{' '.join([section.title] * _TITLE_WEIGHT)}\n{section.text}"
+
+
+def _nearness(text: str, others: Sequence[str], alike: Alike | None) -> list[float]:
+    words = _word_nearness(text, others)
+    if alike is None:
+        return words
+    meanings = alike(text[:_GIST], [other[:_GIST] for other in others])
+    return [_WORDS * word + _MEANING * max(0.0, meaning) for word, meaning in zip(words, meanings, strict=True)]
+
+
+def _word_nearness(text: str, others: Sequence[str]) -> list[float]:
+    counted = [Counter(terms(other)) for other in others]
+    frequency = Counter(term for counts in counted for term in counts)
+    rarity = {term: math.log(1 + len(others) / count) for term, count in frequency.items()}
+    wanted = _weighed(Counter(terms(text)), rarity)
+    return [_cosine(wanted, _weighed(counts, rarity)) for counts in counted]
+
+
+def _weighed(counts: Mapping[str, int], rarity: Mapping[str, float]) -> dict[str, float]:
+    return {term: (1 + math.log(count)) * rarity.get(term, 0.0) for term, count in counts.items()}
+
+
+def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    product = sum(weight * other.get(term, 0.0) for term, weight in one.items())
+    norms = _norm(one.values()) * _norm(other.values())
+    return product / norms if norms else 0.0
+
+
+def _norm(weights: Iterable[float]) -> float:
+    return math.sqrt(sum(weight * weight for weight in weights))

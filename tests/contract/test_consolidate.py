@@ -1,0 +1,618 @@
+"""Consolidation on real repositories: what is due, what is held, where entries go, and the way back."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import PERSON, Opener
+from recollect import Actor, BadInput, Memory, NotFound, Refused, Rejected, ScriptedClock
+from recollect.core.ids import counted_ids
+from recollect.distil.report import Consolidation
+from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
+from recollect.store import events, passages
+from recollect.tend.rebuild import rebuild
+from recollect.tend.verify import verify
+from recollect.text.staging import read_staging
+from repos import Repo
+
+FILE = "memory/learnings.md"
+START = date(2026, 1, 1)
+HEAD = "# Learnings\n\nJotted between hand-offs.\n\n---\n\n"
+TESTING = "# Testing\n\n## Flaky tests\n\nQuarantine a flaky test.\n\n## Test data\n\nFactories build records.\n"
+DATABASE = "# Database\n\n## Migrations\n\nMigrations are reversible.\n\n## Indexes\n\nForeign keys have an index.\n"
+DOCUMENTS = {"docs/testing.md": TESTING, "docs/database.md": DATABASE}
+RIPE = {
+    "Wait for a condition in flaky tests": "A fixed sleep fails on slow runners.",
+    "Backfill large tables in batches during migrations": "One statement locks the table.",
+    "Build test records with factories": "Copied rows leak personal data.",
+}
+YOUNG = {f"Rule number {word} stays young": "It was only just noticed." for word in ("one", "two", "three")}
+
+
+def staged(entries: dict[str, str]) -> str:
+    return HEAD + "\n".join(f"## {title}\n\n{body}\n" for title, body in entries.items())
+
+
+class Project:
+    """A repository with documents and a staging file, whose ripe entries are older than its young ones."""
+
+    def __init__(self, root: Path, *, open_memory: Opener) -> None:
+        self.repo = Repo(root)
+        self._open = open_memory
+        self._space = f"space-{uuid4().hex}"  # the tests of an engine share a database
+
+    def begin(
+        self, ripe: dict[str, str], young: dict[str, str] | None = None, documents: dict[str, str] | None = None
+    ) -> None:
+        """Ripe entries are 20 active days old, young ones none; the last day of work is 2026-01-21."""
+        young = YOUNG if young is None else young
+        docs = DOCUMENTS if documents is None else documents
+        config = {"recollect.toml": self.settings(), ".gitignore": ".recollect/\ntmp/\n"}
+        self.repo.import_history(
+            [
+                (START, {**docs, **config, FILE: staged(ripe)}),
+                *((START + timedelta(days=number), {}) for number in range(1, 20)),
+                (START + timedelta(days=20), {FILE: staged({**ripe, **young})}),
+            ]
+        )
+
+    def settings(self, more: str = "") -> str:
+        return f'space = "{self._space}"\ntimezone = "UTC"\n{more}'
+
+    def memory(self, actor: Actor = PERSON, **more: Any) -> Memory:
+        clock = ScriptedClock("2026-01-21T18:00:00Z")
+        return self._open(actor, clock=clock, **more)
+
+    def read(self, path: str) -> str:
+        return (self.repo.root / path).read_text("utf-8")
+
+    def titles(self) -> list[str]:
+        return [entry.title for entry in read_staging(self.read(FILE)).entries]
+
+    def state(self) -> dict[str, str]:
+        """Every file of the worktree except the report."""
+        return {
+            path.relative_to(self.repo.root).as_posix(): path.read_text("utf-8")
+            for folder in ("docs", "memory")
+            for path in sorted((self.repo.root / folder).rglob("*.md"))
+        }
+
+
+@pytest.fixture
+def project(tmp_path: Path, open_memory: Opener) -> Project:
+    return Project(tmp_path / "project", open_memory=open_memory)
+
+
+def fates(run: Consolidation) -> dict[str, str]:
+    return {outcome.title: outcome.fate for outcome in run.outcomes}
+
+
+# Staging
+
+
+def test_a_staged_learning_is_written_at_the_end_of_the_file_and_found(memory: Memory) -> None:
+    made = memory.staging.stage("Always load a skill before editing it", "Blind edits break promises.")
+    assert made.id == "staged/always-load-a-skill-before-editing-it"
+    text = (memory.project.root / FILE).read_text("utf-8")
+    assert text.endswith("---\n\n## Always load a skill before editing it\n\nBlind edits break promises.\n")
+
+
+def test_a_staged_incident_is_refused_with_a_better_form_and_still_counted(memory: Memory) -> None:
+    for _ in range(2):
+        with pytest.raises(Rejected, match="State the rule behind it") as refused:
+            memory.staging.stage("Edited skill without loading it")
+    assert "Seen 2 times" in str(refused.value)
+    assert not (memory.project.root / FILE).exists()
+
+
+def test_the_same_rule_is_staged_once(memory: Memory) -> None:
+    memory.staging.stage("Never commit directly to main")
+    assert memory.staging.stage("Do not commit directly to main").repeated
+    assert (memory.project.root / FILE).read_text("utf-8").count("## ") == 1
+
+
+def test_a_secret_does_not_reach_the_staging_file(memory: Memory) -> None:
+    token = "ghp_" + "a1B2" * 9
+    made = memory.staging.stage("Rotate tokens after a leak", f"It was {token} in the log.")
+    assert made.redacted
+    assert token not in (memory.project.root / FILE).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "body", ["## Forged entry\n\ntext", "```\nnever closed", "<!-- never closed", "~~~~~\n## x\n~~~", "# Title\n---\n"]
+)
+def test_a_body_cannot_forge_an_entry_or_swallow_the_next(memory: Memory, body: str) -> None:
+    memory.staging.stage("Check the response code before parsing the body", body)
+    memory.staging.stage("Measure before optimising a query", "Guesses are wrong.")
+    titles = [entry.title for entry in read_staging((memory.project.root / FILE).read_text("utf-8")).entries]
+    assert titles == ["Check the response code before parsing the body", "Measure before optimising a query"]
+
+
+@pytest.mark.parametrize("title", ["", "   ", "x" * 201])
+def test_a_title_that_cannot_be_one_is_refused(memory: Memory, title: str) -> None:
+    with pytest.raises(BadInput):
+        memory.staging.stage(title)
+
+
+# What is due
+
+
+def test_ages_are_told_oldest_first(project: Project) -> None:
+    project.begin(RIPE)
+    found = project.memory().staging.ages()
+    assert (found.file_lines, found.last_consolidation) == (29, None)
+    assert [(one.age, one.added) for one in found.entries][:1] == [(20, START)]
+    assert [one.age for one in found.entries] == [20, 20, 20, 0, 0, 0]
+
+
+def test_a_file_that_is_neither_long_nor_stale_is_left_alone(project: Project) -> None:
+    project.begin(RIPE)
+    marked = project.read(FILE).replace("---\n", "---\n<!-- recollect: consolidated on 2026-01-20 -->\n", 1)
+    project.repo.commit(START + timedelta(days=20), {FILE: marked})
+    run = project.memory().staging.consolidate()
+    assert (run.due, run.trigger) == (False, "none")
+    assert "1 of 14 active days" in run.reason
+    assert project.read(FILE) == marked
+
+
+def test_a_commit_that_removed_two_entries_counts_as_the_last_consolidation(project: Project) -> None:
+    project.begin(RIPE)
+    left = dict(list(RIPE.items())[2:])
+    project.repo.commit(START + timedelta(days=20), {FILE: staged({**left, **YOUNG})})
+    assert project.memory().staging.ages().last_consolidation == START + timedelta(days=20)
+
+
+def test_a_long_file_without_enough_ripe_entries_goes_to_the_inbox_once(project: Project) -> None:
+    long = {title: "\n".join(["Detail."] * 60) for title in YOUNG}
+    project.begin(dict(list(RIPE.items())[:2]), long)
+    memory = project.memory()
+    for _ in range(2):
+        run = memory.staging.consolidate()
+        assert (run.trigger, run.outcomes) == ("size", ())
+    assert [matter.kind for matter in memory.inbox.waiting()] == ["staging-size"]
+
+
+def test_a_stale_file_without_enough_ripe_entries_is_skipped_quietly(project: Project) -> None:
+    project.begin(dict(list(RIPE.items())[:2]))
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert (run.due, run.trigger) == (False, "stale")
+    assert memory.inbox.waiting() == []
+
+
+def test_no_staging_file_is_nothing_to_do(memory: Memory) -> None:
+    assert memory.staging.consolidate().due is False
+    with pytest.raises(NotFound, match=r"memory/learnings\.md"):
+        memory.staging.ages()
+
+
+# Placing
+
+
+def test_ripe_entries_go_under_the_nearest_heading_and_leave_the_staging_file(project: Project) -> None:
+    project.begin(RIPE)
+    run = project.memory().staging.consolidate()
+    assert {outcome.title: outcome.where for outcome in run.outcomes} == {
+        "Wait for a condition in flaky tests": "docs/testing.md#flaky-tests",
+        "Backfill large tables in batches during migrations": "docs/database.md#migrations",
+        "Build test records with factories": "docs/testing.md#test-data",
+    }
+    assert project.titles() == list(YOUNG)
+    assert (
+        "Quarantine a flaky test.\n\n### Wait for a condition in flaky tests\n\n"
+        "A fixed sleep fails on slow runners.\n\n## Test data" in project.read("docs/testing.md")
+    )
+    assert "consolidated on 2026-01-21" in project.read(FILE)
+
+
+def test_the_report_has_every_section_and_its_path_is_given(project: Project) -> None:
+    project.begin(RIPE)
+    run = project.memory().staging.consolidate()
+    text = project.read(run.report)
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [
+        *("Summary", "Consolidated", "Superseded", "Redundant", "Contradictions", "File Limits", "Escalations"),
+        "Index Changes",
+    ]
+    assert "- Consolidated: 3" in text
+
+
+def test_a_second_run_changes_nothing(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    memory.staging.consolidate()
+    before = project.state()
+    assert memory.staging.consolidate().due is False
+    assert project.state() == before
+
+
+def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:
+    project.begin(RIPE)
+    before = project.state()
+    memory = project.memory()
+    run = memory.staging.consolidate(dry_run=True)
+    assert project.state() == before
+    assert "+++ b/docs/testing.md" in run.diff
+    assert "+### Wait for a condition in flaky tests" in run.diff
+    assert "-## Wait for a condition in flaky tests" in run.diff
+    assert not (project.repo.root / "tmp").exists()
+
+
+def test_what_fits_nowhere_becomes_a_new_document(project: Project) -> None:
+    project.begin({**RIPE, "Round money with banker's rounding in invoices": "Totals differ by a cent."})
+    run = project.memory().staging.consolidate()
+    where = {outcome.title: outcome.where for outcome in run.outcomes}["Round money with banker's rounding in invoices"]
+    assert where == "docs/round-money-with-banker-s.md"
+    assert project.read(where).startswith("# Round money with banker's rounding in invoices\n\nTotals differ")
+
+
+def test_a_document_with_uncommitted_changes_is_refused_and_its_entry_stays(project: Project) -> None:
+    project.begin(RIPE)
+    project.repo.write("docs/database.md", DATABASE + "\nSomebody is writing here.\n")
+    run = project.memory().staging.consolidate()
+    assert fates(run)["Backfill large tables in batches during migrations"] == "refused"
+    assert "Backfill large tables in batches during migrations" in project.titles()
+    assert project.read("docs/database.md") == DATABASE + "\nSomebody is writing here.\n"
+    assert fates(run)["Build test records with factories"] == "consolidated"
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", "README.md", "docs/README.md", "tests/docs.md"])
+def test_some_documents_are_never_touched(project: Project, name: str) -> None:
+    project.begin(RIPE, documents={name: TESTING, "docs/other.md": "# Other\n\n## Cooking\n\nSalt the water.\n"})
+    project.repo.write("recollect.toml", project.settings('[consolidate]\ndocuments = "**/*.md"\n'))
+    project.memory().staging.consolidate()
+    assert project.read(name) == TESTING
+
+
+def test_a_run_that_was_cut_off_after_writing_the_document_ends_without_a_copy(project: Project) -> None:
+    project.begin(RIPE)
+    before = project.read(FILE)
+    memory = project.memory()
+    memory.staging.consolidate()
+    documents = project.read("docs/testing.md")
+    project.repo.write(FILE, before)  # as if the staging file had not been written
+    project.repo.commit(START + timedelta(days=20))
+    run = memory.staging.consolidate()
+    assert set(fates(run).values()) == {"consolidated"}
+    assert project.read("docs/testing.md") == documents
+    assert project.titles() == list(YOUNG)
+
+
+# Holding against what is known
+
+
+def test_an_entry_that_a_newer_one_corrects_is_superseded_and_recorded(project: Project) -> None:
+    ripe = {**RIPE, "Retry failed jobs up to 3 times": "More is noise."}
+    project.begin(ripe, {**YOUNG, "Retry failed jobs up to 5 times": "Three was too few."})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert fates(run)["Retry failed jobs up to 3 times"] == "superseded"
+    assert "Retry failed jobs up to 3 times" not in project.titles()
+    memory.staging.restore("retry-failed-jobs-up-to-3-times")
+    assert "Retry failed jobs up to 3 times" in project.titles()
+
+
+def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(project: Project) -> None:
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert fates(run)["Never quarantine a flaky test"] == "contradiction"
+    assert "Never quarantine a flaky test" in project.titles()
+    matters = memory.inbox.waiting()
+    assert [(matter.kind, matter.other) for matter in matters] == [
+        ("staged-contradiction", "doc/docs/testing.md#flaky-tests")
+    ]
+
+
+def make_due_again(project: Project) -> None:
+    """Commit everything, as if it had never been consolidated and three more old entries had waited."""
+    text = re.sub(r"<!-- recollect: consolidated on .*? -->\n+", "", project.read(FILE))
+    words = ("sockets", "queues", "clocks")
+    more = "\n".join(f"## Further rule about {word}\n\nBecause of {word}.\n" for word in words)
+    at = text.index("## ")
+    project.repo.commit(START, {FILE: f"{text[:at]}{more}\n{text[at:]}"})
+
+
+@pytest.mark.parametrize("verb", ["keep-new", "keep-both", "merge", "dismiss"])
+def test_a_settled_contradiction_lets_the_entry_through(project: Project, verb: str) -> None:
+    project.begin({"Never quarantine a flaky test": "It is forgotten there.", **RIPE})
+    memory = project.memory()
+    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "contradiction"
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "contradiction"
+    memory.inbox.resolve(1, verb)
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "consolidated"
+
+
+def test_what_somebody_brought_back_is_not_dropped_again(project: Project) -> None:
+    project.begin({**RIPE, "Foreign keys must have an index": ""})
+    memory = project.memory()
+    assert fates(memory.staging.consolidate())["Foreign keys must have an index"] == "redundant"
+    memory.staging.restore("foreign-keys-must-have-an-index")
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())["Foreign keys must have an index"] != "redundant"
+
+
+def test_an_entry_whose_body_says_more_than_the_document_is_placed(project: Project) -> None:
+    more = "Deletes on the parent scan the child table otherwise, and checkout stalls for minutes."
+    project.begin({**RIPE, "Foreign keys must have an index": more})
+    assert fates(project.memory().staging.consolidate())["Foreign keys must have an index"] == "consolidated"
+
+
+def test_only_the_newer_of_two_entries_supersedes(project: Project) -> None:
+    project.begin(
+        {"Retry failed jobs up to 3 times": "More is noise.", **RIPE, "Retry failed jobs up to 5 times": "So."}
+    )
+    found = fates(project.memory().staging.consolidate())
+    assert found["Retry failed jobs up to 3 times"] == "superseded"
+    assert found["Retry failed jobs up to 5 times"] == "consolidated"
+
+
+def test_an_older_entry_that_is_held_back_supersedes_nothing(project: Project) -> None:
+    project.begin(
+        {
+            "Retry failed jobs up to 3 times": "Status: pending",
+            **RIPE,
+            "Retry failed jobs up to 5 times": "Less is lost.",
+        }
+    )
+    assert fates(project.memory().staging.consolidate())["Retry failed jobs up to 5 times"] == "consolidated"
+
+
+def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) -> None:
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    memory.inbox.resolve(1, "keep-old")
+    assert "Never quarantine a flaky test" not in project.titles()
+    memory.staging.restore("never-quarantine-a-flaky-test")
+    assert "Never quarantine a flaky test" in project.titles()
+
+
+def test_an_entry_that_repeats_a_document_is_dropped_with_a_record(project: Project) -> None:
+    project.begin({**RIPE, "Foreign keys must have an index": ""})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert fates(run)["Foreign keys must have an index"] == "redundant"
+    with memory.context.db.read(memory.context.space) as tx:
+        recurred = events.of(tx, "doc/docs/database.md#indexes")
+    assert [event.what for event in recurred] == ["document.recurred"]
+
+
+def test_an_entry_that_repeats_a_learning_raises_its_recurrence(project: Project) -> None:
+    project.begin({**RIPE, "Compare webhook timestamps before applying an update": ""})
+    memory = project.memory()
+    kept = memory.learn(
+        title="Compare webhook timestamps before applying an update",
+        context="Payments",
+        observation="Webhook updates may be late.",
+        implication="Order is not given.",
+        action="Compare webhook timestamps before applying an update.",
+    ).learning
+    run = memory.staging.consolidate()
+    assert fates(run)["Compare webhook timestamps before applying an update"] == "redundant"
+    assert memory.learnings.get(kept.id).recurrence == 2
+
+
+def test_an_entry_that_is_no_rule_waits_in_the_inbox(project: Project) -> None:
+    project.begin({**RIPE, "Deployed the wrong branch": "On a Friday."})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert fates(run)["Deployed the wrong branch"] == "vague"
+    assert [matter.kind for matter in memory.inbox.waiting()] == ["staged-vague"]
+    assert "Deployed the wrong branch" in project.titles()
+
+
+def test_a_model_settles_only_what_words_could_not(project: Project) -> None:
+    ripe = {**RIPE, "Do not quarantine a flaky browser test on draft branches": "It blocks nobody."}
+    project.begin(ripe)
+    provider = ScriptedProvider([json.dumps({"verdict": "compatible"})])
+    memory = project.memory(models=ScriptedModels({"compare": provider}))
+    run = memory.staging.consolidate()
+    assert len(provider.prompts) == 1
+    assert fates(run)["Do not quarantine a flaky browser test on draft branches"] == "consolidated"
+
+
+# The way back, promotion, splitting, index
+
+
+def test_a_consolidated_entry_can_be_brought_back_and_leaves_its_document(project: Project) -> None:
+    project.begin(RIPE)
+    before = project.read("docs/testing.md")
+    memory = project.memory()
+    memory.staging.consolidate()
+    for title in ("wait-for-a-condition-in-flaky-tests", "build-test-records-with-factories"):
+        assert memory.staging.restore(title).taken_out_of == "docs/testing.md"
+    assert project.read("docs/testing.md") == before
+    assert "Wait for a condition in flaky tests" in project.titles()
+
+
+def test_an_edited_placement_stays_where_it_is(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    memory.staging.consolidate()
+    edited = project.read("docs/testing.md").replace("A fixed sleep fails", "Any fixed sleep fails")
+    project.repo.write("docs/testing.md", edited)
+    back = memory.staging.restore("wait-for-a-condition-in-flaky-tests")
+    assert (back.taken_out_of, "changed since" in back.note) == ("", True)
+    assert project.read("docs/testing.md") == edited
+
+
+def test_what_never_left_cannot_be_restored(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    with pytest.raises(NotFound):
+        memory.staging.restore("build-test-records-with-factories")
+    memory.staging.consolidate()
+    memory.staging.restore("build-test-records-with-factories")
+    with pytest.raises(NotFound):
+        memory.staging.restore("build-test-records-with-factories")
+
+
+def test_a_staged_entry_becomes_a_learning(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    made = memory.staging.promote("build-test-records-with-factories").learning
+    assert (made.title, made.action) == ("Build test records with factories", "Build test records with factories")
+    assert made.observation == "Copied rows leak personal data."
+    assert "Build test records with factories" not in project.titles()
+    assert [hit.learning.id for hit in memory.search("factories for test records")] == [made.id]
+
+
+def long_document() -> str:
+    topics = []
+    for name in ("Flaky tests", "Snapshots", "Coverage"):
+        topics.append(f"## {name}\n\n" + "\n".join(f"Sentence {line} on {name.lower()}." for line in range(140)) + "\n")
+    return "# Testing\n\nSee [coverage](#coverage).\n\n" + "\n".join(topics)
+
+
+def test_a_document_at_its_limit_is_split_before_it_takes_more(project: Project) -> None:
+    other = "# Other\n\n## Links\n\nRead [snapshots](testing.md#snapshots).\n"
+    project.begin(
+        RIPE, documents={"docs/testing.md": long_document(), "docs/database.md": DATABASE, "docs/other.md": other}
+    )
+    run = project.memory().staging.consolidate()
+    assert run.splits
+    assert fates(run)["Wait for a condition in flaky tests"] == "consolidated"
+    parts = sorted(path.name for path in (project.repo.root / "docs").glob("testing-*.md"))
+    assert len(parts) >= 2
+    assert all(project.read(f"docs/{part}").count("\n") < 400 for part in parts)
+    assert "testing-" in project.read("docs/other.md")
+    index = project.read("memory/index.md")
+    assert all(part in index for part in parts)
+
+
+def test_a_full_document_without_headings_waits_for_a_person(project: Project) -> None:
+    flat = (
+        "# Flaky tests and test data\n\n" + "\n".join(["Flaky tests wait for a condition of test data."] * 420) + "\n"
+    )
+    project.begin(RIPE, documents={"docs/testing.md": flat, "docs/database.md": DATABASE})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    assert "file limit" in fates(run).values()
+    assert "file-limit" in {matter.kind for matter in memory.inbox.waiting()}
+    assert project.read("docs/testing.md") == flat
+
+
+def test_a_document_is_split_on_demand(project: Project) -> None:
+    project.begin(RIPE, documents={"docs/testing.md": long_document()})
+    memory = project.memory()
+    done = memory.staging.refactor("docs/testing.md")
+    assert len(done.written) >= 3
+    with pytest.raises(NotFound):
+        memory.staging.refactor("docs/nope.md")
+    with pytest.raises(Refused, match=r"not committed|no H2"):
+        memory.staging.refactor("docs/testing.md")
+
+
+def test_the_index_is_checked_and_made_right(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    assert {problem.fault for problem in memory.staging.index(check=True).problems} == {"missing"}
+    assert memory.staging.index().written
+    assert memory.staging.index(check=True).problems == ()
+    assert memory.staging.index().written is False
+
+
+# Anything at all
+
+words = st.sampled_from("cache queue socket parser schema token worker ledger mirror filter packet thread".split())
+rules = st.builds(
+    lambda verb, one, two, three: f"{verb} the {one} {two} before the {three} starts",
+    st.sampled_from(["Always flush", "Never flush", "Validate", "Do not share", "Lock", "Rename", "Flushed"]),
+    words,
+    words,
+    words,
+)
+bodies = st.sampled_from(["", "Because it broke once.", "```\n## code\n```\n\nSee above.", "- a\n- b"])
+
+
+@settings(max_examples=200)
+@given(
+    entries=st.dictionaries(rules, bodies, min_size=3, max_size=9),
+    young=st.dictionaries(rules, bodies, min_size=3, max_size=4),
+)
+def test_any_consolidation_loses_and_doubles_nothing_and_can_be_taken_back(
+    entries: dict[str, str], young: dict[str, str]
+) -> None:
+    with TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+        run_once(Path(folder) / "project", entries, young)
+
+
+def run_once(root: Path, entries: dict[str, str], young: dict[str, str]) -> None:
+    opened: list[Memory] = []
+
+    def opener(actor: Actor = PERSON, **more: Any) -> Memory:
+        environ = {"HOME": str(root.parent), "USER": "ada"}
+        memory = Memory.open(root, create=True, actor=actor, ids=counted_ids(), environ=environ, **more)
+        opened.append(memory)
+        return memory
+
+    project = Project(root, open_memory=opener)
+    young = {title: body for title, body in young.items() if title not in entries}
+    project.begin(entries, young)
+    try:
+        check_run(project, project.memory(models=NoModels()), {**entries, **young})
+    finally:
+        for memory in opened:
+            memory.close()
+
+
+def check_run(project: Project, memory: Memory, everything: dict[str, str]) -> None:
+    run = memory.staging.consolidate()
+    gone = {outcome.title for outcome in run.outcomes if outcome.left}
+    assert sorted(project.titles()) == sorted(set(everything) - gone)
+    placed = [outcome.title for outcome in run.outcomes if outcome.fate == "consolidated"]
+    documents = "\n".join(text for path, text in project.state().items() if path.startswith("docs/"))
+    for title in everything:
+        assert documents.count(f"# {title}\n") == placed.count(title)
+    after = project.state()
+    memory.staging.consolidate()
+    assert project.state() == after
+    for outcome in run.outcomes:
+        if outcome.left:
+            memory.staging.restore(outcome.slug)
+    left = {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries}
+    assert left == everything
+
+
+# Searched and verified
+
+
+def test_staged_entries_are_found_also_when_they_were_written_by_hand(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    assert [hit.id for hit in memory.staging.search("sleep on slow runners")][:1] == [
+        "staged/wait-for-a-condition-in-flaky-tests"
+    ]
+    memory.staging.consolidate()
+    with memory.context.db.read(memory.context.space) as tx:
+        assert len(passages.ids_of(tx, "staged")) == len(YOUNG)
+
+
+def test_what_is_searched_is_what_the_file_says(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    memory.cycle()
+    project.repo.write(FILE, staged({**RIPE, "Close sockets that you open": "They leak."}))
+    assert verify(memory.context) == ()
+    rebuild(memory.context)
+    assert verify(memory.context) == ()
+
+
+def test_the_cycle_says_what_is_due_and_writes_no_document(project: Project) -> None:
+    project.begin(RIPE)
+    before = project.state()
+    steps = dict(project.memory().cycle().steps)
+    assert "3 entries are ripe; run: recollect consolidate" in steps["consolidation"]
+    assert project.state() == before

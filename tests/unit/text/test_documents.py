@@ -1,0 +1,252 @@
+"""Permanent documents: placing, taking out, splitting, indexing and merging keep every line they should."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.documents import rendered_entry, sections, with_block, without_block
+from recollect.text.memory_index import check_index, make_index
+from recollect.text.merge import merge_staging
+from recollect.text.route import place
+from recollect.text.split import PARTS_MARK, relinked, split
+
+DOCUMENT = """# Testing
+
+Intro.
+
+## Unit tests
+
+They are fast.
+
+### Names
+
+Say what holds.
+
+## Flaky tests
+
+Quarantine them.
+"""
+ROUTING = json.loads((Path(__file__).parents[2] / "data/routing.json").read_text("utf-8"))
+
+
+# Sections and blocks
+
+
+def test_a_section_ends_at_the_next_heading_of_its_level() -> None:
+    found = {section.slug: DOCUMENT.split("\n")[section.first : section.last] for section in sections(DOCUMENT)}
+    assert found["unit-tests"][0] == "## Unit tests"
+    assert found["unit-tests"][-2:] == ["Say what holds.", ""]
+    assert found["names"] == ["### Names", "", "Say what holds.", ""]
+
+
+def test_a_block_is_added_at_the_end_of_its_section() -> None:
+    after = with_block(DOCUMENT, rendered_entry("Freeze the clock", "It drifts.", 3), "unit-tests")
+    assert "Say what holds.\n\n### Freeze the clock\n\nIt drifts.\n\n## Flaky tests" in after
+    assert without_block(after, rendered_entry("Freeze the clock", "It drifts.", 3)) == DOCUMENT
+
+
+def test_a_block_without_a_section_is_added_at_the_end() -> None:
+    assert with_block(DOCUMENT, "## More\n", None) == DOCUMENT + "\n## More\n"
+    assert with_block("", "## More\n", None) == "## More\n"
+
+
+def test_headings_in_a_body_go_below_the_entrys_own() -> None:
+    assert rendered_entry("T", "# a\n\n```\n# code\n```", 3) == "### T\n\n#### a\n\n```\n# code\n```\n"
+
+
+def test_a_block_that_was_edited_or_stands_twice_is_not_taken_out() -> None:
+    block = rendered_entry("Freeze the clock", "It drifts.", 3)
+    after = with_block(DOCUMENT, block, "unit-tests")
+    assert without_block(after.replace("It drifts.", "It drifts!"), block) is None
+    assert without_block(with_block(after, block, None), block) is None
+
+
+# Routing
+
+
+def test_nine_of_ten_learnings_are_placed_where_a_reader_would_put_them() -> None:
+    assert (len(ROUTING["entries"]), len(ROUTING["documents"])) == (40, 8)
+    right = 0
+    for entry in ROUTING["entries"]:
+        placed = place(f"{entry['title']}\n{entry['body']}", ROUTING["documents"])
+        right += (placed.path, placed.heading) == (entry["path"], entry["heading"])
+    assert right >= 36
+
+
+def test_where_no_document_is_near_a_new_file_is_proposed() -> None:
+    assert place("Book travel through the portal", ROUTING["documents"]).kind == "new file"
+    assert place("Anything", {}).kind == "new file"
+
+
+def test_a_document_that_fits_without_a_fitting_heading_gets_a_new_one() -> None:
+    document = "# Stripe\n\nStripe webhooks arrive late. Stripe signs webhooks.\n\n## Zebra\n\nBlack and white.\n"
+    assert place("Stripe webhooks arrive twice", {"docs/stripe.md": document}).kind == "new heading"
+
+
+def test_meaning_counts_beside_words_when_it_is_known() -> None:
+    documents = {"a.md": "# A\n\n## Felines\n\nPurring.\n", "b.md": "# B\n\n## Canines\n\nBarking.\n"}
+    placed = place("Cats meow", documents, alike=lambda _, others: [float("Felines" in other) for other in others])
+    assert (placed.path, placed.heading) == ("a.md", "felines")
+
+
+# Splitting
+
+
+def long_document(sizes: list[int]) -> str:
+    parts = ["# Guide\n\nRead the [second](#topic-1) first.\n"]
+    for number, size in enumerate(sizes):
+        body = "\n".join(f"Line {line} of topic {number}." for line in range(size))
+        parts.append(f"## Topic {number}\n\n{body}\n")
+    return "\n".join(parts)
+
+
+def content(texts: list[str]) -> Counter[str]:
+    """Non-blank lines, with link targets left out: those are meant to change."""
+    lines = [re.sub(r"\]\([^)]*\)", "]", line) for text in texts for line in text.split("\n")]
+    return Counter(line for line in lines if line.strip())
+
+
+@given(st.lists(st.integers(1, 250), min_size=2, max_size=8))
+def test_a_split_keeps_every_line_once_and_makes_files_of_a_readable_size(sizes: list[int]) -> None:
+    text = long_document(sizes)
+    done = split("docs/guide.md", text)
+    assert done is not None
+    parts = [part for path, part in done.files.items() if path != "docs/guide.md"]
+    titles = Counter(part.split("\n")[0] for part in parts)
+    links = Counter(
+        line for line in re.sub(r"\]\([^)]*\)", "]", done.files["docs/guide.md"]).split("\n") if line.startswith("- [")
+    )
+    assert content(list(done.files.values())) - titles - links - Counter([PARTS_MARK]) == content([text])
+    assert all(part.count("\n") <= 303 for part in parts)
+    if sum(sizes) > 600:
+        assert sum(part.count("\n") < 100 for part in parts) <= len(parts) / 2
+
+
+def test_an_h2_that_is_too_long_is_split_at_its_h3() -> None:
+    deep = "\n".join(f"### Part {number}\n\n" + "\n".join(["x"] * 150) + "\n" for number in range(4))
+    done = split("guide.md", f"# Guide\n\n## All of it\n\nIntro.\n\n{deep}")
+    assert done is not None
+    assert len(done.files) >= 3
+
+
+def test_a_document_without_headings_to_split_at_stays() -> None:
+    assert split("guide.md", "# Guide\n\n" + "x\n" * 500) is None
+
+
+def test_links_follow_the_headings_that_moved() -> None:
+    done = split("docs/guide.md", long_document([200, 200]), taken=["docs/guide-topic-0.md"])
+    assert done is not None
+    assert done.moved["docs/guide.md", "topic-1"] == ("docs/guide-topic-1.md", "topic-1-2")
+    assert "docs/guide-topic-0-2.md" in done.files
+    assert "[second](guide-topic-1.md#topic-1-2)" in done.files["docs/guide.md"]
+    other = "See [it](../docs/guide.md#topic-1), [web](https://x.org/guide.md#topic-1) and `[x](guide.md#topic-1)`.\n"
+    after = relinked(other + "```\n[it](../docs/guide.md#topic-1)\n```\n", "agents/a.md", done.moved)
+    assert "[it](../docs/guide-topic-1.md#topic-1-2)" in after
+    assert "https://x.org/guide.md#topic-1" in after
+    assert "```\n[it](../docs/guide.md#topic-1)\n```" in after
+
+
+# The index
+
+DOCUMENTS = {"docs/testing.md": DOCUMENT, "agents/x.md": "# Skills\n\nNo sections.\n"}
+INDEX = """# Memory index
+
+<!-- recollect: generated from the documents below; `recollect index` writes it again -->
+
+## agents/x.md
+
+- [Skills](../agents/x.md)
+
+## docs/testing.md
+
+- [Unit tests](../docs/testing.md#unit-tests) — They are fast.
+- [Flaky tests](../docs/testing.md#flaky-tests) — Quarantine them.
+"""
+
+
+def test_the_index_lists_every_section_with_what_it_says() -> None:
+    assert make_index(DOCUMENTS, "memory/index.md") == INDEX
+    assert check_index(INDEX, DOCUMENTS, "memory/index.md") == []
+
+
+UNIT, FLAKY = INDEX.split("\n")[-3:-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (INDEX + UNIT + "\n", "duplicate"),
+        (INDEX + "- [Gone](../docs/gone.md#x)\n", "orphan"),
+        (INDEX.replace(UNIT + "\n", ""), "missing"),
+        (INDEX.replace(UNIT + "\n", "").replace("- [Skills]", UNIT + "\n- [Skills]"), "wrong section"),
+        (INDEX.replace(f"{UNIT}\n{FLAKY}", f"{FLAKY}\n{UNIT}"), "wrong order"),
+        (INDEX + "- loose words\n", "not an entry"),
+        (INDEX.replace("They are fast.", "They are slow."), "out of date"),
+    ],
+)
+def test_a_wrong_index_is_told_by_its_fault(text: str, fault: str) -> None:
+    assert fault in {problem.fault for problem in check_index(text, DOCUMENTS, "memory/index.md")}
+
+
+# Merging the staging file
+
+
+def staging(*entries: str, preamble: str = "# Learnings") -> str:
+    return "\n\n".join([preamble, *(f"## {entry}\n\nBecause of {entry}." for entry in entries)]) + "\n"
+
+
+def test_new_entries_of_both_sides_are_kept_and_consolidated_ones_stay_gone() -> None:
+    merged = merge_staging(staging("a", "b"), staging("b", "c"), staging("a", "b", "d"))
+    assert merged.text == staging("b", "c", "d")
+    assert merged.conflicts == ()
+
+
+def test_an_entry_rewritten_while_the_other_side_consolidated_it_is_kept() -> None:
+    theirs = staging("a", "b").replace("Because of a.", "Because of much more.")
+    assert "much more" in merge_staging(staging("a", "b"), staging("b"), theirs).text
+
+
+def test_one_side_that_changed_an_entry_wins_over_one_that_did_not() -> None:
+    ours = staging("a").replace("Because of a.", "Because.")
+    assert merge_staging(staging("a"), ours, staging("a")).text == ours
+    assert merge_staging(staging("a"), staging("a"), ours).text == ours
+
+
+def test_an_entry_changed_on_both_sides_is_a_conflict_that_loses_nothing() -> None:
+    ours, theirs = (staging("a").replace("Because of a", word) for word in ("Left", "Right"))
+    merged = merge_staging(staging("a"), ours, theirs)
+    assert merged.conflicts == ("a",)
+    assert "Left" in merged.text
+    assert "Right" in merged.text
+    assert "<<<<<<<" in merged.text
+
+
+def test_two_entries_written_under_one_title_are_both_kept() -> None:
+    ours, theirs = (staging("a").replace("Because of a", word) for word in ("Left", "Right"))
+    assert merge_staging(staging(), ours, theirs).text.count("## a\n") == 2
+    assert merge_staging(staging(), ours, ours).text == ours
+
+
+def test_the_later_day_of_consolidation_survives_a_merge() -> None:
+    marked = staging("a", preamble="# Learnings\n\n<!-- recollect: consolidated on {} -->")
+    merged = merge_staging(staging("a"), marked.format("2026-03-01"), marked.format("2026-04-01"))
+    assert merged.conflicts == ()
+    assert "consolidated on 2026-04-01" in merged.text
+    assert "2026-03-01" not in merged.text
+
+
+titles = st.lists(st.sampled_from("abcdef"), unique=True).map(lambda names: staging(*names))
+
+
+@given(titles, titles, titles)
+def test_a_merge_keeps_what_is_new_and_drops_what_one_side_dropped(base: str, ours: str, theirs: str) -> None:
+    names = [set(re.findall(r"^## (.)$", text, re.MULTILINE)) for text in (base, ours, theirs)]
+    expected = ((names[1] | names[2]) - names[0]) | (names[0] & names[1] & names[2])
+    merged = merge_staging(base, ours, theirs)
+    assert set(re.findall(r"^## (.)$", merged.text, re.MULTILINE)) == expected
+    assert merge_staging(base, merged.text, merged.text).text == merged.text
