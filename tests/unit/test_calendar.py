@@ -9,9 +9,7 @@ import pytest
 from recollect.core import calendar
 from recollect.core.errors import BadInput
 
-EVERY_DAY = [
-    date(2024, 1, 1) + timedelta(days=n) for n in range((date(2036, 12, 31) - date(2024, 1, 1)).days + 1)
-]
+EVERY_DAY = [date(2024, 1, 1) + timedelta(days=n) for n in range((date(2036, 12, 31) - date(2024, 1, 1)).days + 1)]
 
 
 def test_every_day_is_in_the_iso_week_that_datetime_names():
@@ -99,9 +97,7 @@ def test_parents_go_day_week_month_root():
     assert calendar.parent(month) is None
 
 
-@pytest.mark.parametrize(
-    "name", ["2026-03-01", "daily/2026-03-01", "weekly/2026-W09", "2026-W53", "monthly/2026-02"]
-)
+@pytest.mark.parametrize("name", ["2026-03-01", "daily/2026-03-01", "weekly/2026-W09", "2026-W53", "monthly/2026-02"])
 def test_a_period_is_read_by_its_id_or_its_name(name: str):
     assert calendar.parse_period(name).id.endswith(name)
 
