@@ -29,7 +29,8 @@ def point_lists(draw: st.DrawFn) -> list[Point]:
         kind = draw(st.sampled_from(ENTRY_TYPES))
         day = date(2026, 3, draw(st.integers(1, 28)))
         ref = (f"{day}#{number}",)
-        found.append(Point(section="topic", topic=topic, type=kind, refs=ref))
+        if kind == "project":
+            found.append(Point(section="topic", topic=topic, type=kind, refs=ref))
         section: Section = draw(st.sampled_from(SECTIONS)) if kind == "project" else "lesson"
         found.append(Point(section=section, topic=topic, type=kind, text=draw(TEXTS), refs=ref))
     return found

@@ -38,6 +38,8 @@ def status(project: str | None, as_json: bool) -> None:
         f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
         f"{found.verdicts['not_helpful']} not helpful",
         f"discoveries {found.discoveries}",
+        f"tree        {', '.join(f'{count} {name}' for name, count in found.tree.items())}"
+        + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",

@@ -67,9 +67,7 @@ def week(when: date) -> Period:
     """The ISO week a day is in."""
     year, number, weekday = when.isocalendar()
     monday = when - timedelta(days=weekday - 1)
-    return Period(
-        level="weekly", name=f"{year:04d}-W{number:02d}", first=monday, last=monday + timedelta(days=6)
-    )
+    return Period(level="weekly", name=f"{year:04d}-W{number:02d}", first=monday, last=monday + timedelta(days=6))
 
 
 def month(when: date) -> Period:
@@ -106,9 +104,7 @@ def parse_period(text: str) -> Period:
     level, _, name = text.rpartition("/")
     found = _named(name)
     if found is None or level not in ("", found.level):
-        raise BadInput(
-            f"{text!r} is not a period: write a day 2026-03-01, a week 2026-W09 or a month 2026-03"
-        )
+        raise BadInput(f"{text!r} is not a period: write a day 2026-03-01, a week 2026-W09 or a month 2026-03")
     return found
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, get_args
 
+from recollect.core.actor import Trust
 from recollect.core.errors import BadInput
-from recollect.core.event import Trust
 
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
@@ -66,7 +66,8 @@ class Entry:
     """One `## Topic [type]` section of a log. Number 0 is what stands before the first heading.
 
     `text` is the whole body; `fields` are its `- outcome: …` items, read out of it.
-    A file in the project is the agent's word at best: `trust` is agent, or external where the entry is marked so.
+    `key` is what we wrote into its mark to know it again: the number is only known once it is in the file. A file in
+    the project is the agent's word at best: `trust` is agent, or external where the entry is marked so.
     """
 
     day: date
@@ -76,6 +77,7 @@ class Entry:
     text: str = ""
     fields: tuple[tuple[str, str], ...] = ()
     at: str = ""
+    key: str = ""
     session: str = ""
     trust: Trust = "agent"
 

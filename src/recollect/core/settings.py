@@ -53,6 +53,15 @@ class CaptureSettings:
 
 
 @record
+class TreeSettings:
+    daily_lines: int = 200  # a log up to this many lines is copied into its daily node, above it is summarised
+    weekly_lines: int = 300  # daily nodes up to this many lines together are joined into their weekly node
+    monthly_lines: int = 500  # weekly nodes up to this many lines together are joined into their monthly node
+    root_max_tokens: int = 3000  # tokens ROOT.md may take; the rest goes to ROOT.overflow.md
+    reindex: str = ""  # a command run after the tree changed, such as `qmd update`
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -70,6 +79,7 @@ class Settings:
     inject: InjectSettings = InjectSettings()
     confidence: ConfidenceSettings = ConfidenceSettings()
     capture: CaptureSettings = CaptureSettings()
+    tree: TreeSettings = TreeSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -89,7 +99,7 @@ class Settings:
                     raise BadInput(f"{section}.{name} must be at least 1")
 
 
-_SECTIONS = (StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings)
+_SECTIONS = (StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings)
 _SHARES = {
     "search": ("min_confidence",),
     "inject": ("min_confidence", "explore_from", "relevance"),
@@ -102,10 +112,11 @@ _COUNTS = {
     "inject": ("max_learnings", "budget"),
     "confidence": ("decay_days",),
     "capture": ("recurring_tasks",),
+    "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
 }
 
 
-GUARDED = frozenset({"store.url"})
+GUARDED = frozenset({"store.url", "tree.reindex"})
 """What a repository's file may not choose until the user ran `recollect trust`."""
 
 

@@ -50,6 +50,7 @@ TABLES: tuple[Table, ...] = (
     Table(name="learning_sources", key=("learning_id", "position")),
     Table(name="discoveries", key=("id",)),
     Table(name="injections", key=("learning_id", "task_id")),
+    Table(name="sessions", key=("id",)),
     Table(name="escalations", key=("number",)),
     Table(name="answers", key=("kind", "version", "source_hash")),
     Table(name="events", order=("seq",), made=("seq",)),
@@ -60,6 +61,9 @@ has the word index back without knowing which room owns which text."""
 
 NOT_DUMPED = {
     "leases": "belong to running processes",
+    "logs": "what the tree has read; the next cycle reads again",
+    "nodes": "the tree, made again from the logs",
+    "tree_state": "the same",
     "moves": "how far a move into this very store has come",
     "vault_parts": "the vault, which travels as files",
     "terms": "counted again while passages are loaded",

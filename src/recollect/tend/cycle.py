@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
+from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.store import leases
 from recollect.tend.backups import daily
@@ -32,6 +33,20 @@ def cycle(ctx: Context) -> CycleReport:
         leases.release(ctx, lease)
 
 
+def _tree(ctx: Context) -> str:
+    done = compact(ctx)
+    if done.held:
+        return "another process is at it"
+    parts = [f"{len(done.changes)} nodes made" if done.changes else "nothing due"]
+    if done.waiting:
+        parts.append(f"{done.waiting} wait for a model")
+    if done.unreadable:
+        parts.append(f"cannot be read: {', '.join(done.unreadable)}")
+    if done.clock_behind:
+        parts.append("the clock is more than 48 hours behind the last cycle, so nothing was called final")
+    return "; ".join(parts)
+
+
 def _decay(ctx: Context) -> str:
     changed = decay(ctx)
     if not changed:
@@ -39,5 +54,5 @@ def _decay(ctx: Context) -> str:
     return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
 
 
-STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("decay", _decay), ("backup", daily))
+STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (("tree", _tree), ("decay", _decay), ("backup", daily))
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

@@ -6,11 +6,15 @@ A room that brings a new kind of passage adds its owner here; `verify` reports p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.store import learnings
+from recollect.distil import upkeep
+from recollect.store import journal, learnings
+from recollect.text import nodes
+from recollect.text.tree import path_of
 
 BATCH = 200
 
@@ -27,8 +31,31 @@ def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passa
     return map(learnings.passage_of, learnings.many(tx, ids))
 
 
+def _entries(ctx: Context, tx: Tx) -> Iterator[str]:
+    ctx = replace(ctx, vault=ctx.vault.inside(tx))
+    stamps = ctx.vault.stamps()
+    for day in logs.days(name for name, stamp in stamps.items() if stamp):
+        yield from (entry.id for entry in logs.read(ctx, day).entries)
+
+
+def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
+    ctx = replace(ctx, vault=ctx.vault.inside(tx))
+    wanted = set(ids)
+    for day in sorted({logs.day_of_entry(id) for id in ids}):
+        yield from (passage for passage in logs.passages_of(ctx, logs.read(ctx, day)) if passage.id in wanted)
+
+
+def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
+    for id in ids:
+        row, text = journal.node(tx, id), ctx.vault.inside(tx).read(path_of(id))
+        if row and text is not None:
+            yield upkeep.passage_of(ctx, nodes.parse(id, text), row.first_day)
+
+
 OWNERS: dict[str, Owner] = {
     learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
+    logs.KIND: Owner(ids=_entries, make=_entry_passages),
+    upkeep.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
 }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.core.actor import Actor
-from recollect.core.context import Context
-from recollect.store import counts, escalations, spool
+from recollect.core.context import Context, Tx
+from recollect.store import counts, escalations, journal, spool
 from recollect.store.project import Project
 
 
@@ -21,6 +21,8 @@ class Status:
     injections: int
     verdicts: dict[str, int]
     discoveries: int
+    tree: dict[str, int]
+    incomplete: tuple[str, ...]
     passages: int
     inbox: int
     spooled: int
@@ -40,8 +42,19 @@ def status(ctx: Context, project: Project) -> Status:
             injections=counts.injections(tx),
             verdicts=counts.verdicts(tx),
             discoveries=counts.discoveries(tx),
+            tree=_tree(tx),
+            incomplete=tuple(row.id for row in journal.incomplete(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),
             models="offline" if ctx.models.provider("extract") is None else "configured",
         )
+
+
+def _tree(tx: Tx) -> dict[str, int]:
+    """How many nodes are tentative, fixed, and waiting for a model."""
+    found = {"tentative": 0, "fixed": 0, "waiting": 0}
+    for _, status, count, waiting in journal.counts(tx):
+        found[status] += count
+        found["waiting"] += waiting
+    return found

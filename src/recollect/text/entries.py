@@ -7,10 +7,10 @@ open. Logs of any size are read in bounded memory. Knows nothing about where log
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 
-from recollect.core.event import Trust
+from recollect.core.actor import Trust
 from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, EntryType, NewEntry
 from recollect.text import markdown
 
@@ -21,6 +21,9 @@ LOG_CHARS = 4_000_000
 LOG_ENTRIES = 20_000
 """More sections than this in one day are read as the text of the last one."""
 
+PURGED = "<!-- recollect: purged=yes -->"
+"""Stands where an entry was; its number is never given to another."""
+
 _TAG = re.compile(r"(.*?)\s*\[\s*(\w+)\s*\]")
 _MARK = re.compile(r"<!-- recollect:((?: \w+=\S*)*) -->")
 _FORGED_HEADING = re.compile(r"\\*##(?=[ \t]|$)")
@@ -29,11 +32,16 @@ _NAMES = "|".join(name.replace("_", "[-_ ]") for name in FIELDS)
 _FIELD = re.compile(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
 
 
-def render(new: NewEntry, *, topic: str, at: str = "", trust: Trust = "agent") -> str:
+def render(new: NewEntry, *, topic: str, at: str = "", key: str = "", trust: Trust = "agent") -> str:
     """The section to append. External text carries a mark, so that every reader of the file knows."""
-    marks = {"at": at, "session": _word(new.session or ""), "trust": trust if trust == "external" else ""}
+    marks = {
+        "at": at,
+        "key": key,
+        "session": _word(new.session or ""),
+        "trust": trust if trust == "external" else "",
+    }
     mark = "".join(f" {name}={value}" for name, value in marks.items() if value)
-    return f"## {one_line(topic)} [{new.type}]\n<!-- recollect:{mark} -->\n\n{_escaped(body(new))}\n\n"
+    return f"## {one_line(topic)} [{new.type}]\n<!-- recollect:{mark} -->\n\n{_escaped(body(new))}\n"
 
 
 def body(new: NewEntry) -> str:
@@ -58,6 +66,8 @@ def read(day: date, lines: Iterable[str]) -> Iterator[Entry]:
         if title is None and not (content := _preamble(content)):
             continue
         number = number + 1 if title is not None else 0
+        if content and content[0] == PURGED:
+            continue
         entry = _entry(day, number, title or "", content, min(left, ENTRY_CHARS))
         left -= len(entry.text)
         yield entry
@@ -73,6 +83,17 @@ def without_external(text: str) -> str:
         if mark and "trust=external" in mark[1].split():
             content = [content[0], "", "(external text: it stays in the log, where search finds it)", ""]
             title = "external entry"
+        lines += [*([] if title is None else [f"## {title}"]), *content]
+    return "\n".join(lines)
+
+
+def emptied(text: str, numbers: Collection[int]) -> str:
+    """A log without what some entries say: heading and words go, the place and a mark stay."""
+    lines: list[str] = []
+    for number, title, content in _numbered(text):
+        if number in numbers:
+            content = [PURGED, ""]
+            title = None if title is None else "purged"
         lines += [*([] if title is None else [f"## {title}"]), *content]
     return "\n".join(lines)
 
@@ -130,12 +151,13 @@ def _entry(day: date, number: int, title: str, content: list[str], limit: int) -
         text=text,
         fields=tuple(fields(text)[0]),
         at=marks.get("at", ""),
+        key=marks.get("key", ""),
         session=marks.get("session", ""),
         trust="external" if marks.get("trust") == "external" else "agent",
     )
 
 
-def _split(lines: Iterable[str]) -> Iterator[tuple[str | None, list[str]]]:
+def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[str | None, list[str]]]:
     """Heading and body lines of every section; None heads what stands before the first."""
     title: str | None = None
     content: list[str] = []
@@ -158,17 +180,25 @@ def _split(lines: Iterable[str]) -> Iterator[tuple[str | None, list[str]]]:
             yield title, content
             title, content, size = line[2:].strip(), [], 0
             started += 1
-        elif size <= ENTRY_CHARS:
+        elif size <= limit:
             content.append(line)
             size += len(line) + 1
         previous = line
-    if fences.fence and size <= ENTRY_CHARS:
+    if fences.fence and size <= limit:
         # A fence that never closes would swallow every later entry: its first line counts as text.
-        inside = _split(content[fence_at + 1 :])
+        inside = _split(content[fence_at + 1 :], limit=limit)
         yield title, [*content[: fence_at + 1], *next(inside)[1]]
         yield from inside
     else:
         yield title, content
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str | None, list[str]]]:
+    """Sections with the numbers `read` gives them, nothing clipped."""
+    number = 0
+    for title, content in _split(text.split("\n"), limit=len(text)):
+        number += title is not None
+        yield number, title, content
 
 
 def _is_heading(line: str) -> bool:
@@ -177,7 +207,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    return (line[:ENTRY_CHARS].rstrip("\r") for line in lines)
+    return (line[:ENTRY_CHARS].removeprefix("\ufeff").rstrip("\r") for line in lines)
 
 
 def _preamble(lines: list[str]) -> list[str]:

@@ -80,7 +80,8 @@ class Weights:
 
     def density(self, text: str) -> float:
         """How much a sentence tells for its length."""
-        words = {word for run in runs(text) for word in run.split(" ")}
+        # In the order of the text: floats summed in the order of a set would differ from run to run.
+        words = dict.fromkeys(word for run in runs(text) for word in run.split(" "))
         return sum(map(self.word, words)) / math.sqrt(4 + len(text.split()))
 
 
@@ -91,7 +92,7 @@ def keyphrases(texts: Sequence[str], weights: Weights, limit: int) -> list[str]:
     for text in texts:
         for run in runs(text):
             words = run.split(" ")
-            for phrase in {run, *words}:
+            for phrase in dict.fromkeys((run, *words)):
                 key = phrase.casefold()
                 counts[key] += 1
                 spelling.setdefault(key, phrase)

@@ -21,6 +21,7 @@ from recollect.text.tokens import terms
 SCHEMA = 1
 COPY = "copy"
 OFFLINE = "offline/1"
+FOREIGN = "foreign"
 BYTES_PER_LINE = 100
 """The byte bound beside every line threshold."""
 SHARE = 0.4
@@ -94,7 +95,7 @@ def layout(period: Period, chosen: Iterable[Point]) -> str:
     return "\n\n".join(parts)
 
 
-def fits(period: Period, bodies: Iterable[str], threshold: int) -> bool:
+def fits(bodies: Iterable[str], threshold: int) -> bool:
     """Whether the sources are small enough to be kept verbatim: lines and bytes."""
     lines = size = 0
     for body in bodies:
@@ -113,7 +114,7 @@ def daily_body(
 ) -> tuple[str, str]:
     """A day's log verbatim while it is small (`raw` is given), else its summary. External text is in neither."""
     period = parse_period(day.isoformat())
-    if raw is not None and fits(period, [raw], threshold):
+    if raw is not None and fits([raw], threshold):
         return entries.without_external(raw).strip("\n"), COPY
     return summariser(
         Material(
@@ -129,7 +130,7 @@ def parent_body(
     period: Period, children: Sequence[Node], threshold: int, summariser: Summariser = offline
 ) -> tuple[str, str]:
     """The children joined while they are small together, else their summary."""
-    if fits(period, [child.body for child in children], threshold):
+    if fits([child.body for child in children], threshold):
         return join(children), COPY
     return summariser(
         Material(
@@ -233,10 +234,16 @@ def parse(node: str, text: str) -> Node:
         status="fixed" if fields.get("status") == "fixed" else "tentative",
         topics=_topics(fields.get("topics")),
         sources=_sources(fields.get("source-files")) if ours else (),
-        generator=str(fields.get("generator", "")) if ours else "",
+        generator=str(fields.get("generator", FOREIGN)) if ours else FOREIGN,
         body=body.strip("\n"),
         incomplete=tuple(map(str, _list(fields.get("incomplete")))),
     )
+
+
+def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str], str]) -> bool:
+    """Whether a file still says what it said when it was made; cheaper than parsing it."""
+    head, mark, body = text.partition("\n---\n\n")
+    return bool(mark) and f"\ngenerator: {generator}\n" in f"{head}\n" and hashed(body.strip("\n")) == body_hash
 
 
 def _entry_points(found: Iterable[Entry]) -> list[Point]:

@@ -14,6 +14,7 @@ from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period
 from recollect.core.journal import Entry, Node, Source
 from recollect.text import entries, nodes, root
+from recollect.text.capsule import LATEST, Capsule, Past, capsule, fold
 from recollect.text.nodes import Summariser, offline
 
 RECENT = timedelta(days=7)
@@ -91,17 +92,17 @@ def parent_node(
     )
 
 
-def capsule_of(month: Node) -> root.Capsule:
+def capsule_of(month: Node) -> Capsule:
     found = nodes.points_of(month.id, month.body, month.generator)
-    return root.capsule(month.id.partition("/")[2], found)
+    return capsule(month.id.partition("/")[2], found)
 
 
 def root_files(
-    capsules: Sequence[root.Capsule], recent: Sequence[Node], *, today: date, limits: Limits, sources: str
+    past: Past, latest: Sequence[Capsule], recent: Sequence[Node], *, today: date, limits: Limits, sources: str
 ) -> dict[str, str | None]:
     """ROOT.md and its overflow; None for a file that must not be there."""
     points = [point for node in recent for point in nodes.points_of(node.id, node.body, node.generator)]
-    text, overflow = root.build(capsules, points, today, limits.root_tokens, sources)
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources)
     return {"ROOT.md": text, root.OVERFLOW: overflow}
 
 
@@ -140,6 +141,8 @@ def grow(logs: Mapping[date, str], today: date, limits: Limits | None = None) ->
     if months:
         recent = [made[calendar.day(day).id] for day in recent_days(sorted(logs), today)]
         key = month_key({node.id: digest(node.body) for node in months})
-        roots = root_files([capsule_of(node) for node in months], recent, today=today, limits=limits, sources=key)
+        capsules = [capsule_of(node) for node in sorted(months, key=lambda node: node.id)]
+        past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
+        roots = root_files(past, latest, recent, today=today, limits=limits, sources=key)
         files |= {path: text for path, text in roots.items() if text is not None}
     return files
