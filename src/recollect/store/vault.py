@@ -102,28 +102,28 @@ class FolderVault:
             yield decoder.decode(b"", True)
 
     def stamps(self, folder: str = "") -> dict[str, str]:
-        start = self.root.joinpath(*checked_parts(folder)) if folder else self.root
         found: dict[str, str] = {}
-        with translated(folder or "."):
+        with translated(folder or self.root):
             try:
-                entries = os.scandir(start)
+                with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
+                    for entry in os.scandir(handle):
+                        if entry.name.startswith("."):
+                            continue
+                        # Inode and size change with every write of ours, the time with those of others.
+                        state = entry.stat(follow_symlinks=False)
+                        regular = stat.S_ISREG(state.st_mode)
+                        found[entry.name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
             except FileNotFoundError:
                 return found
-            with entries:
-                for entry in entries:
-                    if entry.name.startswith("."):
-                        continue
-                    # Inode and size change with every write of ours, the time with those of others.
-                    state = entry.stat(follow_symlinks=False)
-                    regular = stat.S_ISREG(state.st_mode)
-                    found[entry.name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
         return found
 
     def folder_stamp(self, folder: str) -> str:
-        try:
-            state = os.stat(self.root.joinpath(*checked_parts(folder)), follow_symlinks=False)
-        except FileNotFoundError:
-            return ""
+        with translated(folder):
+            try:
+                with self._folder(checked_parts(folder), create=False) as handle:
+                    state = os.fstat(handle)
+            except FileNotFoundError:
+                return ""
         return f"{state.st_ino}:{state.st_mtime_ns}"
 
     def inside(self, tx: Tx) -> FolderVault:
