@@ -16,7 +16,9 @@ URL = '[store]\nurl = "postgresql://db.example.org/memory"\n'
 
 def test_init_says_what_it_made_and_makes_it_once(bare: Shell) -> None:
     made = bare.json("init")["made"]
-    assert [line.split()[0] for line in made] == ["recollect.toml", ".recollect/", ".gitignore", "the"]
+    assert [line.split()[0] for line in made] == [
+        *("recollect.toml", ".recollect/", ".gitignore", ".gitattributes", "the")
+    ]
     before = {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()}
     assert bare.json("init") == {"made": []}
     assert {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()} == before

@@ -11,9 +11,11 @@ from recollect.core.errors import RecollectError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("project", "Begin a memory in this folder."),
+    "log": ("log", "Append to the raw logs and read them."),
     "learn": ("learn", "Add, show, edit and settle learnings."),
     "observe": ("work", "Learn from a finished task's output."),
     "search": ("search", "Find what was learned."),
+    "recall": ("tree", "Walk the tree down to the raw words that answer a question."),
     "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
     "feedback": ("feedback", "Count the verdicts in an agent's output."),
     "rate": ("feedback", "Say whether a learning helped."),
@@ -42,6 +44,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "outcome": ("work", "What tasks belong to."),
     "task": ("work", "Tasks, and what each was shown."),
     "discovery": ("work", "Raw discoveries and what became of them."),
+    "tree": ("tree", "The compaction tree: status, tokens, topics."),
+    "compact": ("tree", "Bring the tree up to date."),
     "cycle": ("project", "Do everything that is due."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),

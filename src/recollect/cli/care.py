@@ -74,12 +74,12 @@ def doctor(fix: bool, strict: bool, project: str | None, as_json: bool) -> int:
 @click.command()
 @common
 def rebuild(project: str | None, as_json: bool) -> None:
-    """Make everything derived again: passages, term counts, indexes, counters."""
+    """Make everything derived again: the tree, passages, term counts, indexes, counters."""
     with open_memory(project) as memory, counting("passages") as progress:
         done = memory.data.rebuild(progress=progress)
     emit(
         done,
-        f"made {done.passages} passages again, removed {done.orphans} that nothing owns, "
+        f"made {done.nodes} nodes and {done.passages} passages again, removed {done.orphans} that nothing owns, "
         f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters",
         as_json=as_json,
     )

@@ -47,6 +47,8 @@ def status(project: str | None, as_json: bool) -> None:
         f"findings    {found.findings['findings']} in {found.findings['files']} raw files, "
         f"{found.findings['themes']} themes",
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
+        f"tree        {', '.join(f'{count} {name}' for name, count in found.tree.items())}"
+        + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",

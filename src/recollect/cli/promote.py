@@ -13,9 +13,7 @@ from recollect.core.errors import BadInput
 @click.argument("id")
 @click.option("--title", help="Of a finding: the learning's title (the proposed rule).")
 @click.option("--context", default="", help="Of a staged entry: when it applies (that it was staged).")
-@click.option(
-    "--implication", default="", help="Of a staged entry: what it means for future work (the body)."
-)
+@click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
 @click.option("--action", default="", help="Of a staged entry: what to do (the title).")
 @common
 def promote(

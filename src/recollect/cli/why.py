@@ -7,6 +7,9 @@ import click
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, said
 from recollect.core.clock import iso
+from recollect.core.event import Event
+from recollect.tend.why import Explanation
+from recollect.tend.why_journal import EntryExplanation, NodeExplanation, shown_refs
 
 
 @click.command()
@@ -16,6 +19,16 @@ def why(id: str, project: str | None, as_json: bool) -> None:
     """Say where a thing came from, who wrote it, how far it is trusted, and everything that happened to it."""
     with open_memory(project) as memory:
         found = memory.why(id)
+    if isinstance(found, NodeExplanation):
+        text = _node(found)
+    elif isinstance(found, EntryExplanation):
+        text = _entry(found)
+    else:
+        text = _learning(found)
+    emit(found, text, as_json=as_json)
+
+
+def _learning(found: Explanation) -> str:
     lines = [f"{found.id}: {found.title}", f"captured by {found.origin}, trusted as {found.trust}"]
     for source in found.sources:
         parts = [f"{name[:-3]} {source[name]}" for name in ("outcome_id", "task_id", "discovery_id") if source[name]]
@@ -24,10 +37,27 @@ def why(id: str, project: str | None, as_json: bool) -> None:
     lines += [f"replaced by {new}" for new in found.replaced_by]
     for shown in found.injections:
         lines.append(f"injected   {iso(shown.injected_at)}  task {shown.task_id}: {shown.feedback or 'no verdict'}")
-    for event in found.events:
-        moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
-        lines.append(
-            f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}"
-            + (f"  — {event.reason}" if event.reason else "")
-        )
-    emit(found, "\n".join(lines), as_json=as_json)
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _node(found: NodeExplanation) -> str:
+    lines = [f"{found.id}: {found.status}, made by {found.generator}"]
+    lines += [f"from {source.path} {source.sha256[:12]}" for source in found.sources]
+    lines += [f"could not be read: {path}" for path in found.incomplete]
+    return "\n".join([*lines, *(f"{shown_refs(line):<22} {line.text}" for line in found.lines)])
+
+
+def _entry(found: EntryExplanation) -> str:
+    lines = [
+        f"{found.id}: {found.topic} [{found.type}], trusted as {found.trust}",
+        f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
+        " → ".join([*found.way, found.id]),
+    ]
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _event(event: Event) -> str:
+    moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
+    return f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}" + (
+        f"  — {event.reason}" if event.reason else ""
+    )

@@ -12,7 +12,7 @@ from recollect.core.record import record
 if TYPE_CHECKING:
     import re
     from collections import Counter
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
 
@@ -76,10 +76,6 @@ class Db(Protocol):
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
         ...
 
-    def inside(self, space: str) -> Tx | None:
-        """The transaction that this thread has open in a space; transactions do not nest, but reads may join."""
-        ...
-
     def close(self) -> None: ...
 
 
@@ -94,6 +90,21 @@ class Vault(Protocol):
 
     def delete(self, path: str, *, expect: str | None = None) -> None: ...
     def paths(self, prefix: str = "") -> list[str]: ...
+    def pieces(self, path: str) -> Iterator[str]:
+        """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
+        ...
+
+    def stamps(self, folder: str = "") -> dict[str, str]:
+        """Every name in a folder with a stamp that changes when the file does; empty for what is no file."""
+        ...
+
+    def folder_stamp(self, folder: str) -> str:
+        """Changes when a file in the folder is made, replaced or deleted."""
+        ...
+
+    def inside(self, tx: Tx) -> Vault:
+        """The same files for reading while a transaction is open: transactions do not nest."""
+        ...
 
 
 class Git(Protocol):

@@ -98,6 +98,15 @@ class EmbedSettings:
 
 
 @record
+class TreeSettings:
+    daily_lines: int = 200  # a log up to this many lines is copied into its daily node, above it is summarised
+    weekly_lines: int = 300  # daily nodes up to this many lines together are joined into their weekly node
+    monthly_lines: int = 500  # weekly nodes up to this many lines together are joined into their monthly node
+    root_max_tokens: int = 3000  # tokens ROOT.md may take; the rest goes to ROOT.overflow.md
+    reindex: str = ""  # a command run after the tree changed, such as `qmd update`
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -120,6 +129,7 @@ class Settings:
     staging: StagingSettings = StagingSettings()
     consolidate: ConsolidateSettings = ConsolidateSettings()
     embed: EmbedSettings = EmbedSettings()
+    tree: TreeSettings = TreeSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -142,7 +152,7 @@ class Settings:
 
 
 _SECTIONS = (
-    *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings),
+    *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
     *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings),
 )
 _SHARES = {
@@ -160,10 +170,11 @@ _COUNTS = {
     "findings": ("first_files", "new_files"),
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
+    "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
 }
 
 
-GUARDED = frozenset({"store.url", "embed.model"})
+GUARDED = frozenset({"store.url", "embed.model", "tree.reindex"})
 """What a repository's file may not choose until the user ran `recollect trust`."""
 
 

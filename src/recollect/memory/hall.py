@@ -30,14 +30,17 @@ if TYPE_CHECKING:
     from recollect.memory.data import Data
     from recollect.memory.decisions import Decisions
     from recollect.memory.inbox import Inbox
+    from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
+    from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
 class Memory:
@@ -156,7 +159,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -173,6 +176,12 @@ class Memory:
         from recollect.tend.cycle import cycle
 
         return cycle(self.context)
+
+    def recall(self, question: str, *, limit: int = 5) -> Recall:
+        """Walk from ROOT.md down to the raw words that answer a question."""
+        from recollect.search.recall import recall
+
+        return recall(self.context, question, limit=limit)
 
     # Facets
 
@@ -217,6 +226,12 @@ class Memory:
         from recollect.memory.staging import Staging
 
         return Staging(self.context)
+
+    @cached_property
+    def journal(self) -> Journal:
+        from recollect.memory.journal import Journal
+
+        return Journal(self.context, str(self.project.root))
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

@@ -78,18 +78,27 @@ def append_durably(folder: int, name: str, data: bytes) -> None:
         os.fsync(folder)
 
 
-def read_regular(folder: int, name: str) -> bytes | None:
-    """A file's bytes, None when absent; a symlink, FIFO or folder in its place is refused."""
+def open_regular(folder: int, name: str) -> BinaryIO | None:
+    """A file to read, None when absent; a symlink, FIFO or folder in its place is refused."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except FileNotFoundError:
         return None
     try:
         _refuse_odd_file(handle, name)
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read()
-    finally:
+    except BaseException:
         os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def read_regular(folder: int, name: str) -> bytes | None:
+    """A file's bytes, None when absent."""
+    file = open_regular(folder, name)
+    if file is None:
+        return None
+    with file:
+        return file.read()
 
 
 def write_path(path: Path, text: str, *, mode: int = 0o644) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Vault
+from collections.abc import Iterator
+
+from recollect.core.context import Tx, Vault
 
 
 class MountedVault:
@@ -33,6 +35,21 @@ class MountedVault:
             return [self._prefix + path for path in self._there.paths(inner)]
         here = [path for path in self._base.paths(prefix) if not path.startswith(self._prefix)]
         return here if prefix else sorted(here + [self._prefix + path for path in self._there.paths()])
+
+    def pieces(self, path: str) -> Iterator[str]:
+        vault, path = self._place(path)
+        return vault.pieces(path)
+
+    def stamps(self, folder: str = "") -> dict[str, str]:
+        vault, folder = self._place(f"{folder}/")
+        return vault.stamps(folder.rstrip("/"))
+
+    def folder_stamp(self, folder: str) -> str:
+        vault, folder = self._place(f"{folder}/")
+        return vault.folder_stamp(folder.rstrip("/"))
+
+    def inside(self, tx: Tx) -> MountedVault:
+        return MountedVault(self._base.inside(tx), self._prefix.rstrip("/"), self._there.inside(tx))
 
     def _place(self, path: str) -> tuple[Vault, str]:
         if path.startswith(self._prefix):

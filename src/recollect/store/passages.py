@@ -136,6 +136,13 @@ def by_id(tx: Tx, id: str) -> Stored | None:
     return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
 
 
+def ids_of_thread(tx: Tx, thread: str) -> list[str]:
+    """The passages that stand together, such as the entries of a day."""
+    # The index leaves out what stands alone; without the second condition SQLite would not use it.
+    sql = "SELECT id FROM passages WHERE space = :space AND thread = :thread AND thread <> '' ORDER BY position"
+    return [id for (id,) in tx.rows(sql, thread=thread)]
+
+
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     """How many passages there are, and how many hold each of these terms (absent: none does)."""
     wanted = [EVERY, *terms]
@@ -199,8 +206,11 @@ def _write_counts(tx: Tx, pending: Counter[str]) -> None:
         ON CONFLICT (space, term) DO UPDATE SET docs = terms.docs + excluded.docs""",
         ({"term": term, "step": step} for term, step in changes),
     )
-    if any(step < 0 for _, step in changes):
-        tx.run("DELETE FROM terms WHERE space = :space AND docs <= 0")
+    # Term by term: looking for zeros in all of them would cost more with every year of memory.
+    tx.run_many(
+        "DELETE FROM terms WHERE space = :space AND term = :term AND docs <= 0",
+        ({"term": term} for term, step in changes if step < 0),
+    )
 
 
 def _names(prefix: str, values: Sequence[object]) -> str:

@@ -111,9 +111,7 @@ class PostgresDb:
     def read(self, space: str) -> Iterator[Transaction]:
         """A consistent view; others keep writing."""
         with self._transaction(_BEGIN_READ) as connection:
-            transaction = Transaction(space, _Session(connection), self._number(connection, space) or 0)
-            with self._joinable(transaction):
-                yield transaction
+            yield Transaction(space, _Session(connection), self._number(connection, space) or 0)
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
@@ -124,23 +122,9 @@ class PostgresDb:
         with self._transaction(begin) as connection:
             number = self._number(connection, space) or _new_number(connection, space)
             transaction = Transaction(space, _Session(connection), number)
-            with self._joinable(transaction):
-                yield transaction
-                transaction.finish()
-        self._numbers[space] = number  # only now: a number that was rolled back is nobody's
-
-    def inside(self, space: str) -> Transaction | None:
-        """The transaction that this thread has open in a space."""
-        open_one: Transaction | None = getattr(self._inside, "transaction", None)
-        return open_one if open_one is not None and open_one.space == space else None
-
-    @contextmanager
-    def _joinable(self, transaction: Transaction) -> Iterator[Transaction]:
-        self._inside.transaction = transaction
-        try:
             yield transaction
-        finally:
-            self._inside.transaction = None
+            transaction.finish()
+        self._numbers[space] = number  # only now: a number that was rolled back is nobody's
 
     def close(self) -> None:
         while self._idle:

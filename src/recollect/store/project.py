@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "recollect.toml"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
+# Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
+# hash and made again by the next cycle, without a conflict for anyone to settle.
+MERGE_LINES = (
+    "memory/[0-9]*.md merge=union",
+    "memory/daily/*.md merge=union linguist-generated",
+    "memory/weekly/*.md merge=union linguist-generated",
+    "memory/monthly/*.md merge=union linguist-generated",
+    "memory/ROOT*.md merge=union linguist-generated",
+)
 _HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
 SPECWRIGHT = Path(".specwright", "learnings")
 
@@ -131,6 +140,12 @@ def create(
     if IGNORE_LINE not in text.splitlines():
         write_path(ignore, text + ("" if not text or text.endswith("\n") else "\n") + IGNORE_LINE + "\n")
         made.append(f".gitignore (line {IGNORE_LINE})")
+    attributes = root / ".gitattributes"
+    text = attributes.read_text("utf-8") if attributes.exists() else ""
+    missing = [line for line in MERGE_LINES if line not in text.splitlines()]
+    if missing:
+        write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
+        made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
 
 

@@ -161,6 +161,12 @@ def remove_decision(tx: Tx, id: str) -> None:
     tx.run("DELETE FROM decisions WHERE space = :space AND id = :id", id=id)
 
 
+def remove_entry(tx: Tx, id: str) -> None:
+    """What rows know of a log entry; its words are in the log."""
+    passages.remove(tx, id)
+    _remove_mentions(tx, id)
+
+
 def remove_discovery(tx: Tx, id: str) -> None:
     """A discovery and every row that names it."""
     tx.run("UPDATE learnings SET source_discovery_id = NULL WHERE space = :space AND source_discovery_id = :id", id=id)

@@ -48,31 +48,15 @@ class SqliteDb:
     def read(self, space: str) -> Iterator[Transaction]:
         """A consistent view; other processes keep writing."""
         with self._transaction("BEGIN") as connection:
-            transaction = Transaction(space, _Session(connection), self._number(connection, space))
-            with self._joinable(transaction):
-                yield transaction
+            yield Transaction(space, _Session(connection), self._number(connection, space))
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
         """The one writer. When the block ends without an error the change is committed and synced."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
-            with self._joinable(transaction):
-                yield transaction
-                transaction.finish()
-
-    def inside(self, space: str) -> Transaction | None:
-        """The transaction that this thread has open in a space."""
-        open_one: Transaction | None = getattr(self._local, "transaction", None)
-        return open_one if open_one is not None and open_one.space == space else None
-
-    @contextmanager
-    def _joinable(self, transaction: Transaction) -> Iterator[Transaction]:
-        self._local.transaction = transaction
-        try:
             yield transaction
-        finally:
-            self._local.transaction = None
+            transaction.finish()
 
     def close(self) -> None:
         while self._connections:

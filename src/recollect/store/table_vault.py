@@ -18,24 +18,15 @@ from recollect.store.vault import checked_parts
 class TableVault:
     """The files of one space."""
 
-    def __init__(self, db: Db, space: str):
+    def __init__(self, db: Db, space: str, tx: Tx | None = None):
         self._db = db
         self._space = space
+        self._tx = tx
 
     def read(self, path: str) -> str | None:
         checked_parts(path)
         with self._reading() as tx:
             return _text(tx, path)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Tx]:
-        """The transaction that is open already, or one of its own: owners of passages read files beside rows."""
-        joined = self._db.inside(self._space)
-        if joined is not None:
-            yield joined
-            return
-        with self._db.read(self._space) as tx:
-            yield tx
 
     def append(self, path: str, text: str) -> None:
         checked_parts(path)
@@ -48,8 +39,7 @@ class TableVault:
         with self._db.write(self._space) as tx:
             _refuse_changed(tx, path, expect)
             _refuse_impossible(tx, path)
-            _remove(tx, path)
-            _add(tx, path, text)
+            _replace(tx, path, text)
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
         checked_parts(path)
@@ -63,6 +53,51 @@ class TableVault:
             checked_parts(prefix)
         with self._reading() as tx:
             return _below(tx, prefix)
+
+    def pieces(self, path: str) -> Iterator[str]:
+        checked_parts(path)
+        with self._reading() as tx:
+            sql = "SELECT position FROM vault_parts WHERE space = :space AND path = :path ORDER BY position"
+            positions = [position for (position,) in tx.rows(sql, path=path)]
+        for position in positions:
+            # A transaction for each: whoever takes the pieces may need one of their own in between.
+            with self._reading() as tx:
+                text = tx.value(
+                    "SELECT text FROM vault_parts WHERE space = :space AND path = :path AND position = :position",
+                    path=path,
+                    position=position,
+                )
+            if text is not None:
+                yield text
+
+    def stamps(self, folder: str = "") -> dict[str, str]:
+        """Positions only grow, so the last one and the length say whether a file was written to."""
+        if folder:
+            checked_parts(folder)
+        prefix = f"{folder}/" if folder else ""
+        with self._reading() as tx:
+            rows = tx.rows(
+                "SELECT path, max(position), sum(length(text)) FROM vault_parts "
+                "WHERE space = :space AND path >= :low AND path < :high GROUP BY path",
+                low=prefix,
+                high=f"{folder}0" if folder else "\U0010ffff",
+            )
+        here = ((path.removeprefix(prefix), last, size) for path, last, size in rows)
+        return {name: f"{last}:{size}" for name, last, size in here if "/" not in name}
+
+    def folder_stamp(self, folder: str) -> str:
+        return content_hash(repr(sorted(self.stamps(folder).items())))
+
+    def inside(self, tx: Tx) -> TableVault:
+        return TableVault(self._db, self._space, tx)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Tx]:
+        if self._tx is not None:
+            yield self._tx
+        else:
+            with self._db.read(self._space) as tx:
+                yield tx
 
 
 def _text(tx: Tx, path: str) -> str | None:
@@ -81,6 +116,13 @@ def _add(tx: Tx, path: str, text: str) -> None:
         path=path,
         text=readable,
     )
+
+
+def _replace(tx: Tx, path: str, text: str) -> None:
+    """The new part comes after the old ones, so that a position is never used twice."""
+    last = tx.value("SELECT max(position) FROM vault_parts WHERE space = :space AND path = :path", path=path) or 0
+    _add(tx, path, text)
+    tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path AND position <= :last", path=path, last=last)
 
 
 def _remove(tx: Tx, path: str) -> None:

@@ -6,6 +6,7 @@ Paths are relative, with `/`. Every folder on the way is opened without followin
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from recollect.store.files import (
     append_durably,
     content_hash,
     locked,
+    open_regular,
     read_regular,
     translated,
     write_atomically,
@@ -23,7 +25,10 @@ from recollect.store.files import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from recollect.core.context import Tx
+
 PART_LIMIT = 200
+PIECE = 1 << 20
 WORKTREE_FILES = frozenset({"learnings.md", "index.md"})
 """Staging and memory index lie in the same folder, but are the repository's: git needs them as files."""
 
@@ -77,6 +82,52 @@ class FolderVault:
                     return sorted("/".join((*parts, *path)) for path in _walk(folder))
             except FileNotFoundError:
                 return []
+
+    def pieces(self, path: str) -> Iterator[str]:
+        import codecs
+
+        parts = checked_parts(path)
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with translated(path):
+            try:
+                with self._folder(parts[:-1], create=False) as folder:
+                    file = open_regular(folder, parts[-1])
+            except FileNotFoundError:
+                return
+            if file is None:
+                return
+            with file:
+                while data := file.read(PIECE):
+                    yield decoder.decode(data)
+            yield decoder.decode(b"", True)
+
+    def stamps(self, folder: str = "") -> dict[str, str]:
+        found: dict[str, str] = {}
+        with translated(folder or self.root):
+            try:
+                with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
+                    for entry in os.scandir(handle):
+                        if entry.name.startswith("."):
+                            continue
+                        # Inode and size change with every write of ours, the time with those of others.
+                        state = entry.stat(follow_symlinks=False)
+                        regular = stat.S_ISREG(state.st_mode)
+                        found[entry.name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
+            except FileNotFoundError:
+                return found
+        return found
+
+    def folder_stamp(self, folder: str) -> str:
+        with translated(folder):
+            try:
+                with self._folder(checked_parts(folder), create=False) as handle:
+                    state = os.fstat(handle)
+            except FileNotFoundError:
+                return ""
+        return f"{state.st_ino}:{state.st_mtime_ns}"
+
+    def inside(self, tx: Tx) -> FolderVault:
+        return self
 
     @contextmanager
     def _folder(self, parts: list[str], *, create: bool) -> Iterator[int]:

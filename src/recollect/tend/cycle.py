@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from recollect.core.context import Context
 from recollect.core.errors import NoHistory, NotFound
 from recollect.distil import decisions, themes
+from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.store import leases
 from recollect.tend.backups import daily
@@ -32,6 +33,20 @@ def cycle(ctx: Context) -> CycleReport:
         return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
     finally:
         leases.release(ctx, lease)
+
+
+def _tree(ctx: Context) -> str:
+    done = compact(ctx)
+    if done.held:
+        return "another process is at it"
+    parts = [f"{len(done.changes)} nodes made" if done.changes else "nothing due"]
+    if done.waiting:
+        parts.append(f"{done.waiting} wait for a model")
+    if done.unreadable:
+        parts.append(f"cannot be read: {', '.join(done.unreadable)}")
+    if done.clock_behind:
+        parts.append("the clock is more than 48 hours behind the last cycle, so nothing was called final")
+    return "; ".join(parts)
 
 
 def _decay(ctx: Context) -> str:
@@ -72,6 +87,7 @@ def _consolidation(ctx: Context) -> str:
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+    ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),

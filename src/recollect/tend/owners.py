@@ -6,15 +6,18 @@ A room that brings a new kind of passage adds its owner here; `verify` reports p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.capture import finding, stage
+from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.distil import themes
-from recollect.store import decisions, learnings
+from recollect.distil import themes, upkeep
+from recollect.store import decisions, journal, learnings
 from recollect.store import themes as theme_rows
+from recollect.text import nodes
 from recollect.text.staging import Entry, read_staging
+from recollect.text.tree import path_of
 
 BATCH = 200
 
@@ -27,6 +30,11 @@ class Owner:
     make: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]]
 
 
+def _reading_in(ctx: Context, tx: Tx) -> Context:
+    """The same context, its files read in the open transaction: a server's vault is rows too."""
+    return replace(ctx, vault=ctx.vault.inside(tx))
+
+
 def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
     return map(learnings.passage_of, learnings.many(tx, ids))
 
@@ -35,11 +43,13 @@ def _decision_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passa
     return map(decisions.passage_of, decisions.many(tx, ids))
 
 
-def _finding_ids(ctx: Context, _: Tx) -> Iterable[str]:
+def _finding_ids(ctx: Context, tx: Tx) -> Iterable[str]:
+    ctx = _reading_in(ctx, tx)
     return [found.id for file in finding.survey(ctx).files for found in file.findings]
 
 
-def _finding_passages(ctx: Context, _: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+def _finding_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    ctx = _reading_in(ctx, tx)
     wanted = set(ids)
     for file in finding.survey(ctx).files:
         for found in file.findings:
@@ -52,6 +62,7 @@ def _theme_ids(_: Context, tx: Tx) -> Iterable[str]:
 
 
 def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
+    ctx = _reading_in(ctx, tx)
     at = theme_rows.last_run(tx) or 0
     for id in ids:
         name = id.removeprefix("theme/")
@@ -67,12 +78,35 @@ def _staged_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passa
     return [stage.passage_of(ctx, tx, entries[id]) for id in ids if id in entries]
 
 
+def _entries(ctx: Context, tx: Tx) -> Iterator[str]:
+    ctx = _reading_in(ctx, tx)
+    stamps = ctx.vault.stamps()
+    for day in logs.days(name for name, stamp in stamps.items() if stamp):
+        yield from (entry.id for entry in logs.read(ctx, day).entries)
+
+
+def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
+    ctx = _reading_in(ctx, tx)
+    wanted = set(ids)
+    for day in sorted({logs.day_of_entry(id) for id in ids}):
+        yield from (passage for passage in logs.passages_of(ctx, logs.read(ctx, day)) if passage.id in wanted)
+
+
+def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
+    for id in ids:
+        row, text = journal.node(tx, id), ctx.vault.inside(tx).read(path_of(id))
+        if row and text is not None:
+            yield upkeep.passage_of(ctx, nodes.parse(id, text), row.first_day)
+
+
 OWNERS: dict[str, Owner] = {
     learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
     decisions.KIND: Owner(ids=lambda _, tx: decisions.ids(tx), make=_decision_passages),
     finding.KIND: Owner(ids=_finding_ids, make=_finding_passages),
     themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
     stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
+    logs.KIND: Owner(ids=_entries, make=_entry_passages),
+    upkeep.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
 }
 
 

@@ -12,20 +12,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from recollect.capture import log as logs
 from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA
-from recollect.store import decisions, events, learnings, passages, purging, soundness, spool, tasks
+from recollect.store import decisions, events, journal, learnings, passages, purging, soundness, spool, tasks
 from recollect.store.damage import kept_aside
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.sqlite import SqliteDb
 from recollect.tend import backups
 from recollect.tend.owners import OWNERS
+from recollect.tend.rebuild import rebuild_tree
+from recollect.text import entries
+from recollect.text.tree import log_path
 
 MARK = "[purged]"
 SHORTEST = 4  # characters of a text to purge: "a" would be everywhere
@@ -102,7 +106,7 @@ class _Target:
 def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> Plan:
     """What a purge would touch; changes nothing."""
     with ctx.db.read(ctx.space) as tx:
-        target = _target(tx, id, text)
+        target = _target(ctx, tx, id, text)
         rows = purging.count_texts(tx, target.scrub)
     own = len(backups.kept_files(project.database)) + len(kept_aside(project.database))
     files = (*_vault_files(ctx, target), *map(str, _spool_files(project, target)))
@@ -114,9 +118,10 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     if ctx.actor.trust != "human":
         raise Refused("only a person may purge, because nothing brings it back; run this from your own terminal")
     with ctx.db.write(ctx.space) as tx:
-        target = _target(tx, id, text)
+        target = _target(ctx, tx, id, text)
         rows = _purge_rows(tx, ctx, target)
-    files = (*_mark_vault(ctx, target), *_mark_spool(project, target))
+    files = (*_empty_entries(ctx, target), *_mark_vault(ctx, target), *_mark_spool(project, target))
+    _renew_tree(ctx)
     with ctx.db.write(ctx.space) as tx:
         _renew_passages(tx, ctx)  # of what lives in files, which have just changed
     if not isinstance(ctx.db, SqliteDb):
@@ -156,7 +161,7 @@ def _report(
     )
 
 
-def _target(tx: Tx, id: str | None, text: str | None) -> _Target:
+def _target(ctx: Context, tx: Tx, id: str | None, text: str | None) -> _Target:
     if (id is None) == (text is None):
         raise BadInput("say either the id of a thing or --text")
     if text is not None:
@@ -164,6 +169,10 @@ def _target(tx: Tx, id: str | None, text: str | None) -> _Target:
             raise BadInput(f"a text to purge needs at least {SHORTEST} characters; shorter ones are everywhere")
         return _Target((), (text.strip(),))
     assert id is not None
+    if id.startswith("log/"):
+        entry = logs.entry(replace(ctx, vault=ctx.vault.inside(tx)), id)
+        said = (entry.topic, *entry.text.split("\n"))
+        return _Target((id,), tuple(line.strip() for line in said if len(line.strip()) >= SHORTEST_QUOTE))
     describe = THINGS.get(id.partition("_")[0])
     if describe is None:
         raise BadInput(f"{id[:80]} is nothing that can be purged by its id; use --text for its words")
@@ -225,12 +234,14 @@ _REMOVE: dict[str, Callable[[Tx, str], None]] = {
     "learn": purging.remove_learning,
     "disc": purging.remove_discovery,
     "dec": purging.remove_decision,
+    "log": purging.remove_entry,
 }
 
 
 def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     for id in target.things:
-        _REMOVE[id.partition("_")[0]](tx, id)
+        _REMOVE[re.split("[_/]", id)[0]](tx, id)
+    journal.forget_sessions(tx, lambda session: target.scrub(session) != session)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
     purging.forget_answers(tx, changed.get("answers", []))
@@ -294,6 +305,28 @@ def _mark_vault(ctx: Context, target: _Target) -> Iterator[str]:
             except Stale:
                 continue  # somebody appended meanwhile; their words stay
         yield f"memory/{path}"
+
+
+def _empty_entries(ctx: Context, target: _Target) -> Iterator[str]:
+    """An entry's heading and words go; its place stays, so that the others keep their ids."""
+    for id in target.things:
+        if not id.startswith("log/"):
+            continue
+        path, number = log_path(logs.day_of_entry(id)), int(id.partition("#")[2])
+        while True:
+            text = ctx.vault.read(path) or ""
+            try:
+                ctx.vault.replace(path, entries.emptied(text, {number}), expect=content_hash(text))
+                break
+            except Stale:
+                continue  # somebody appended meanwhile; their words stay
+        yield f"memory/{path}"
+
+
+def _renew_tree(ctx: Context) -> None:
+    """What was derived from the logs may quote anything: it is forgotten and made again from what they say now."""
+    if rebuild_tree(ctx).held:
+        raise Refused("the words are gone from rows and files; another process works on the tree, so purge again")
 
 
 def _spool_files(project: Project, target: _Target) -> list[Path]:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
-from recollect.store import derived, passages, soundness
+from recollect.distil.tree import Compacted, compact
+from recollect.store import derived, journal, passages, soundness
 from recollect.store.sqlite import SqliteDb
 from recollect.tend.owners import OWNERS, batches
 
@@ -20,6 +21,7 @@ Progress = Callable[[int], object]
 class Rebuilt:
     """How much was made again, and what of it was wrong before."""
 
+    nodes: int
     passages: int
     orphans: int
     terms_corrected: int
@@ -27,14 +29,28 @@ class Rebuilt:
 
 
 def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
-    """Passages, term counts, indexes and counters."""
+    """The tree, passages, term counts, indexes and counters."""
     if isinstance(ctx.db, SqliteDb):
         soundness.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
+    nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
     made = _passages(ctx, progress)
     orphans = _orphans(ctx)
     with ctx.db.write(ctx.space) as tx:
         terms = derived.recount(tx)
-    return Rebuilt(passages=made, orphans=orphans, terms_corrected=terms, counters_corrected=_counters(ctx))
+    return Rebuilt(
+        nodes=len(nodes.changes),
+        passages=made,
+        orphans=orphans,
+        terms_corrected=terms,
+        counters_corrected=_counters(ctx),
+    )
+
+
+def rebuild_tree(ctx: Context, *, progress: Callable[[str, int, int], object] = lambda *_: None) -> Compacted:
+    """Forget what is known of logs and nodes and make every node again: the same bytes as before."""
+    with ctx.db.write(ctx.space) as tx:
+        journal.forget_tree(tx)
+    return compact(ctx, everything=True, progress=progress)
 
 
 def _passages(ctx: Context, progress: Progress | None) -> int:

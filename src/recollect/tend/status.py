@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from recollect.capture.finding import survey
 from recollect.core.actor import Actor
-from recollect.core.context import Context
+from recollect.core.context import Context, Tx
 from recollect.core.finding import SkippedFile
-from recollect.store import counts, decisions, escalations, spool, themes
+from recollect.store import counts, decisions, escalations, journal, spool, themes
 from recollect.store.project import Project
 
 
@@ -23,6 +23,8 @@ class Status:
     injections: int
     verdicts: dict[str, int]
     discoveries: int
+    tree: dict[str, int]
+    incomplete: tuple[str, ...]
     passages: int
     inbox: int
     spooled: int
@@ -48,6 +50,8 @@ def status(ctx: Context, project: Project) -> Status:
             injections=counts.injections(tx),
             verdicts=counts.verdicts(tx),
             discoveries=counts.discoveries(tx),
+            tree=_tree(tx),
+            incomplete=tuple(row.id for row in journal.incomplete(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),
@@ -61,3 +65,12 @@ def status(ctx: Context, project: Project) -> Status:
             skipped_findings=seen.skipped,
             embedder=embedder.name if embedder else "none: everything works on words alone",
         )
+
+
+def _tree(tx: Tx) -> dict[str, int]:
+    """How many nodes are tentative, fixed, and waiting for a model."""
+    found = {"tentative": 0, "fixed": 0, "waiting": 0}
+    for _, status, count, waiting in journal.counts(tx):
+        found[status] += count
+        found["waiting"] += waiting
+    return found

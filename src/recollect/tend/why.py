@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.actor import Trust
+from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.context import Context, Tx
 from recollect.core.event import Event
 from recollect.core.learning import Injection
 from recollect.store import decisions, events, injections
 from recollect.store import learnings as rows
+from recollect.tend.why_journal import EntryExplanation, NodeExplanation, why_entry, why_node
 from recollect.text.sentences import first_sentence
 
 
@@ -27,8 +29,12 @@ class Explanation:
     events: tuple[Event, ...]
 
 
-def why(ctx: Context, id: str) -> Explanation:
+def why(ctx: Context, id: str) -> Explanation | NodeExplanation | EntryExplanation:
     """Everything known about where a thing came from and what became of it."""
+    if id.startswith("log/"):
+        return why_entry(ctx, id)
+    if id == ROOT or id.partition("/")[0] in LEVELS:
+        return why_node(ctx, id)
     with ctx.db.read(ctx.space) as tx:
         return _decision(tx, id) if id.startswith("dec_") else _learning(tx, id)
 

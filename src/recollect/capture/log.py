@@ -1,0 +1,217 @@
+"""The journal: appending entries to raw logs, reading them back, and making them searchable.
+
+A log is append-only and permanent. The file is written first; rows follow and can be made again from it. Logs of any
+size are read in bounded memory. Knows nothing about nodes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from recollect.core.calendar import parse_day
+from recollect.core.clock import day_of, iso, parse_time
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.journal import FIELDS, Entry, NewEntry
+from recollect.core.passage import Passage
+from recollect.store import events, journal, passages
+from recollect.text import entries, frame
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+from recollect.text.summarise import topic_from
+from recollect.text.tree import log_path
+
+KIND = "log"
+ENTRY_LIMIT = 10_000_000
+"""Characters one entry may have; more is a file, not an entry."""
+INDEXED_AT_ONCE = 2_000_000
+"""A log above this size is made searchable by the next cycle, not by the append."""
+
+_LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logged:
+    """Where an entry went, and what was taken out of it first."""
+
+    id: str
+    day: date
+    topic: str
+    path: str
+    redacted: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogText:
+    """A log as read: its entries, its hash, and the text itself where it is short enough to be copied."""
+
+    day: date
+    entries: tuple[Entry, ...]
+    hash: str
+    raw: str | None
+
+
+def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
+    """Append an entry to the log of the day its session began (without a session: today)."""
+    replayed, change = change is not None, change or ctx.ids("change")
+    new, redacted = _redacted(new)
+    now = ctx.clock.now()
+    day = day_of(now, ZoneInfo(ctx.settings.timezone))
+    if new.session:
+        with ctx.db.write(ctx.space) as tx:
+            day = journal.session_day(tx, new.session, day)
+    topic = entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+    path = log_path(day)
+    section = entries.render(new, topic=topic, at=iso(now), key=change, trust=ctx.actor.trust)
+    if not (replayed and any(each.key == change for each in read(ctx, day).entries)):
+        # A line left unfinished by another tool must not swallow our heading.
+        ctx.vault.append(path, section if next(ctx.vault.pieces(path), None) is None else f"\n{section}")
+    return _acknowledged(ctx, day, change, topic, redacted)
+
+
+def show(ctx: Context, day: date) -> str:
+    """A day's log as it stands."""
+    text = ctx.vault.read(log_path(day))
+    if text is None:
+        raise NotFound(f"no log for {day}; the days with one are listed by: recollect tree --period {day:%Y-%m}")
+    return text
+
+
+def entry(ctx: Context, id: str) -> Entry:
+    """One entry by its id, `log/2026-03-01#3`."""
+    day, _, number = id.removeprefix("log/").partition("#")
+    if number.isdecimal():
+        for found in entries.read(parse_day(day), lines(ctx.vault.pieces(f"{day}.md"))):
+            if found.number == int(number):
+                return found
+    raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+
+
+def day_of_entry(id: str) -> date:
+    return parse_day(id.removeprefix(f"{KIND}/").partition("#")[0])
+
+
+def days(stamps: Iterable[str]) -> list[date]:
+    """The days among a folder's names; what only looks like one (2026-02-30.md) is somebody's own file."""
+    found = []
+    for name in stamps:
+        if _LOG.fullmatch(name):
+            try:
+                found.append(parse_day(name.removesuffix(".md")))
+            except BadInput:
+                continue
+    return sorted(found)
+
+
+def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
+    """A log, whatever its size; `copied` is the most characters that are kept as they are."""
+    digest = hashlib.sha256()
+    kept: list[str] = []
+    size = 0
+
+    def watched() -> Iterator[str]:
+        nonlocal size
+        for piece in ctx.vault.pieces(log_path(day)):
+            digest.update(piece.encode("utf-8", "surrogatepass"))
+            size += len(piece)
+            if size <= copied:
+                kept.append(piece)
+            yield piece
+
+    found = tuple(entries.read(day, lines(watched())))
+    return LogText(day=day, entries=found, hash=digest.hexdigest(), raw="".join(kept) if size <= copied else None)
+
+
+def index(tx: Tx, ctx: Context, log: LogText) -> None:
+    """Make a log's entries searchable; those that are gone from it are gone from search."""
+    thread = f"{KIND}/{log.day.isoformat()}"
+    wanted = {found.id for found in log.entries}
+    for id in passages.ids_of_thread(tx, thread):
+        if id not in wanted:
+            passages.remove(tx, id)
+    for passage in passages_of(ctx, log):
+        passages.put(tx, passage)
+
+
+def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
+    """The entries of a log as search sees them."""
+    noon = midday(ctx, log.day)
+    for found in log.entries:
+        yield Passage(
+            id=found.id,
+            kind=KIND,
+            title=found.topic,
+            lines=tuple(line for line in found.text.split("\n") if line.strip()),
+            keywords=(found.type,),
+            who=found.session,
+            at=_moment(found.at, noon),
+            trust=found.trust,
+            thread=f"{KIND}/{log.day.isoformat()}",
+            position=found.number,
+        )
+
+
+def lines(pieces: Iterable[str]) -> Iterator[str]:
+    """Lines of a text that comes in pieces; of a line longer than an entry may be, only the beginning."""
+    rest = ""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split("\n")
+        yield from whole
+        rest = rest[: entries.ENTRY_CHARS]
+    if rest:
+        yield rest
+
+
+def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tuple[str, ...]) -> Logged:
+    """The entry is on disk; find its number, make it searchable, remember who wrote it."""
+    log = read(ctx, day)
+    found = next((each for each in log.entries if each.key == change), None)
+    id = found.id if found else f"{KIND}/{day.isoformat()}"
+    with ctx.db.write(ctx.space) as tx:
+        if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
+            index(tx, ctx, log)
+        events.record(
+            tx,
+            ctx,
+            change=change,
+            subject=id,
+            what="log.added",
+            new={"topic": topic},
+            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+        )
+    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=redacted)
+
+
+def _redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
+    """Our own injected text and known secrets go before anything is stored."""
+    kinds: list[str] = []
+
+    def without(text: str) -> str:
+        found = redact(clean(frame.strip(text)))
+        kinds.extend(found.kinds)
+        return found.text
+
+    if sum(len(value) for _, value in new.fields) + len(new.text) > ENTRY_LIMIT:
+        raise BadInput(f"an entry may have {ENTRY_LIMIT:,} characters; keep the rest in a file and refer to it")
+    changed: dict[str, object] = {"text": without(new.text), "topic": without(new.topic) if new.topic else None}
+    for name in FIELDS:
+        value = getattr(new, name)
+        if value:
+            changed[name] = without(value) if isinstance(value, str) else tuple(map(without, value))
+    return replace(new, **changed), tuple(kinds)  # type: ignore[arg-type]
+
+
+def midday(ctx: Context, day: date) -> int:
+    return round(datetime.combine(day, time(12), ZoneInfo(ctx.settings.timezone)).timestamp() * 1000)
+
+
+def _moment(at: str, otherwise: int) -> int:
+    try:
+        return parse_time(at) if at else otherwise
+    except BadInput:
+        return otherwise

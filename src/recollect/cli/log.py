@@ -1,0 +1,71 @@
+"""`recollect log`: the raw journal."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.cli.output import common, emit
+from recollect.cli.printing import read_stdin
+from recollect.core.journal import ENTRY_TYPES, NewEntry
+
+
+@click.group()
+def log() -> None:
+    """Append to the raw logs and read them."""
+
+
+@log.command()
+@click.argument("text", required=False)
+@click.option("--topic", help="What it is about (taken from the text when not given).")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(ENTRY_TYPES),
+    default="project",
+    show_default=True,
+    help="user and feedback are kept whole at every level.",
+)
+@click.option("--session", help="The session it belongs to; the day the session began decides the log.")
+@click.option("--request", help="What was asked for.")
+@click.option("--analysis", help="What was found out.")
+@click.option("--decision", "decisions", multiple=True, help="A choice and its reason; may be repeated.")
+@click.option("--outcome", help="How it ended.")
+@click.option("--reference", "references", multiple=True, help="A file or address; may be repeated.")
+@click.option("--rule", help="Feedback: what to do differently.")
+@click.option("--why", help="Feedback: the reason.")
+@click.option("--how-to-apply", help="Feedback: when and how.")
+@common
+def add(
+    text: str | None,
+    kind: str,
+    decisions: tuple[str, ...],
+    references: tuple[str, ...],
+    project: str | None,
+    as_json: bool,
+    **given: str | None,
+) -> None:
+    """Append an entry to today's log; without TEXT and fields it is read from standard input."""
+    if text is None and not any((*given.values(), decisions, references)) and not sys.stdin.isatty():
+        text = read_stdin()
+    new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
+    with open_memory(project) as memory:
+        logged = memory.journal.add(new)
+    hidden = f" (redacted: {', '.join(logged.redacted)})" if logged.redacted else ""
+    emit(logged, f"{logged.id}  {logged.topic}{hidden}", as_json=as_json)
+
+
+@log.command()
+@click.argument("date")
+@common
+def show(date: str, project: str | None, as_json: bool) -> None:
+    """Show the log of a DATE (2026-03-01), or one entry (log/2026-03-01#3)."""
+    with open_memory(project) as memory:
+        if "#" in date:
+            entry = memory.journal.entry(date)
+            emit(entry, f"## {entry.topic} [{entry.type}]\n\n{entry.text}", as_json=as_json)
+            return
+        text = memory.journal.show(date.removeprefix("log/"))
+    emit({"day": date, "text": text}, text.rstrip("\n"), as_json=as_json)

@@ -1,0 +1,138 @@
+"""The calendar of the tree: days, ISO weeks, the months that weeks belong to, and when each of them is over.
+
+A week belongs to the month of its Thursday, so every day has exactly one week and every week exactly one
+month; a month's days are the days of its weeks. Knows nothing about logs, nodes or the time of day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal
+
+from recollect.core.errors import BadInput
+
+Level = Literal["daily", "weekly", "monthly"]
+LEVELS: tuple[Level, ...] = ("daily", "weekly", "monthly")
+ROOT = "root"
+
+SETTLING = timedelta(days=7)
+"""How long a week or a month stays open after its last day, for entries that arrive late."""
+
+# Week and month arithmetic near year 1 and year 9999 leaves the calendar; no log is that old.
+_YEARS = range(1900, 9000)
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
+_MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period:
+    """A day, a week or a month, with the days it holds.
+
+    `name` is how files call it: 2026-03-01, 2026-W09, 2026-02.
+    """
+
+    level: Level
+    name: str
+    first: date
+    last: date
+
+    @property
+    def id(self) -> str:
+        return f"{self.level}/{self.name}"
+
+    @property
+    def days(self) -> Iterator[date]:
+        return (self.first + timedelta(days=n) for n in range((self.last - self.first).days + 1))
+
+    @property
+    def fixed_from(self) -> date:
+        """The first day on which the node of this period may be fixed; its children must be fixed too."""
+        if self.level == "daily":
+            return self.last + timedelta(days=1)
+        if self.level == "weekly":
+            return self.last + SETTLING
+        thursday = self.last - timedelta(days=3)
+        return _first_of_next_month(thursday) + SETTLING
+
+
+def day(when: date) -> Period:
+    return Period(level="daily", name=when.isoformat(), first=when, last=when)
+
+
+def week(when: date) -> Period:
+    """The ISO week a day is in."""
+    year, number, weekday = when.isocalendar()
+    monday = when - timedelta(days=weekday - 1)
+    return Period(level="weekly", name=f"{year:04d}-W{number:02d}", first=monday, last=monday + timedelta(days=6))
+
+
+def month(when: date) -> Period:
+    """The month a day's week belongs to: not always the month in its date."""
+    thursday = week(when).first + timedelta(days=3)
+    return _month(thursday.year, thursday.month)
+
+
+def parent(period: Period) -> Period | None:
+    """The week of a day, the month of a week; a month has the root above it."""
+    if period.level == "daily":
+        return week(period.first)
+    return month(period.first) if period.level == "weekly" else None
+
+
+def weeks(of: Period) -> tuple[Period, ...]:
+    """The weeks of a month, in order."""
+    return tuple(week(monday) for monday in of.days if monday.weekday() == 0)
+
+
+def parse_day(text: str) -> date:
+    """`2026-03-01`, and only a day that exists."""
+    parts = _DAY.fullmatch(text)
+    try:
+        if parts and int(parts[1]) in _YEARS:
+            return date(int(parts[1]), int(parts[2]), int(parts[3]))
+    except ValueError:
+        pass
+    raise BadInput(f"{text!r} is not a day such as 2026-03-01")
+
+
+def parse_period(text: str) -> Period:
+    """A node's id (`weekly/2026-W09`) or its bare name (`2026-W09`)."""
+    level, _, name = text.rpartition("/")
+    found = _named(name)
+    if found is None or level not in ("", found.level):
+        raise BadInput(f"{text!r} is not a period: write a day 2026-03-01, a week 2026-W09 or a month 2026-03")
+    return found
+
+
+def _named(name: str) -> Period | None:
+    try:
+        if _DAY.fullmatch(name):
+            return day(parse_day(name))
+        if (parts := _WEEK.fullmatch(name)) and int(parts[1]) in _YEARS:
+            return week(date.fromisocalendar(int(parts[1]), int(parts[2]), 1))
+        if (parts := _MONTH.fullmatch(name)) and int(parts[1]) in _YEARS:
+            return _month(int(parts[1]), int(parts[2]))
+    except (ValueError, BadInput):
+        pass
+    return None
+
+
+def _month(year: int, number: int) -> Period:
+    first = date(year, number, 1)
+    last = _first_of_next_month(first) - timedelta(days=1)
+    first_thursday = first + timedelta(days=(3 - first.weekday()) % 7)
+    last_thursday = last - timedelta(days=(last.weekday() - 3) % 7)
+    return Period(
+        level="monthly",
+        name=f"{year:04d}-{number:02d}",
+        first=first_thursday - timedelta(days=3),
+        last=last_thursday + timedelta(days=3),
+    )
+
+
+def _first_of_next_month(when: date) -> date:
+    return (when.replace(day=28) + timedelta(days=4)).replace(day=1)

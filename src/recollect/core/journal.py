@@ -1,0 +1,143 @@
+"""The journal and its tree: entries of raw logs, the points a summary is made of, and nodes.
+
+An entry is named by its place (`log/2026-03-01#3`), a node by its period (`daily/2026-03-01`, `root`). How they
+look as text is the business of `text`; where they are kept, of `store`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, get_args
+
+from recollect.core.actor import Trust
+from recollect.core.errors import BadInput
+
+EntryType = Literal["user", "feedback", "project", "reference"]
+ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
+KEPT: tuple[EntryType, ...] = ("user", "feedback")
+"""Types that no level may lose: who the user is, and what they told the agent to do differently."""
+
+NodeStatus = Literal["tentative", "fixed"]
+Section = Literal["topic", "note", "decision", "done", "entity", "lesson", "open"]
+"""A topic says what something is about, a note is any other sentence worth keeping; both stand under Topics."""
+
+FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")
+"""What a structured entry can say; the last three are for feedback."""
+
+TOPIC_LIMIT = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEntry:
+    """What a caller gives. Without a topic one is taken from the text; the session's first day decides the log."""
+
+    text: str = ""
+    topic: str | None = None
+    type: EntryType = "project"
+    session: str | None = None
+    request: str | None = None
+    analysis: str | None = None
+    decisions: tuple[str, ...] = ()
+    outcome: str | None = None
+    references: tuple[str, ...] = ()
+    rule: str | None = None
+    why: str | None = None
+    how_to_apply: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.type not in ENTRY_TYPES:
+            raise BadInput(f"type must be one of {', '.join(ENTRY_TYPES)}, not {self.type!r}")
+        if not any(value.strip() for value in (self.text, *(value for _, value in self.fields))):
+            raise BadInput("the entry is empty; give a text, or at least one field such as outcome")
+
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]:
+        """The structured part in its order; a field with several values appears several times."""
+        pairs: list[tuple[str, str]] = []
+        for name in FIELDS:
+            value = getattr(self, name)
+            pairs += [(name, part) for part in ((value,) if isinstance(value, str) else value or ())]
+        return tuple(pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One `## Topic [type]` section of a log. Number 0 is what stands before the first heading.
+
+    `text` is the whole body; `fields` are its `- outcome: …` items, read out of it.
+    `key` is what we wrote into its mark to know it again: the number is only known once it is in the file. A file in
+    the project is the agent's word at best: `trust` is agent, or external where the entry is marked so.
+    """
+
+    day: date
+    number: int
+    topic: str
+    type: EntryType = "project"
+    text: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    at: str = ""
+    key: str = ""
+    session: str = ""
+    trust: Trust = "agent"
+
+    @property
+    def id(self) -> str:
+        return f"log/{self.ref}"
+
+    @property
+    def ref(self) -> str:
+        """The id as summaries write it: `2026-03-01#3`."""
+        return f"{self.day.isoformat()}#{self.number}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One line of a summary: what it says, about which topic, and the entries it was taken from."""
+
+    section: Section
+    topic: str
+    type: EntryType = "project"
+    text: str = ""
+    refs: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        return self.type in KEPT
+
+    @property
+    def last_day(self) -> str:
+        """The latest day it was mentioned."""
+        return max((ref[:10] for ref in self.refs), default="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A file a node was made from, and the hash of what it said then."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """A topic of a node, as its frontmatter lists it."""
+
+    name: str
+    type: EntryType = "project"
+
+    def __str__(self) -> str:
+        return f"{self.name} [{self.type}]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A derived file. `sources` say what it is a function of; `incomplete` names sources that could not be read."""
+
+    id: str
+    status: NodeStatus
+    topics: tuple[Topic, ...]
+    sources: tuple[Source, ...]
+    generator: str
+    body: str
+    incomplete: tuple[str, ...] = ()

@@ -1,0 +1,138 @@
+"""The tree from outside: bring it up to date, look at it, explain a node.
+
+One process at a time works on it; who comes second is told so and loses nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from recollect.core import calendar
+from recollect.core.calendar import ROOT
+from recollect.core.context import Context
+from recollect.core.errors import NotFound
+from recollect.core.journal import NodeStatus, Point
+from recollect.distil.upkeep import LEASE_SECONDS, Change, Pass, Progress
+from recollect.store import journal, leases
+from recollect.store.journal import NodeRow
+from recollect.text import nodes
+from recollect.text.tree import path_of
+
+LEASE = "tree"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compacted:
+    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write."""
+
+    held: bool = False
+    changes: tuple[Change, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    clock_behind: bool = False
+    calls: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeView:
+    """A node as `recollect tree` lists it."""
+
+    id: str
+    level: str
+    status: NodeStatus
+    generator: str
+    tokens: int
+    topics: tuple[str, ...]
+    incomplete: tuple[str, ...]
+    waiting: bool
+
+
+def compact(
+    ctx: Context, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
+) -> Compacted:
+    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits."""
+    if dry_run:
+        return _report(ctx, _run(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything)))
+    lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
+    if lease is None:
+        return Compacted(held=True)
+    try:
+        work = Pass(ctx=ctx, lease=lease, everything=everything)
+        if progress:
+            work.progress = progress
+        return _report(ctx, _run(work))
+    finally:
+        leases.release(ctx, lease)
+
+
+def view(ctx: Context, period: str | None = None) -> list[NodeView]:
+    """The root and all months, or one period with everything below it."""
+    with ctx.db.read(ctx.space) as tx:
+        if period is None:
+            root = journal.node(tx, ROOT)
+            rows = [*([root] if root else []), *journal.nodes_between(tx, "monthly", date.min, date.max)]
+            return [_view(row) for row in rows]
+        wanted = calendar.parse_period(period)
+        levels = calendar.LEVELS[: calendar.LEVELS.index(wanted.level) + 1]
+        rows = [row for level in levels for row in journal.nodes_between(tx, level, wanted.first, wanted.last)]
+    if not rows:
+        raise NotFound(f"no node in {wanted.id}; make what is due with: recollect compact")
+    order = {level: number for number, level in enumerate(reversed(calendar.LEVELS))}
+    rows.sort(key=lambda row: (_path(row), order[calendar.parse_period(row.id).level]))
+    return [_view(row) for row in rows]
+
+
+def sources(ctx: Context, id: str) -> list[Point]:
+    """Every line of a node with the entries it was taken from."""
+    text = ctx.vault.read(path_of(id))
+    if text is None:
+        raise NotFound(f"no node {id}; see: recollect tree")
+    node = nodes.parse(id, text)
+    return nodes.points_of(id, node.body, node.generator)
+
+
+def read(ctx: Context, id: str) -> str:
+    """A node's file."""
+    text = ctx.vault.read(path_of(id if id == ROOT else calendar.parse_period(id).id))
+    if text is None:
+        raise NotFound(f"no node {id}; see: recollect tree")
+    return text
+
+
+def _run(work: Pass) -> Pass:
+    work.run()
+    return work
+
+
+def _report(ctx: Context, work: Pass) -> Compacted:
+    with ctx.db.read(ctx.space) as tx:
+        waiting = sum(row[3] for row in journal.counts(tx))
+    return Compacted(
+        changes=tuple(work.changes),
+        unreadable=tuple(dict.fromkeys(work.unreadable)),
+        clock_behind=work.clock_behind,
+        calls=work.models.calls,
+        waiting=waiting,
+    )
+
+
+def _path(row: NodeRow) -> tuple[date, date, date]:
+    """Where a node stands in reading order: month, week, day."""
+    period = calendar.parse_period(row.id)
+    month = period if period.level == "monthly" else calendar.month(period.first)
+    week = period if period.level == "weekly" else calendar.week(period.first)
+    return month.first, (month.first if period.level == "monthly" else week.first), period.first
+
+
+def _view(row: NodeRow) -> NodeView:
+    return NodeView(
+        id=row.id,
+        level=row.level,
+        status=row.status,
+        generator=row.generator,
+        tokens=row.tokens,
+        topics=tuple(map(str, row.topics)),
+        incomplete=row.incomplete,
+        waiting=row.waiting,
+    )

@@ -1,0 +1,56 @@
+"""The facet of the journal and its tree."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from recollect.capture import log as logs
+from recollect.capture.log import Logged
+from recollect.core.calendar import parse_day
+from recollect.core.context import Context
+from recollect.core.journal import Entry, NewEntry, Point
+from recollect.distil import tree
+from recollect.distil.tree import Compacted, NodeView
+from recollect.distil.upkeep import Progress
+from recollect.tend.rebuild import rebuild_tree
+from recollect.tend.reindex import reindex
+
+
+class Journal:
+    """Raw logs and the nodes made from them."""
+
+    def __init__(self, context: Context, folder: str):
+        self._context = context
+        self._folder = folder
+
+    def add(self, new: NewEntry) -> Logged:
+        return logs.add(self._context, new)
+
+    def show(self, day: date | str) -> str:
+        return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
+
+    def entry(self, id: str) -> Entry:
+        return logs.entry(self._context, id)
+
+    def compact(
+        self, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
+    ) -> tuple[Compacted, str]:
+        """What was done, and a warning when the configured re-index command failed."""
+        done = tree.compact(self._context, everything=everything, dry_run=dry_run, progress=progress)
+        changed = bool(done.changes) and not dry_run
+        return done, reindex(self._context.settings.tree.reindex, self._folder) if changed else ""
+
+    def rebuild(self) -> Compacted:
+        """Make every node again from the raw logs."""
+        return rebuild_tree(self._context)
+
+    def tree(self, period: str | None = None) -> list[NodeView]:
+        return tree.view(self._context, period)
+
+    def node(self, id: str) -> str:
+        """A node's file as it stands."""
+        return tree.read(self._context, id)
+
+    def sources(self, id: str) -> list[Point]:
+        """Every line of a node with the entries it was taken from."""
+        return tree.sources(self._context, id)

@@ -1,0 +1,135 @@
+"""Recall: from ROOT.md down to the raw words, level by level, with the way shown.
+
+At each level the best few nodes are followed. What the tree could not lead to, a look at all entries may still find; it
+is marked as such. Knows nothing about how nodes are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from recollect.core import calendar
+from recollect.core.actor import Trust
+from recollect.core.calendar import ROOT, Level, Period
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput
+from recollect.search import words
+from recollect.store import passages
+from recollect.store.lookup import Query, understand
+from recollect.store.passages import Stored
+from recollect.text.snippet import snippet
+
+NODE, LOG = "node", "log"
+BEAM = 3
+"""Nodes followed at each level."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A node on the way, and its line that speaks most of the question."""
+
+    id: str
+    score: float
+    line: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """An entry of a raw log. `way` names the nodes that led to it; empty when only the look at everything found it."""
+
+    id: str
+    topic: str
+    score: float
+    snippet: str
+    trust: Trust
+    way: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recall:
+    question: str
+    steps: tuple[Step, ...]
+    entries: tuple[Recalled, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """A passage and how well it fits."""
+
+    passage: Stored
+    score: float
+
+
+def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
+    """Walk ROOT → month → week → day → raw."""
+    if not 1 <= limit <= 100:
+        raise BadInput(f"limit must be between 1 and 100, not {limit}")
+    with ctx.db.read(ctx.space) as tx:
+        query = understand(tx, question)
+        steps = _scored(tx, query, [ROOT], 1)
+        months = best_nodes(tx, query, "monthly", limit=BEAM)
+        weeks = _scored(tx, query, _below(months, calendar.week), BEAM)
+        days = _scored(tx, query, _below(weeks, calendar.day), BEAM)
+        inside = [id for day in days for id in passages.ids_of_thread(tx, f"{LOG}/{day.passage.id.partition('/')[2]}")]
+        led = _scored(tx, query, inside, limit)
+        found = {hit.passage.id: _recalled(hit, query, _way(hit.passage)) for hit in led}
+        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG,)):
+            passage = passages.by_id(tx, other.id)
+            if passage and other.id not in found:
+                found[other.id] = _recalled(Hit(passage=passage, score=other.score), query, ())
+    best = sorted(found.values(), key=lambda each: (-each.score, each.id))
+    way = [_step(hit, query) for hit in (*steps, *months, *weeks, *days)]
+    return Recall(question=question, steps=tuple(way), entries=tuple(best[:limit]))
+
+
+def best_nodes(tx: Tx, query: Query, level: Level, *, limit: int) -> list[Hit]:
+    """The best nodes of one level."""
+
+    def keep(ids: Sequence[str]) -> set[str]:
+        return {id for id in ids if id.startswith(f"{level}/")}
+
+    hits = words.best(tx, query, limit=limit, keep=keep, kinds=(NODE,))
+    return [Hit(passage=found, score=hit.score) for hit in hits if (found := passages.by_id(tx, hit.id))]
+
+
+def _scored(tx: Tx, query: Query, ids: Iterable[str], limit: int) -> list[Hit]:
+    stored = [found for id in ids if (found := passages.by_id(tx, id))]
+    hits = [Hit(passage=each, score=words.score(each.terms, query)) for each in stored]
+    return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.passage.id))[:limit]
+
+
+def _below(parents: Sequence[Hit], child: Callable[[date], Period]) -> list[str]:
+    periods = [calendar.parse_period(parent.passage.id) for parent in parents]
+    return list(dict.fromkeys(child(day).id for period in periods for day in period.days))
+
+
+def _way(entry: Stored) -> tuple[str, ...]:
+    day = calendar.parse_day(entry.thread.partition("/")[2])
+    return ROOT, calendar.month(day).id, calendar.week(day).id, calendar.day(day).id
+
+
+def _step(hit: Hit, query: Query) -> Step:
+    return Step(id=hit.passage.id, score=round(hit.score, 4), line=_line(hit, query))
+
+
+def _recalled(hit: Hit, query: Query, way: tuple[str, ...]) -> Recalled:
+    return Recalled(
+        id=hit.passage.id,
+        topic=hit.passage.title,
+        score=round(hit.score, 4),
+        snippet=_line(hit, query),
+        trust=hit.passage.trust,
+        way=way,
+    )
+
+
+def _line(hit: Hit, query: Query) -> str:
+    """The line of a passage that says most of what the question asks."""
+    lines = (hit.passage.title, *hit.passage.text.split("\n"))
+    _, _, _, *bodies = hit.passage.terms.split("\n")
+    shared = [query.weights.keys() & terms.split() for terms in (hit.passage.terms.partition("\n")[0], *bodies)]
+    weights = [sum(query.weights[term] for term in terms) for terms in shared]
+    best = max(range(len(weights)), key=lambda number: (weights[number], number > 0, -number))
+    return snippet(lines[best], frozenset(shared[best]))

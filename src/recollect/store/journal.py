@@ -1,0 +1,228 @@
+"""Rows of the journal: logs as last read, nodes as last made, the day each session began.
+
+Knows nothing about how a node is made; a capsule is a text here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from recollect.core.context import Tx
+from recollect.core.journal import NodeStatus, Topic
+
+_NODE = (
+    "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "
+    "made_at"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogRow:
+    """A log as it was when the tree last read it."""
+
+    day: date
+    stamp: str
+    hash: str
+    entries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRow:
+    """A node as the tree last made it. `waiting`: a model is still to write it; until then the offline twin did."""
+
+    id: str
+    level: str
+    first_day: date
+    status: NodeStatus
+    source_key: str
+    body_hash: str
+    generator: str
+    topics: tuple[Topic, ...]
+    incomplete: tuple[str, ...]
+    capsule: str
+    tokens: int
+    waiting: bool
+    made_at: int
+
+
+def session_day(tx: Tx, session: str, today: date) -> date:
+    """The day a session began: today, when it is seen for the first time."""
+    found = tx.value("SELECT day FROM sessions WHERE space = :space AND id = :id", id=session)
+    if found is None:
+        tx.run("INSERT INTO sessions (space, id, day) VALUES (:space, :id, :day)", id=session, day=today.isoformat())
+        return today
+    return date.fromisoformat(found)
+
+
+def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
+    """Sessions whose id must not be known any more."""
+    found = [id for (id,) in tx.rows("SELECT id FROM sessions WHERE space = :space") if wanted(id)]
+    tx.run_many("DELETE FROM sessions WHERE space = :space AND id = :id", ({"id": id} for id in found))
+    return len(found)
+
+
+def log_stamps(tx: Tx) -> dict[str, str]:
+    """Every known log's stamp, by day."""
+    return dict(tx.rows("SELECT day, stamp FROM logs WHERE space = :space ORDER BY day"))
+
+
+def log(tx: Tx, day: date) -> LogRow | None:
+    row = tx.row("SELECT day, stamp, hash, entries FROM logs WHERE space = :space AND day = :day", day=day.isoformat())
+    return LogRow(day=day, stamp=row[1], hash=row[2], entries=row[3]) if row else None
+
+
+def put_log(tx: Tx, row: LogRow) -> None:
+    tx.run(
+        """
+        INSERT INTO logs (space, day, stamp, hash, entries) VALUES (:space, :day, :stamp, :hash, :entries)
+        ON CONFLICT (space, day) DO UPDATE SET stamp = excluded.stamp, hash = excluded.hash,
+          entries = excluded.entries""",
+        day=row.day.isoformat(),
+        stamp=row.stamp,
+        hash=row.hash,
+        entries=row.entries,
+    )
+
+
+def forget_log(tx: Tx, day: date) -> None:
+    tx.run("DELETE FROM logs WHERE space = :space AND day = :day", day=day.isoformat())
+
+
+def days_until(tx: Tx, day: date, *, limit: int) -> list[date]:
+    """The last days with a log up to a day, ascending."""
+    sql = "SELECT day FROM logs WHERE space = :space AND day <= :day ORDER BY day DESC LIMIT :limit"
+    return [date.fromisoformat(row[0]) for row in reversed(tx.rows(sql, day=day.isoformat(), limit=limit))]
+
+
+def node(tx: Tx, id: str) -> NodeRow | None:
+    row = tx.row(f"SELECT {_NODE} FROM nodes WHERE space = :space AND id = :id", id=id)
+    return _node(row) if row else None
+
+
+def nodes_between(tx: Tx, level: str, first: date, last: date) -> list[NodeRow]:
+    """Nodes of one level whose first day lies between two days, in order."""
+    sql = (
+        f"SELECT {_NODE} FROM nodes WHERE space = :space AND level = :level AND first_day BETWEEN :first AND :last "
+        "ORDER BY first_day"
+    )
+    return [_node(row) for row in tx.rows(sql, level=level, first=first.isoformat(), last=last.isoformat())]
+
+
+def ids(tx: Tx) -> list[str]:
+    """Every node, in order."""
+    return [id for (id,) in tx.rows("SELECT id FROM nodes WHERE space = :space ORDER BY level, first_day")]
+
+
+def body_hashes(tx: Tx, level: str) -> dict[str, str]:
+    """What the nodes of a level say, as hashes by id, in order."""
+    sql = "SELECT id, body_hash FROM nodes WHERE space = :space AND level = :level ORDER BY first_day"
+    return dict(tx.rows(sql, level=level))
+
+
+def capsules(tx: Tx, ids: Sequence[str]) -> list[str]:
+    """The capsules of some months, in the given order."""
+    sql = "SELECT capsule FROM nodes WHERE space = :space AND id = :id"
+    return [tx.value(sql, id=id) for id in ids]
+
+
+def tentative(tx: Tx, level: str) -> list[NodeRow]:
+    sql = (
+        f"SELECT {_NODE} FROM nodes WHERE space = :space AND status = 'tentative' AND level = :level ORDER BY first_day"
+    )
+    return [_node(row) for row in tx.rows(sql, level=level)]
+
+
+def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
+    """The node that has waited longest for a model's summary."""
+    sql = (
+        f"SELECT {_NODE} FROM nodes WHERE space = :space AND waiting = 1 AND level = :level "
+        "ORDER BY made_at, first_day LIMIT 1"
+    )
+    row = tx.row(sql, level=level)
+    return _node(row) if row else None
+
+
+def put_node(tx: Tx, row: NodeRow) -> None:
+    tx.run(
+        """
+        INSERT INTO nodes (space, id, level, first_day, status, source_key, body_hash, generator, topics, incomplete,
+          capsule, tokens, waiting, made_at)
+        VALUES (:space, :id, :level, :first_day, :status, :source_key, :body_hash, :generator, :topics, :incomplete,
+          :capsule, :tokens, :waiting, :made_at)
+        ON CONFLICT (space, id) DO UPDATE SET first_day = excluded.first_day, status = excluded.status,
+          source_key = excluded.source_key,
+          body_hash = excluded.body_hash, generator = excluded.generator, topics = excluded.topics,
+          incomplete = excluded.incomplete, capsule = excluded.capsule, tokens = excluded.tokens,
+          waiting = excluded.waiting, made_at = excluded.made_at""",
+        id=row.id,
+        level=row.level,
+        first_day=row.first_day.isoformat(),
+        status=row.status,
+        source_key=row.source_key,
+        body_hash=row.body_hash,
+        generator=row.generator,
+        topics=json.dumps([[topic.name, topic.type] for topic in row.topics], ensure_ascii=False),
+        incomplete=json.dumps(row.incomplete),
+        capsule=row.capsule,
+        tokens=row.tokens,
+        waiting=int(row.waiting),
+        made_at=row.made_at,
+    )
+
+
+def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
+    """Level, status, how many nodes, how many of them wait for a model."""
+    return [
+        (level, status, count, waiting)
+        for level, status, count, waiting in tx.rows(
+            "SELECT level, status, count(*), sum(waiting) FROM nodes WHERE space = :space "
+            "GROUP BY level, status ORDER BY level, status"
+        )
+    ]
+
+
+def incomplete(tx: Tx) -> list[NodeRow]:
+    sql = f"SELECT {_NODE} FROM nodes WHERE space = :space AND incomplete <> '[]' ORDER BY first_day, id"
+    return [_node(row) for row in tx.rows(sql)]
+
+
+def state(tx: Tx, name: str) -> str:
+    return tx.value("SELECT value FROM tree_state WHERE space = :space AND name = :name", name=name) or ""
+
+
+def put_state(tx: Tx, name: str, value: str) -> None:
+    tx.run(
+        """
+        INSERT INTO tree_state (space, name, value) VALUES (:space, :name, :value)
+        ON CONFLICT (space, name) DO UPDATE SET value = excluded.value""",
+        name=name,
+        value=value,
+    )
+
+
+def forget_tree(tx: Tx) -> None:
+    """Everything here that can be made again."""
+    for table in ("logs", "nodes", "tree_state"):
+        tx.run(f"DELETE FROM {table} WHERE space = :space")
+
+
+def _node(row: Sequence[Any]) -> NodeRow:
+    return NodeRow(
+        id=row[0],
+        level=row[1],
+        first_day=date.fromisoformat(row[2]),
+        status=row[3],
+        source_key=row[4],
+        body_hash=row[5],
+        generator=row[6],
+        topics=tuple(Topic(name=name, type=kind) for name, kind in json.loads(row[7])),
+        incomplete=tuple(json.loads(row[8])),
+        capsule=row[9],
+        tokens=row[10],
+        waiting=bool(row[11]),
+        made_at=row[12],
+    )

@@ -1,0 +1,276 @@
+"""Nodes as text: a day copied or summarised, days and weeks joined or summarised, and all of it read back.
+
+Every body is a pure function of its sources, so a tree grown day by day and one rebuilt from the logs are the same
+bytes. Status is read from the frontmatter only. Knows nothing about files, the clock, or which summariser is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from recollect.core.calendar import Level, Period, parse_period
+from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
+from recollect.text import entries, extract, markdown, points
+from recollect.text.summarise import Budget, summarise
+from recollect.text.tokens import terms
+
+SCHEMA = 1
+COPY = "copy"
+OFFLINE = "offline/1"
+FOREIGN = "foreign"
+BYTES_PER_LINE = 100
+"""The byte bound beside every line threshold."""
+SHARE = 0.4
+"""What a summary may take of the threshold that called for it."""
+SMALLEST = 50
+"""Bytes; a smaller file is no node."""
+TOPICS = 60
+
+HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
+    "daily": (
+        ("topic", "Topics"),
+        ("decision", "Key Decisions"),
+        ("done", "Tasks Completed"),
+        ("lesson", "Lessons Learned"),
+        ("open", "Open Items"),
+    ),
+    "weekly": (
+        ("topic", "Topics"),
+        ("decision", "Key Decisions"),
+        ("done", "Tasks Completed"),
+        ("entity", "Entities Referenced"),
+        ("lesson", "Lessons Learned"),
+        ("open", "Open Items"),
+    ),
+    "monthly": (
+        ("topic", "Key Themes"),
+        ("decision", "Major Decisions"),
+        ("done", "Completed Work"),
+        ("entity", "Recurring Entities"),
+        ("lesson", "Lessons & Patterns"),
+        ("open", "Carried Forward"),
+    ),
+}
+_SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.values() for section, title in titles}
+_CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}
+_REFUSAL = re.compile(
+    r"\s*(?:#+ .*\n+)?(?:I(?:'m| am) (?:sorry|unable|afraid|not able)|I can(?:no|')t |I won't |Sorry,|As an AI|"
+    r"Unfortunately, I)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """What a summary of a period is to be made from. A summariser may use the points, the text, or both."""
+
+    period: Period
+    text: str
+    points: tuple[Point, ...]
+    budget: Budget
+
+
+Summariser = Callable[[Material], tuple[str, str]]
+"""Gives a body and the name of what made it."""
+
+
+def offline(material: Material) -> tuple[str, str]:
+    level = material.period.level
+    chosen = summarise(material.points, material.budget, with_entities=level != "daily")
+    return layout(material.period, chosen), OFFLINE
+
+
+def layout(period: Period, chosen: Iterable[Point]) -> str:
+    """Points under the headings of their level."""
+    by_section: dict[Section, list[Point]] = {}
+    for point in chosen:
+        by_section.setdefault("topic" if point.section == "note" else point.section, []).append(point)
+    parts = [f"# {period.name} ({period.first} to {period.last})"] if period.level != "daily" else []
+    for section, title in HEADINGS[period.level]:
+        parts.append(f"## {title}\n{points.render(by_section.get(section, ()))}".rstrip("\n"))
+    return "\n\n".join(parts)
+
+
+def fits(bodies: Iterable[str], threshold: int) -> bool:
+    """Whether the sources are small enough to be kept verbatim: lines and bytes."""
+    lines = size = 0
+    for body in bodies:
+        lines += body.count("\n") + 1
+        size += len(body.encode())
+    return lines <= threshold and size <= threshold * BYTES_PER_LINE
+
+
+def budget(threshold: int) -> Budget:
+    lines = max(int(threshold * SHARE), 10)
+    return Budget(lines=lines, chars=lines * BYTES_PER_LINE)
+
+
+def daily_body(
+    day: date, found: Sequence[Entry], raw: str | None, threshold: int, summariser: Summariser = offline
+) -> tuple[str, str]:
+    """A day's log verbatim while it is small (`raw` is given), else its summary. External text is in neither."""
+    period = parse_period(day.isoformat())
+    if raw is not None and fits([raw], threshold):
+        return entries.without_external(raw).strip("\n"), COPY
+    return summariser(
+        Material(
+            period=period,
+            text=raw or "\n\n".join(_section(entry) for entry in found if entry.trust != "external"),
+            points=tuple(_entry_points(found)),
+            budget=budget(threshold),
+        )
+    )
+
+
+def parent_body(
+    period: Period, children: Sequence[Node], threshold: int, summariser: Summariser = offline
+) -> tuple[str, str]:
+    """The children joined while they are small together, else their summary."""
+    if fits([child.body for child in children], threshold):
+        return join(children), COPY
+    return summariser(
+        Material(
+            period=period,
+            text=join(children),
+            points=tuple(point for child in children for point in points_of(child.id, child.body, child.generator)),
+            budget=budget(threshold),
+        )
+    )
+
+
+def join(children: Sequence[Node]) -> str:
+    """Bodies one under the other, each below its source mark and name, headings a level deeper, fences closed."""
+    parts = []
+    for child in children:
+        level, _, name = child.id.partition("/")
+        body = re.sub(rf"^(\\*<!-- source: {level}/)", r"\\\1", child.body, flags=re.MULTILINE)
+        body = markdown.close_fence(markdown.demote(body))
+        parts.append(f"<!-- source: {child.id} {child.generator} -->\n## {name}\n\n{body}")
+    return "\n\n".join(parts)
+
+
+def parted(level: str, body: str) -> list[tuple[str, str, str]]:
+    """What `join` put together: (id, generator, body) of every child."""
+    child = _CHILD[level]
+    found = list(re.finditer(rf"^<!-- source: ({child}/\S+) (\S+) -->\n## .*\n", body, re.MULTILINE))
+    parts = []
+    for here, after in zip(found, [*found[1:], None], strict=True):
+        text = body[here.end() : after.start() if after else len(body)].strip("\n")
+        text = re.sub(rf"^\\(\\*<!-- source: {child}/)", r"\1", text, flags=re.MULTILINE)
+        parts.append((here[1], here[2], markdown.promote(text)))
+    return parts
+
+
+def points_of(node: str, body: str, generator: str) -> list[Point]:
+    """The points of a node, however it was made; a stranger's node is read as far as it can be."""
+    period = parse_period(node)
+    if generator == COPY and period.level == "daily":
+        return _entry_points(entries.parse(period.first, body))
+    if generator == COPY:
+        return [
+            point for child, made_by, part in parted(period.level, body) for point in points_of(child, part, made_by)
+        ]
+    found: list[Point] = []
+    for title, part in markdown.sections(body, 2):
+        section = _SECTIONS.get(title.lower(), "topic")
+        found += points.parse(section, part, fallback=() if section == "entity" else (f"{period.first}#0",))
+    return found
+
+
+def topics_of(found: Iterable[Point]) -> tuple[Topic, ...]:
+    """Topics in the order of their first mention; what was named most often is not cut off."""
+    counts: dict[Topic, int] = {}
+    for point in found:
+        if point.section != "entity":
+            topic = Topic(name=points.topic_name(point.topic), type=point.type)
+            counts[topic] = counts.get(topic, 0) + max(len(point.refs), 1)
+    best = set(sorted(counts, key=lambda topic: -counts[topic])[:TOPICS])
+    return tuple(topic for topic in counts if topic in best)
+
+
+def fault(body: str, material: Material) -> str | None:
+    """Why a summary from outside must not replace a node, or None."""
+    if not body.strip() or len(body.encode()) < SMALLEST:
+        return "it is empty or too short"
+    if _REFUSAL.match(body):
+        return "it is a refusal"
+    if len(body.encode()) > max(len(material.text.encode()), SMALLEST):
+        return "it is longer than its source"
+    said = set(terms(body))
+    for point in material.points:
+        wanted = set(terms(point.text))
+        if point.kept and len(wanted & said) < 0.8 * len(wanted):
+            return f"it loses what the {point.type} entry {' '.join(point.refs)} says about {point.topic}"
+    return None
+
+
+def render(node: Node) -> str:
+    """The node's file."""
+    level, _, name = node.id.partition("/")
+    fields: dict[str, Any] = {"type": level, "status": node.status}
+    period = parse_period(node.id)
+    fields["period"] = period.first if level == "daily" else name
+    if level == "weekly":
+        fields["dates"] = f"{period.first} to {period.last}"
+    if level == "monthly":
+        fields["weeks"] = [source.path.rpartition("/")[2].removesuffix(".md") for source in node.sources]
+    fields["topics"] = [str(topic) for topic in node.topics]
+    fields["source-files"] = [{"path": source.path, "sha256": source.sha256} for source in node.sources]
+    if node.incomplete:
+        fields["incomplete"] = list(node.incomplete)
+    return markdown.with_frontmatter({**fields, "generator": node.generator, "schema": SCHEMA}, node.body)
+
+
+def parse(node: str, text: str) -> Node:
+    """A node's file, ours or another tool's: without hashes it has no sources and so counts as out of date."""
+    fields, body = markdown.frontmatter(text)
+    ours = fields.get("schema") == str(SCHEMA) and not markdown.has_conflict(text)
+    return Node(
+        id=node,
+        status="fixed" if fields.get("status") == "fixed" else "tentative",
+        topics=_topics(fields.get("topics")),
+        sources=_sources(fields.get("source-files")) if ours else (),
+        generator=str(fields.get("generator", FOREIGN)) if ours else FOREIGN,
+        body=body.strip("\n"),
+        incomplete=tuple(map(str, _list(fields.get("incomplete")))),
+    )
+
+
+def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str], str]) -> bool:
+    """Whether a file still says what it said when it was made; cheaper than parsing it."""
+    head, mark, body = text.partition("\n---\n\n")
+    return bool(mark) and f"\ngenerator: {generator}\n" in f"{head}\n" and hashed(body.strip("\n")) == body_hash
+
+
+def _entry_points(found: Iterable[Entry]) -> list[Point]:
+    return [point for entry in found if entry.trust != "external" for point in extract.points(entry)]
+
+
+def _section(entry: Entry) -> str:
+    return f"## {entry.topic} [{entry.type}]\n\n{entry.text}"
+
+
+def _topics(value: Any) -> tuple[Topic, ...]:
+    names = value.split(",") if isinstance(value, str) else _list(value)
+    found = []
+    for name in names:
+        if isinstance(name, str) and name.strip():
+            topic, kind = entries.type_tag(name.strip())
+            found.append(Topic(name=topic, type=kind))
+    return tuple(found)
+
+
+def _sources(value: Any) -> tuple[Source, ...]:
+    return tuple(
+        Source(path=str(item["path"]), sha256=str(item["sha256"]))
+        for item in _list(value)
+        if isinstance(item, Mapping) and "path" in item and "sha256" in item
+    )
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

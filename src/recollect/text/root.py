@@ -1,0 +1,196 @@
+"""ROOT.md: the whole memory on one page, inside a token budget.
+
+A function of the months, the latest week and today, never of the old root, so it cannot drift. Over the cap, periods of
+the history are merged first; then topics go to the overflow file: completed and long silent projects before living
+ones, user and feedback items last. Knows nothing about files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+
+from recollect.core.journal import Point
+from recollect.text import markdown, points
+from recollect.text.capsule import Capsule, Mention, Past, dated_line, merged
+from recollect.text.keyphrases import Weights, keyphrases
+from recollect.text.tokens import tokens
+
+SETTLED_DAYS = 90
+"""A project topic nobody mentions for this long counts as completed."""
+DOUBT_DAYS = 30
+"""A reference older than this is shown with `?`."""
+OVERFLOW = "ROOT.overflow.md"
+GENERATOR = "offline/1"
+SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")
+
+_ACTIVE_LINES, _PATTERN_LINES = 20, 10
+_ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15
+_LINE_CHARS = 240
+_GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
+"""How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
+_AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
+
+Themes = tuple[str, tuple[tuple[str, int], ...]]
+"""A month and how often each of its topics was mentioned."""
+
+
+def build(
+    past: Past, latest: Sequence[Capsule], recent: Sequence[Point], today: date, cap: int, sources: str = ""
+) -> tuple[str, str | None]:
+    """ROOT.md and, when it cannot hold everything, its overflow file."""
+    mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
+    months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
+    active = _within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
+    patterns = _within(_patterns(latest), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
+    fields = {
+        "type": "root",
+        "status": "tentative",
+        "last-updated": today,
+        "months": f"{months[0][0]}~{months[-1][0]}" if months else "",
+        "sha256": sources,
+        "generator": GENERATOR,
+        "schema": 1,
+    }
+
+    def page(history: Sequence[str], index: Sequence[str]) -> str:
+        parts = zip(SECTIONS, (active, patterns, history, index), strict=True)
+        body = "\n\n".join("\n".join([f"## {title}", *lines]) for title, lines in parts)
+        return markdown.with_frontmatter(fields, body)
+
+    # Lines are counted one by one, which is never less than the page costs as a whole.
+    room = cap - tokens(page((), ()))
+    index = [_index_line(mention, today) for mention in mentions]
+    costs = list(map(_cost, index))
+    for grain in range(len(_GRAINS)):
+        history = _history(months, grain)
+        if not past.rest and sum(map(_cost, history)) + sum(costs) <= room:
+            return page(history, index), None
+    link = f"- more topics → {OVERFLOW}"
+    room -= sum(map(_cost, [*history, link]))
+    shown: set[int] = set()
+    for place in sorted(range(len(mentions)), key=lambda place: _settled(mentions[place], today)):
+        if costs[place] <= room:
+            room -= costs[place]
+            shown.add(place)
+    lines = [line for place, line in enumerate(index) if place in shown]
+    over = [dated_line(mention) for place, mention in enumerate(mentions) if place not in shown]
+    return page(history, [*lines, link]), _overflow(over, past.rest)
+
+
+def with_ages(text: str, today: date) -> str:
+    """The page with its ages counted to another day: what is shown is never older than its reader."""
+
+    def aged(found: re.Match[str]) -> str:
+        return found[1] + _age(found[2], found[4], today) + found[3]
+
+    return _AGED.sub(aged, text)
+
+
+def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
+    """Per topic what is open, else what was decided, else what it is about; of what is done, the result, at the end."""
+    done = {mention.topic.casefold() for mention in mentions if mention.done}
+    groups: dict[str, list[Point]] = {}
+    for point in recent:
+        if point.type == "project" and point.refs and point.text and point.section != "entity":
+            groups.setdefault(point.topic.casefold(), []).append(point)
+    lines: list[str] = []
+    for group in sorted(groups.values(), key=lambda group: (_name(group) in done, min(map(_newest_first, group)))):
+        telling = ("done",) if _name(group) in done else ("open", "decision")
+        wanted = [point for section in telling for point in group if point.section == section]
+        if not wanted:
+            said = [point.text for point in group]
+            newest = min(group, key=_newest_first)
+            wanted = [replace(newest, text=", ".join(keyphrases(said, Weights(said), 8)))]
+        lines += [_line(point) for point in sorted(wanted, key=_newest_first)[:2]]
+    return lines
+
+
+def _patterns(latest: Sequence[Capsule]) -> list[str]:
+    """Lessons of this month and the last, those with most support first."""
+    found = {point.text.casefold(): point for one in latest for point in one.lessons}
+    return [_line(point) for point in sorted(found.values(), key=lambda point: (-len(point.refs), point.text))]
+
+
+def _line(point: Point) -> str:
+    last = max(point.refs, key=_place)
+    return f"- {points.topic_name(point.topic)}: {_cut(point.text)} → log/{last}"
+
+
+def _index_line(mention: Mention, today: date) -> str:
+    said = f": {mention.text if mention.kept else _cut(mention.text)}" if mention.text else ""
+    age = _age(mention.type, mention.last[:10], today)
+    return f"- {mention.topic} [{mention.type}{age}]{said} → log/{mention.last}"
+
+
+def _age(type: str, day: str, today: date) -> str:
+    days = max((today - date.fromisoformat(day)).days, 0)
+    return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
+
+
+def _settled(mention: Mention, today: date) -> tuple[bool, bool, int]:
+    """The order in which topics find room: user and feedback items, living projects, then completed ones."""
+    age = (today - date.fromisoformat(mention.last[:10])).days
+    over = mention.type == "project" and (age > SETTLED_DAYS or (mention.done and age > 7))
+    return not mention.kept, over, age
+
+
+def _history(months: Sequence[Themes], grain: int) -> list[str]:
+    """Past periods, latest last, coarser with every grain. Every month is inside exactly one of them."""
+    single, together = _GRAINS[grain]
+    old = max(len(months) - single, 0)
+    groups: dict[object, list[Themes]] = {}
+    for place, month in enumerate(months):
+        number = int(month[0][:4]) * 12 + int(month[0][5:]) - 1
+        shared = (number // together if together else 0) if place < old else month[0]
+        groups.setdefault(shared, []).append(month)
+    return [_period_line(group, 12 if grain < 2 else 8) for group in groups.values()]
+
+
+def _period_line(group: Sequence[Themes], count: int) -> str:
+    first, last = group[0][0], group[-1][0]
+    name = first if first == last else f"{first}~{last[5:] if first[:4] == last[:4] else last}"
+    counts: dict[str, int] = {}
+    for topic, times in (theme for _, themes in group for theme in themes):
+        counts[topic] = counts.get(topic, 0) + times
+    best = sorted(counts, key=lambda topic: (-counts[topic], topic))[:count]
+    return f"- {name}: {_cut(', '.join(best)) or 'user and feedback items only'} → monthly/{last}"
+
+
+def _overflow(over: Sequence[str], rest: str) -> str:
+    """What ROOT.md had no room for."""
+    return markdown.with_frontmatter({"type": "root-overflow"}, "\n".join(["## Topics Index", *over, rest]))
+
+
+def _within(lines: Iterable[str], count: int, budget: int) -> list[str]:
+    shown: list[str] = []
+    for line in lines:
+        budget -= _cost(line)
+        if budget < 0 or len(shown) == count:
+            break
+        shown.append(line)
+    return shown
+
+
+def _cost(line: str) -> int:
+    """Tokens of a line. The arrow is a word like any other, but would take the slow path for texts beyond ASCII."""
+    return tokens(line.replace("→", ">"))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LINE_CHARS else text[: _LINE_CHARS - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"
+
+
+def _name(group: Sequence[Point]) -> str:
+    return group[0].topic.casefold()
+
+
+def _place(ref: str) -> tuple[str, int]:
+    return ref[:10], int(ref[11:])
+
+
+def _newest_first(point: Point) -> tuple[int, int]:
+    day, number = max(map(_place, point.refs))
+    return -int(day.replace("-", "")), -number

@@ -1,0 +1,227 @@
+"""The offline summariser: many points in, the most telling ones out, inside a budget.
+
+Deterministic and extractive: every line is made of words from its sources and carries their references. What the type
+rules keep is kept whole; topics become keyphrases; decisions, open items, lessons and results compete by how much they
+tell for their length. Knows nothing about files or levels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from recollect.core.journal import EntryType, Point, Section
+from recollect.text.entities import entities
+from recollect.text.keyphrases import Weights, keyphrases, sentences
+from recollect.text.points import line
+from recollect.text.tokens import terms
+
+Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Unit vectors of some texts. With one, variety is chosen by meaning instead of by words."""
+
+PHRASES = 12
+"""Keyphrases a topic gets while there is room."""
+KEPT_CHARS = 1_200
+"""What is kept of one user or feedback item; its reference leads to the rest."""
+TEXT_CHARS = 320
+"""What is kept of any other point."""
+SAME = 0.75
+"""Share of terms from which two points say the same."""
+VARIETY = 0.6
+"""Weight of telling against repeating, when an embedder is given."""
+
+_PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
+_CLOSES = re.compile(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    lines: int
+    chars: int
+
+
+def summarise(
+    points: Sequence[Point], budget: Budget, *, with_entities: bool = False, embed: Embed | None = None
+) -> list[Point]:
+    """The points worth a line each, grouped by section in reading order.
+
+    Nothing drops out unseen: every reference of the input is carried by at least one line of the output.
+    """
+    points = [_clipped(point) for point in points]
+    weights = Weights(point.text for point in points if point.section != "entity")
+    kept = _distinct([point for point in points if point.kept and point.text])
+    said = [point for point in points if point.section in _PRIORS and not point.kept and point.text]
+    lines, chars = budget.lines, budget.chars
+    chosen: list[Point] = []
+
+    def take(point: Point) -> bool:
+        nonlocal lines, chars
+        cost = len(line(point).encode()) + 1
+        if lines < 1 or cost > chars:
+            return False
+        lines, chars = lines - 1, chars - cost
+        chosen.append(point)
+        return True
+
+    found = entities(points) if with_entities else []
+    lines, chars = lines - len(found), chars - sum(len(line(point)) for point in found)
+    # What people told us goes first, but never at the price of the topics: those lead back to everything.
+    spare = Budget(lines=budget.lines // 4 + 1, chars=budget.chars // 4)
+    lines, chars = lines - spare.lines, chars - spare.chars
+    left_out = [replace(point, text="") for point in kept if not take(point)]
+    lines, chars = lines + spare.lines, chars + spare.chars
+    topics, rest = _topics([*points, *left_out], weights, lines - lines // 3, chars - chars // 3)
+    for point in [*topics, *rest]:
+        lines, chars = lines - 1, chars - len(line(point).encode()) - 1
+        chosen.append(point)
+    for point in _ranked(_distinct(_still_open(said)), weights, embed):
+        take(point)
+    return _in_order([*chosen, *found])
+
+
+def topic_from(text: str) -> str:
+    """A topic for a text that came without one: its most telling phrases."""
+    said = list(sentences(text))
+    return ", ".join(keyphrases(said, Weights(said), 3)) or "notes"
+
+
+def _clipped(point: Point) -> Point:
+    limit = KEPT_CHARS if point.kept else TEXT_CHARS
+    if len(point.text) <= limit:
+        return point
+    return replace(point, text=point.text[: limit - 1].rsplit(" ", 1)[0] + "…")
+
+
+def _distinct(points: Iterable[Point]) -> list[Point]:
+    """Points that say the same become one that names all their sources; the longer text stays."""
+    groups: list[tuple[Point, frozenset[str]]] = []
+    by_topic: dict[tuple[str, Section, EntryType], list[int]] = {}
+    for point in points:
+        words = frozenset(terms(point.text))
+        places = by_topic.setdefault((point.topic.casefold(), point.section, point.type), [])
+        for place in places:
+            other, others = groups[place]
+            same = point.text == other.text or (
+                not point.kept and len(words & others) >= SAME * max(len(words | others), 1)
+            )
+            if same:
+                longer = point if len(point.text) > len(other.text) else other
+                refs = tuple(dict.fromkeys((*other.refs, *point.refs)))
+                groups[place] = (replace(longer, refs=refs), words | others)
+                break
+        else:
+            places.append(len(groups))
+            groups.append((point, words))
+    return [point for point, _ in groups]
+
+
+def _still_open(points: Sequence[Point]) -> list[Point]:
+    """Without the open items that a later result of the same topic answers, or that closed with their topic."""
+    results: dict[str, list[tuple[tuple[str, int], frozenset[str]]]] = {}
+    closed: dict[str, tuple[str, int]] = {}
+    for point in points:
+        if point.section == "done":
+            topic = point.topic.casefold()
+            results.setdefault(topic, []).append((_latest(point), frozenset(terms(point.text))))
+            if _CLOSES.search(point.text):
+                closed[topic] = max(closed.get(topic, ("", 0)), _latest(point))
+
+    def answered(point: Point) -> bool:
+        words = frozenset(terms(point.text))
+        return closed.get(point.topic.casefold(), ("", 0)) > _latest(point) or any(
+            when > _latest(point) and len(words & done) >= 0.5 * max(len(words), 1)
+            for when, done in results.get(point.topic.casefold(), ())
+        )
+
+    return [point for point in points if point.section != "open" or not answered(point)]
+
+
+def _topics(points: Sequence[Point], weights: Weights, lines: int, chars: int) -> tuple[list[Point], list[Point]]:
+    """A line per topic with as many keyphrases as fit, and a last line for the topics that do not."""
+    groups: dict[tuple[str, EntryType], list[Point]] = {}
+    for point in points:
+        if point.section != "entity":
+            groups.setdefault((point.topic.casefold(), point.type), []).append(point)
+    wanted = [group for group in groups.values() if not group[0].kept or not all(point.text for point in group)]
+    if not wanted:
+        return [], []
+    full = [(group, _phrases(group, weights)) for group in wanted]
+    for count in (PHRASES, 8, 5, 3, 2, 1, 0):
+        made = [_topic(group, phrases[:count]) for group, phrases in full]
+        if len(made) <= lines and sum(len(line(point).encode()) + 1 for point in made) <= chars:
+            return made, []
+    room = chars - len(line(_more(made)).encode())
+    fitting = 0
+    for point in made[: max(lines - 1, 0)]:
+        room -= len(line(point).encode()) + 1
+        if room < 0:
+            break
+        fitting += 1
+    return made[:fitting], [_more(made[fitting:])]
+
+
+def _more(over: Sequence[Point]) -> Point:
+    """One line that leads to all the topics there was no line for."""
+    names = ", ".join(dict.fromkeys(point.topic for point in over))
+    refs = tuple(dict.fromkeys(ref for point in over for ref in point.refs))
+    return Point(section="topic", topic=f"{len(over)} more topics", text=_cut(names, 400), refs=refs)
+
+
+def _phrases(group: Sequence[Point], weights: Weights) -> list[str]:
+    if group[0].kept:
+        return []
+    if group[0].type == "reference":
+        return list(dict.fromkeys(point.text for point in group if point.text))
+    return keyphrases([point.text for point in group], weights, PHRASES)
+
+
+def _topic(group: Sequence[Point], phrases: Sequence[str]) -> Point:
+    refs = tuple(dict.fromkeys(ref for point in group for ref in point.refs))
+    text = _cut(", ".join(phrases), TEXT_CHARS)
+    return Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs)
+
+
+def _ranked(points: Sequence[Point], weights: Weights, embed: Embed | None) -> list[Point]:
+    """Most telling first; among equals the later one."""
+    scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
+    scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
+    scored.sort(key=lambda pair: (-pair[0], -_number(pair[1]), pair[1].text))
+    if embed is None or len(scored) < 2:
+        return [point for _, point in scored]
+    return _varied(scored, embed)
+
+
+def _varied(scored: list[tuple[float, Point]], embed: Embed) -> list[Point]:
+    """Maximal marginal relevance: the next point tells much and is unlike those before it."""
+    vectors = embed([point.text for _, point in scored])
+    best = scored[0][0] or 1.0
+    nearest = [0.0] * len(scored)
+    order: list[Point] = []
+    waiting = list(range(len(scored)))
+    while waiting:
+        place = max(waiting, key=lambda i: (VARIETY * scored[i][0] / best - (1 - VARIETY) * nearest[i], -i))
+        waiting.remove(place)
+        order.append(scored[place][1])
+        for i in waiting:
+            likeness = sum(a * b for a, b in zip(vectors[place], vectors[i], strict=True))
+            nearest[i] = max(nearest[i], likeness)
+    return order
+
+
+def _in_order(points: Sequence[Point]) -> list[Point]:
+    """By section and then by when it was last said."""
+    sections: tuple[Section, ...] = ("topic", "note", "decision", "done", "entity", "lesson", "open")
+    return sorted(points, key=lambda point: (sections.index(point.section), point.refs[:1], point.topic, point.text))
+
+
+def _latest(point: Point) -> tuple[str, int]:
+    return max(((ref[:10], int(ref[11:])) for ref in point.refs), default=("", 0))
+
+
+def _number(point: Point) -> int:
+    return int(point.last_day.replace("-", "") or 0)
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"

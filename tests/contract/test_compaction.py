@@ -1,0 +1,353 @@
+"""The tree in the store: up to date after every cycle, equal to a rebuild, robust against what happens to files."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+
+from conftest import Opener
+from recollect import Memory, NotFound, ScriptedClock
+from recollect.core.calendar import LEVELS
+from recollect.core.journal import NewEntry
+from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.text import nodes, tree
+from recollect.text.tree import Limits
+from trees import LOGS, reachable
+
+
+def files_of(memory: Memory) -> dict[str, str]:
+    vault = memory.context.vault
+    return {path: vault.read(path) or "" for path in vault.paths() if "/" in path or path.startswith("ROOT")}
+
+
+def put_log(memory: Memory, day: date | str, text: str) -> None:
+    memory.context.vault.append(f"{day}.md", text)
+
+
+def changed(memory: Memory) -> dict[str, str]:
+    return {change.id: change.what for change in memory.journal.compact()[0].changes}
+
+
+def test_the_first_entry_makes_the_whole_tree_at_once(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="x", topic="auth"))
+    assert changed(memory) == {
+        "daily/2026-03-02": "created",
+        "weekly/2026-W10": "created",
+        "monthly/2026-03": "created",
+        "root": "created",
+    }
+    assert "auth [project, 0d]" in memory.journal.node("root")
+    assert changed(memory) == {}
+
+
+def test_nothing_logged_is_nothing_due(memory: Memory) -> None:
+    assert changed(memory) == {}
+    assert memory.journal.tree() == []
+
+
+def test_400_days_of_cycles_keep_every_entry_reachable_and_end_where_a_rebuild_ends(
+    open_memory: Opener, environ: dict[str, str], clock: ScriptedClock
+) -> None:
+    limits = Limits(daily=12, weekly=40, monthly=90)
+    given = {f"RECOLLECT_TREE_{level.upper()}_LINES": str(limits.of(level)) for level in LEVELS}
+    memory = open_memory(environ={**environ, **given})
+    first = date(2026, 3, 2)
+    refs: list[tuple[date, str]] = []
+    for n in range(400):
+        day = first + timedelta(days=n)
+        if n % 5 not in (3, 4) and not 100 < n < 130:
+            kind = ("project", "project", "feedback", "reference", "user")[n % 7 % 5]
+            text = f"Decided on option {n} for service-{n % 9}. Shipped v{n}.0 to src/part_{n % 13}.py\n" * (1 + n % 15)
+            logged = memory.journal.add(NewEntry(text=text, topic=f"topic {n % 23}", type=kind))  # type: ignore[arg-type]
+            refs.append((day, logged.id.removeprefix("log/")))
+        memory.cycle()
+        assert {ref for _, ref in refs} <= reachable(files_of(memory))
+        clock.advance(days=1)
+    clock.advance(days=-1)
+    grown = files_of(memory)
+    logs = {day: memory.journal.show(day) for day, _ in refs}
+    assert grown == tree.grow(logs, first + timedelta(days=399), limits)
+    for path in grown:
+        memory.context.vault.delete(path)
+    memory.journal.rebuild()
+    assert files_of(memory) == grown
+
+
+def test_no_node_is_fixed_early_and_all_are_fixed_in_time(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    fixed_on: dict[str, date] = {}
+    for n in range(45):
+        memory.cycle()
+        for node in (*memory.journal.tree(), *memory.journal.tree("2026-03")):
+            if node.status == "fixed":
+                fixed_on.setdefault(node.id, date(2026, 3, 2) + timedelta(days=n))
+        clock.advance(days=1)
+    assert fixed_on == {
+        "daily/2026-03-02": date(2026, 3, 3),
+        "weekly/2026-W10": date(2026, 3, 15),
+        "monthly/2026-03": date(2026, 4, 8),
+    }
+
+
+def test_a_log_written_while_nobody_looked_is_noticed(memory: Memory) -> None:
+    put_log(memory, "2026-03-01", "## Sunday [project]\nworked\n")
+    assert "daily/2026-03-01" in changed(memory)
+
+
+def test_a_fixed_node_is_opened_again_when_its_log_grows(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    clock.advance(days=60)
+    memory.cycle()
+    put_log(memory, "2026-03-02", "\n## late [project]\narrived by merge\n")
+    assert changed(memory) == {
+        "daily/2026-03-02": "reopened",
+        "weekly/2026-W10": "reopened",
+        "monthly/2026-03": "reopened",
+        "root": "updated",
+    }
+    assert "arrived by merge" in memory.journal.node("monthly/2026-03")
+
+
+def test_a_backlog_drains_in_one_cycle_without_a_model(memory: Memory) -> None:
+    for n in range(60):
+        put_log(memory, date(2026, 1, 1) + timedelta(days=n), f"## t{n}\nx\n")
+    memory.cycle()
+    assert changed(memory) == {}
+    assert len([path for path in files_of(memory) if path.startswith("daily/")]) == 60
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: None,
+        lambda text: text.replace("worked", "slept"),
+        lambda text: f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> other\n",
+        lambda text: "",
+        lambda text: text + text,
+    ],
+    ids=["deleted", "edited", "in conflict", "emptied", "merged by union"],
+)
+@pytest.mark.parametrize("id", ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"])
+def test_a_damaged_node_is_made_again(memory: Memory, id: str, damage: object) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    before = files_of(memory)
+    path = f"{id}.md"
+    after = damage(before[path])  # type: ignore[operator]
+    if after is None:
+        memory.context.vault.delete(path)
+    else:
+        memory.context.vault.replace(path, after)
+    memory.cycle()
+    assert files_of(memory) == before
+
+
+@pytest.mark.parametrize("name", ["2026-02-30.md", "2026-W54.md", "notes.md", "2026-3-1.md", "MEMORY.md"])
+def test_a_file_that_is_no_log_is_left_alone(memory: Memory, name: str) -> None:
+    memory.context.vault.append(name, "## x\nmine\n")
+    assert changed(memory) == {}
+    assert memory.context.vault.read(name) == "## x\nmine\n"
+
+
+def test_a_node_whose_log_is_gone_stays_and_is_still_reachable(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="the only copy", topic="precious"))
+    memory.cycle()
+    memory.context.vault.delete("2026-03-02.md")
+    clock.advance(days=1)
+    memory.journal.add(NewEntry(text="y", topic="other"))
+    memory.cycle()
+    assert "the only copy" in memory.journal.node("daily/2026-03-02")
+    assert "the only copy" in memory.journal.node("monthly/2026-03")
+    assert "precious" in memory.journal.node("root")
+
+
+def test_the_folder_of_another_tool_works_in_place(memory: Memory) -> None:
+    vault = memory.context.vault
+    put_log(memory, "2026-03-01", "## auth [project]\n- outcome: shipped\n")
+    vault.replace("daily/2026-03-01.md", "---\ntype: daily\nstatus: fixed\ntopics: auth, x\n---\n\n## Topics\nauth\n")
+    vault.replace("weekly/2026-W05.md", "---\ntype: weekly\nstatus: fixed\n---\n\n## Key Decisions\n- old: chose X\n")
+    vault.replace("ROOT.md", "---\ntype: root\n---\n\n## Topics Index\n- theirs\n")
+    vault.replace("MEMORY.md", "frozen")
+    memory.cycle()
+    assert "generator: copy" in memory.journal.node("daily/2026-03-01")
+    assert "chose X" in memory.journal.node("monthly/2026-01")
+    assert "- old" in memory.journal.node("root")
+    assert vault.read("ROOT.before.md") == "---\ntype: root\n---\n\n## Topics Index\n- theirs\n"
+    assert vault.read("MEMORY.md") == "frozen"
+    assert changed(memory) == {}
+
+
+def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    clock.advance(days=10)
+    put_log(memory, "2026-03-05", "## y\nz\n")
+    memory.cycle()
+    put_log(memory, "2026-03-06", "## y\nz\n")
+    clock.advance(days=-3)
+    done, _ = memory.journal.compact()
+    assert done.clock_behind
+    assert {node.id: node.status for node in memory.journal.tree("2026-03-06")} == {"daily/2026-03-06": "tentative"}
+    assert {node.status for node in memory.journal.tree("2026-03-05")} == {"fixed"}
+    done, _ = memory.journal.compact()
+    assert not done.clock_behind
+
+
+def test_a_dry_run_names_what_is_due_and_writes_nothing(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    done, _ = memory.journal.compact(dry_run=True)
+    assert [change.id for change in done.changes] == ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"]
+    assert files_of(memory) == {}
+
+
+def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None:
+    from recollect.store import leases
+
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    assert leases.take(open_memory().context, "tree", seconds=60) is not None
+    done, _ = memory.journal.compact()
+    assert done.held
+    assert files_of(memory) == {}
+
+
+def test_a_pass_that_was_overtaken_writes_no_rows(memory: Memory, open_memory: Opener, clock: ScriptedClock) -> None:
+    from recollect.core.errors import Refused
+    from recollect.distil.upkeep import Pass
+    from recollect.store import leases
+
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    slow = leases.take(memory.context, "tree", seconds=1)
+    clock.advance(seconds=5)
+    assert leases.take(open_memory().context, "tree", seconds=60) is not None
+    with pytest.raises(Refused, match="took over"):
+        Pass(ctx=memory.context, lease=slow).run()
+    assert memory.journal.tree() == []
+
+
+def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memory: Opener) -> None:
+    long_day = "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150))
+
+    def slow_model(prompt: object) -> str:
+        put_log(memory, "2026-03-02", "\n## meanwhile [user]\nnot lost\n")
+        return "## Topics\n- a summary of what was there before the entry came in (2026-03-02#1)"
+
+    provider = ScriptedProvider(
+        [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
+    )
+    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    put_log(memory, "2026-03-02", long_day)
+    memory.journal.compact()
+    assert "not lost" not in memory.journal.node("daily/2026-03-02")
+    memory.journal.compact()
+    assert "not lost" in memory.journal.node("daily/2026-03-02")
+
+
+def good_summary(prompt: object) -> str:
+    return "## Topics\n- what a model would say about this day, in its own words (2026-03-02#1)"
+
+
+def long_log(n: int) -> str:
+    return "\n".join(f"## topic {n} {k}\nDecided on {k}.\n" for k in range(120))
+
+
+def test_a_model_writes_the_newest_and_the_longest_waiting_and_the_rest_is_never_behind(open_memory: Opener) -> None:
+    provider = ScriptedProvider([good_summary] * 20)
+    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    for n in range(4):
+        put_log(memory, date(2026, 3, 2) - timedelta(days=n), long_log(n))
+    done, _ = memory.journal.compact()
+    made = {id: nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)}
+    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", "scripted"]
+    assert done.calls == len(provider.prompts)
+    for _ in range(3):
+        memory.journal.compact()
+    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {"scripted"}
+    assert memory.status().tree["waiting"] == 0
+
+
+def _dailies(memory: Memory) -> list[str]:
+    return [path[:-3] for path in files_of(memory) if path.startswith("daily/")]
+
+
+@pytest.mark.parametrize("answer", ["", "I'm sorry, I cannot help with these notes at all, really.", "x" * 400_000])
+def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory: Opener, answer: str) -> None:
+    provider = ScriptedProvider([answer] * 9)
+    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    put_log(memory, "2026-03-02", long_log(1))
+    memory.journal.compact()
+    node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
+    assert node.generator == nodes.OFFLINE
+    assert len(provider.prompts) == 3
+
+
+def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
+    provider = ScriptedProvider([good_summary])
+    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    put_log(memory, "2026-03-02", long_log(1))
+    memory.journal.compact()
+    memory.journal.rebuild()
+    assert len(provider.prompts) == 1
+    assert "in its own words" in memory.journal.node("daily/2026-03-02")
+
+
+def test_recall_walks_down_and_shows_the_way(memory: Memory, clock: ScriptedClock) -> None:
+    for n, text in enumerate(
+        ("Chose WeasyPrint rather than Chromium", "pgbouncer ran out of connections", "quiet day")
+    ):
+        memory.journal.add(NewEntry(text=text, topic=f"topic {n}"))
+        clock.advance(days=9)
+    memory.cycle()
+    found = memory.recall("why did pgbouncer fail")
+    assert found.entries[0].id == "log/2026-03-11#1"
+    assert found.entries[0].way == ("root", "monthly/2026-03", "weekly/2026-W11", "daily/2026-03-11")
+    assert [step.id.partition("/")[0] for step in found.steps][:2] == ["root", "monthly"]
+
+
+def test_why_a_node_names_the_entries_of_every_line(memory: Memory) -> None:
+    put_log(memory, "2026-03-02", long_log(7))
+    memory.cycle()
+    found = memory.why("daily/2026-03-02")
+    assert len(found.lines) > 20  # type: ignore[union-attr]
+    for line in found.lines:  # type: ignore[union-attr]
+        assert line.sources
+        assert all(source.startswith("log/2026-03-02#") for source in line.sources)
+
+
+def test_a_node_that_does_not_exist_is_not_found(memory: Memory) -> None:
+    for ask in (memory.journal.node, memory.journal.sources, memory.journal.tree, memory.why):
+        with pytest.raises(NotFound):
+            ask("daily/2026-03-02")
+
+
+def test_the_golden_month_in_the_store_is_the_golden_month(memory: Memory, clock: ScriptedClock) -> None:
+    clock.advance(days=-1)
+    for day, text in LOGS.items():
+        put_log(memory, day, text)
+    memory.cycle()
+    assert files_of(memory) == tree.grow(LOGS, date(2026, 3, 1))
+
+
+def test_the_settings_decide_the_thresholds(open_memory: Opener, environ: dict[str, str]) -> None:
+    memory = open_memory(
+        environ={**environ, "RECOLLECT_TREE_DAILY_LINES": "10", "RECOLLECT_TREE_ROOT_MAX_TOKENS": "150"}
+    )
+    put_log(memory, "2026-03-02", long_log(1)[:1_500])
+    memory.cycle()
+    text = memory.journal.show("2026-03-02")
+    assert files_of(memory) == tree.grow({date(2026, 3, 2): text}, date(2026, 3, 2), Limits(daily=10, root_tokens=150))
+    assert "ROOT.overflow.md" in files_of(memory)
+
+
+def test_a_failing_reindex_command_is_a_warning(open_memory: Opener, environ: dict[str, str]) -> None:
+    memory = open_memory(environ={**environ, "RECOLLECT_TREE_REINDEX": "false"})
+    memory.journal.add(NewEntry(text="x"))
+    done, warning = memory.journal.compact()
+    assert done.changes
+    assert "ended with 1" in warning
+    assert memory.journal.compact()[1] == ""
+
+
+def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="x"))
+    assert dict(memory.cycle().steps)["tree"] == "4 nodes made"
+    assert dict(memory.cycle().steps)["tree"] == "nothing due"

@@ -1,0 +1,157 @@
+"""Raw logs: what is appended is there, redacted, searchable, on the right day, and gone when purged."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import AGENT, STRANGER, Opener
+from recollect import BadInput, Memory, NotFound, ScriptedClock
+from recollect.core.journal import NewEntry
+from recollect.store import passages
+from recollect.text import entries
+
+
+def test_an_entry_is_appended_and_read_back(memory: Memory) -> None:
+    logged = memory.journal.add(NewEntry(text="Use cents.", topic="Money", type="user"))
+    assert logged.id == "log/2026-03-02#1"
+    found = memory.journal.entry(logged.id)
+    assert (found.topic, found.type, found.text, found.trust) == ("Money", "user", "Use cents.", "agent")
+    assert memory.journal.show("2026-03-02").startswith("## Money [user]\n")
+
+
+def test_a_structured_entry_keeps_its_fields(memory: Memory) -> None:
+    new = NewEntry(topic="x", request="a", decisions=("b", "c"), outcome="d\ne")
+    found = memory.journal.entry(memory.journal.add(new).id)
+    assert found.fields == (("request", "a"), ("decisions", "b"), ("decisions", "c"), ("outcome", "d\ne"))
+
+
+def test_entries_are_numbered_in_order(memory: Memory) -> None:
+    assert [memory.journal.add(NewEntry(text=f"n {n}")).id for n in range(3)] == [
+        "log/2026-03-02#1",
+        "log/2026-03-02#2",
+        "log/2026-03-02#3",
+    ]
+
+
+def test_a_session_over_midnight_stays_in_the_log_of_its_first_day(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="before", session="s1"))
+    clock.advance(hours=20)
+    assert memory.journal.add(NewEntry(text="after", session="s1")).id == "log/2026-03-02#2"
+    assert memory.journal.add(NewEntry(text="another", session="s2")).id == "log/2026-03-03#1"
+
+
+def test_the_time_zone_decides_the_day(open_memory: Opener, environ: dict[str, str], clock: ScriptedClock) -> None:
+    clock.advance(hours=14)  # 23:00 UTC
+    abroad = open_memory(environ={**environ, "RECOLLECT_TIMEZONE": "Pacific/Kiritimati"})
+    assert abroad.journal.add(NewEntry(text="here it is tomorrow")).day.isoformat() == "2026-03-03"
+
+
+def test_secrets_never_reach_the_log(memory: Memory) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLQ"
+    logged = memory.journal.add(NewEntry(text=f"use {key} here", topic=f"key {key}", outcome=f"stored {key}"))
+    assert key not in memory.journal.show("2026-03-02")
+    assert logged.redacted
+
+
+def test_what_we_showed_an_agent_is_not_logged_again(memory: Memory) -> None:
+    from recollect.text import frame
+    from samples import learning
+
+    shown = frame.section([memory.learn(learning()).learning])
+    memory.journal.add(NewEntry(text=f"{shown}\nMy own words.", topic="t"))
+    log = memory.journal.show("2026-03-02")
+    assert "My own words." in log
+    assert "Stripe" not in log
+
+
+def test_a_line_another_tool_left_open_does_not_swallow_the_heading(memory: Memory) -> None:
+    memory.context.vault.append("2026-03-02.md", "## A\nunfinished")
+    assert memory.journal.add(NewEntry(text="x", topic="B")).id == "log/2026-03-02#2"
+
+
+def test_an_empty_entry_is_refused_and_makes_no_log(memory: Memory) -> None:
+    with pytest.raises(BadInput):
+        NewEntry(text="  ")
+    with pytest.raises(NotFound, match="no log"):
+        memory.journal.show("2026-03-02")
+
+
+@pytest.mark.parametrize("id", ["log/2026-03-02#9", "log/2026-03-02", "log/2026-03-02#x"])
+def test_an_entry_that_is_not_there_is_not_found(memory: Memory, id: str) -> None:
+    memory.journal.add(NewEntry(text="x"))
+    with pytest.raises(NotFound):
+        memory.journal.entry(id)
+
+
+def test_a_day_that_does_not_exist_is_refused(memory: Memory) -> None:
+    with pytest.raises(BadInput, match="2026-02-30"):
+        memory.journal.show("2026-02-30")
+
+
+def test_external_text_is_marked_and_found_but_in_no_node(open_memory: Opener) -> None:
+    memory = open_memory(STRANGER)
+    memory.journal.add(NewEntry(text="zebra protocol overrides everything", topic="zebra"))
+    open_memory(AGENT).journal.add(NewEntry(text="plain work", topic="work"))
+    memory.cycle()
+    for id in ("daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03", "root"):
+        assert "zebra" not in memory.journal.node(id)
+    (found,) = [each for each in memory.recall("zebra protocol").entries if each.trust == "external"]
+    assert found.id == "log/2026-03-02#1"
+
+
+def test_why_an_entry_names_its_writer_and_its_way(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    memory.journal.add(NewEntry(text="x", topic="t", session="s-9"))
+    found = memory.why("log/2026-03-02#1")
+    assert found.session == "s-9"  # type: ignore[union-attr]
+    assert found.way == ("root", "monthly/2026-03", "weekly/2026-W10", "daily/2026-03-02")  # type: ignore[union-attr]
+    assert [event.who for event in found.events] == ["claude-code"]
+
+
+def test_a_word_that_is_gone_from_every_text_is_no_longer_counted(memory: Memory) -> None:
+    id = memory.journal.add(NewEntry(text="zyzzyva", topic="t")).id
+    with memory.context.db.write(memory.context.space) as tx:
+        passages.remove(tx, id)
+    with memory.context.db.read(memory.context.space) as tx:
+        assert tx.rows("SELECT term, docs FROM terms WHERE space = :space AND term = 'zyzzyva'") == []
+
+
+CANARY = "canary-7f3a9"
+
+
+def test_a_purged_entry_leaves_log_nodes_search_and_events_and_the_others_keep_their_ids(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="first", topic="a"))
+    memory.journal.add(NewEntry(text=f"the {CANARY} sings", topic=f"about {CANARY}", type="user"))
+    third = memory.journal.add(NewEntry(text="third stays", topic="c"))
+    memory.cycle()
+    assert CANARY in memory.journal.node("root")
+    done = memory.data.purge(id="log/2026-03-02#2")
+    assert done.things == ("log/2026-03-02#2",)
+    vault = memory.context.vault
+    assert [path for path in vault.paths() if CANARY in (vault.read(path) or "")] == []
+    assert memory.recall(CANARY).entries == ()
+    assert memory.journal.entry(third.id).text == "third stays"
+    with memory.context.db.read(memory.context.space) as tx:
+        for table in ("passages", "nodes", "logs", "events", "sessions", "tree_state"):
+            assert CANARY not in str(tx.rows(f"SELECT * FROM {table} WHERE space = :space"))
+
+
+def test_purging_a_text_reaches_every_day_and_every_node(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text=f"{CANARY} one", topic="a"))
+    clock.advance(days=1)
+    memory.journal.add(NewEntry(text="unrelated", topic="b"))
+    memory.journal.add(NewEntry(text="two", topic="b", outcome=CANARY, session=CANARY))
+    memory.cycle()
+    memory.data.purge(text=CANARY)
+    vault = memory.context.vault
+    assert [path for path in vault.paths() if CANARY in (vault.read(path) or "")] == []
+    assert "unrelated" in memory.journal.show("2026-03-03")
+    assert memory.data.verify() == ()
+
+
+def test_the_number_of_a_purged_entry_is_not_given_again(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="one"))
+    memory.data.purge(id="log/2026-03-02#1")
+    assert memory.journal.add(NewEntry(text="two")).id == "log/2026-03-02#2"
+    day = memory.journal.add(NewEntry(text="three")).day
+    assert [each.number for each in entries.parse(day, memory.journal.show(day))] == [2, 3]

@@ -1,0 +1,55 @@
+"""A month of logs as an agent wrote them, and what it means that an entry can be reached from the root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+
+from recollect.text import nodes, tree
+
+MONTH = Path(__file__).parent / "data" / "month"
+LOGS = {date.fromisoformat(path.stem): path.read_text("utf-8") for path in (MONTH / "logs").glob("*.md")}
+
+
+def reachable(files: dict[str, str]) -> set[str]:
+    """The entries one arrives at from ROOT.md: every node on the way names its child as it stands, and the entry."""
+    found: set[str] = set()
+    periods = [line[2:].partition(":")[0] for line in files["ROOT.md"].split("\n") if line.startswith("- 20")]
+    for path in files:
+        if path.startswith("monthly/") and any(_covers(period, path[8:15]) for period in periods):
+            month = _looked_at(path, files[path])
+            for week in _children(month, files):
+                for day in _children(week, files):
+                    found |= month.entries & week.entries & day.entries
+    return found
+
+
+@dataclass(frozen=True)
+class _Looked:
+    hash: str
+    sources: tuple[tuple[str, str], ...]
+    entries: frozenset[str]
+
+
+@lru_cache(maxsize=10_000)
+def _looked_at(path: str, text: str) -> _Looked:
+    node = nodes.parse(path[:-3], text)
+    named = nodes.points_of(node.id, node.body, node.generator)
+    return _Looked(
+        tree.digest(node.body),
+        tuple((source.path, source.sha256) for source in node.sources),
+        frozenset(ref for point in named for ref in point.refs),
+    )
+
+
+def _children(node: _Looked, files: dict[str, str]) -> list[_Looked]:
+    below = [(sha, _looked_at(path, files[path])) for path, sha in node.sources]
+    return [child for sha, child in below if child.hash == sha]
+
+
+def _covers(period: str, month: str) -> bool:
+    first, _, last = period.partition("~")
+    last = last if len(last) == 7 else (first[:5] + last if last else first)
+    return first <= month <= last

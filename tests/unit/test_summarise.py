@@ -1,0 +1,160 @@
+"""The offline summariser: inside its budget, nothing unseen, every line traceable."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.core.journal import ENTRY_TYPES, Point, Section
+from recollect.text import points as lines
+from recollect.text.keyphrases import Weights, keyphrases, runs
+from recollect.text.summarise import Budget, summarise, topic_from
+
+SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
+WORDS = st.sampled_from(
+    "deploy invoice api pgbouncer tenant 42 v2.1 src/auth.py decided shipped cache leak retry 409 ratio webhook".split()
+)
+TEXTS = st.lists(WORDS, min_size=1, max_size=25).map(" ".join)
+
+
+@st.composite
+def point_lists(draw: st.DrawFn) -> list[Point]:
+    found = []
+    for number in range(1, draw(st.integers(1, 60)) + 1):
+        topic = draw(st.sampled_from(["auth", "billing: EU", "C# [user]", "search", "notes", f"rare {number}"]))
+        kind = draw(st.sampled_from(ENTRY_TYPES))
+        day = date(2026, 3, draw(st.integers(1, 28)))
+        ref = (f"{day}#{number}",)
+        if kind == "project":
+            found.append(Point(section="topic", topic=topic, type=kind, refs=ref))
+        section: Section = draw(st.sampled_from(SECTIONS)) if kind == "project" else "lesson"
+        found.append(Point(section=section, topic=topic, type=kind, text=draw(TEXTS), refs=ref))
+    return found
+
+
+BUDGETS = st.builds(Budget, lines=st.integers(12, 80), chars=st.integers(2_500, 8_000))
+
+
+@given(point_lists(), BUDGETS)
+def test_every_entry_is_named_by_some_line(points: list[Point], budget: Budget):
+    wanted = {ref for point in points for ref in point.refs}
+    assert wanted <= {ref for point in summarise(points, budget) for ref in point.refs}
+
+
+@given(point_lists(), BUDGETS)
+def test_a_summary_stays_inside_its_budget(points: list[Point], budget: Budget):
+    made = summarise(points, budget, with_entities=True)
+    assert len(made) <= budget.lines
+    assert len(lines.render(made).encode()) <= budget.chars
+
+
+@given(point_lists(), BUDGETS)
+def test_a_summary_is_the_same_every_time(points: list[Point], budget: Budget):
+    assert summarise(points, budget) == summarise(list(points), budget)
+
+
+@given(point_lists())
+def test_summarising_a_summary_loses_no_entry(points: list[Point]):
+    once = summarise(points, Budget(lines=80, chars=8_000))
+    twice = summarise(once, Budget(lines=60, chars=6_000))
+    assert {r for p in points for r in p.refs} <= {r for p in twice for r in p.refs}
+
+
+@given(point_lists())
+def test_lines_read_back_as_the_points_they_were(points: list[Point]):
+    for point in summarise(points, Budget(lines=80, chars=8_000)):
+        (read,) = lines.parse("topic" if point.section == "note" else point.section, lines.line(point))
+        assert (read.section, read.type, read.text) == (point.section, point.type, point.text)
+        assert read.topic == lines.topic_name(point.topic)
+        assert set(read.refs) >= set(point.refs)
+
+
+def test_user_and_feedback_are_kept_word_for_word():
+    rule = "rule: Never deploy a floating tag; why: it took us down; how-to-apply: pin @sha256"
+    points = [
+        Point(section="lesson", topic="tags", type="feedback", text=rule, refs=("2026-03-01#1",)),
+        *(
+            Point(section="note", topic="noise", text=f"sentence {n} " * 8, refs=(f"2026-03-01#{n}",))
+            for n in range(2, 200)
+        ),
+    ]
+    assert rule in [point.text for point in summarise(points, Budget(lines=20, chars=2_500))]
+
+
+def test_the_same_statement_twice_becomes_one_line_with_both_sources():
+    points = [
+        Point(section="decision", topic="db", text="Use cents instead of floats", refs=("2026-03-01#1",)),
+        Point(section="decision", topic="db", text="use cents instead of floats.", refs=("2026-03-04#2",)),
+    ]
+    (made,) = [point for point in summarise(points, Budget(lines=20, chars=2_500)) if point.section == "decision"]
+    assert made.refs == ("2026-03-01#1", "2026-03-04#2")
+
+
+def test_an_open_item_goes_when_its_topic_is_closed_later_and_not_before():
+    item = Point(section="open", topic="web", text="TODO replay button", refs=("2026-03-02#1",))
+    earlier = Point(section="done", topic="web", text="v1 shipped", refs=("2026-03-01#1",))
+    later = Point(section="done", topic="web", text="feature shipped", refs=("2026-03-03#1",))
+    budget = Budget(lines=20, chars=2_500)
+    assert "open" in [point.section for point in summarise([earlier, item], budget)]
+    assert "open" not in [point.section for point in summarise([item, later], budget)]
+
+
+def test_with_an_embedder_what_repeats_in_meaning_comes_after_what_is_new():
+    texts = [
+        "alpha beta gamma delta epsilon zeta eta",
+        "alpha beta gamma delta epsilon zeta theta",
+        "ratio of the retries",
+    ]
+    found = [
+        Point(section="decision", topic=f"t{n}", text=text, refs=(f"2026-03-01#{n}",)) for n, text in enumerate(texts)
+    ]
+
+    def embed(given: list[str]) -> list[list[float]]:
+        return [[1.0, 0.0] if "alpha" in text else [0.0, 1.0] for text in given]
+
+    def chosen(**options: Any) -> set[str]:
+        made = summarise(found, Budget(lines=5, chars=900), **options)
+        return {point.text for point in made if point.section == "decision"}
+
+    assert chosen() == {texts[0], texts[1]}
+    assert texts[2] in chosen(embed=embed)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The quick fix for src/auth/token.py in v2.3.1", ["quick fix", "src/auth/token.py", "v2.3.1"]),
+        ("1,204 of 1,207 equal (at 09:30)", ["1,204", "1,207 equal", "09:30"]),
+        ("see https://x.example/a?b=1, then stop.", ["https://x.example/a?b=1", "stop"]),
+        ("one big long slow red train ride home", ["big long slow red", "train ride home"]),
+    ],
+)
+def test_runs_keep_identifiers_whole_and_break_at_stop_words(text: str, expected: list[str]):
+    assert runs(text) == expected
+
+
+def test_keyphrases_prefer_what_few_sentences_say():
+    texts = ["the invoice report is slow", "the invoice report is late", "the invoice report hit pgbouncer limit"]
+    assert "pgbouncer" in keyphrases(texts, Weights(texts), 1)[0]
+
+
+def test_a_text_without_a_topic_gets_one_from_its_own_words():
+    assert "pgbouncer" in topic_from("Looked at pgbouncer. Raised pgbouncer limits to 400.")
+    assert topic_from("the and of") == "notes"
+
+
+@pytest.mark.parametrize(
+    ("refs", "shown"),
+    [
+        (["2026-03-01#1"], "2026-03-01#1"),
+        (["2026-03-01#1", "2026-03-01#2", "2026-03-01#3", "2026-03-02#7"], "2026-03-01#1-3 2026-03-02#7"),
+        (["2026-03-01#10", "2026-03-01#9", "2026-03-01#2"], "2026-03-01#2,9-10"),
+    ],
+)
+def test_references_are_joined_and_read_back(refs: list[str], shown: str):
+    assert lines.show_refs(refs) == shown
+    assert sorted(lines.read_refs(shown)) == sorted(refs)
