@@ -102,7 +102,10 @@ def test_the_environment_sets_any_option(
     assert found == value
 
 
-@pytest.mark.parametrize("name", [name for name, _ in described()])
+PLAIN = [name for name, default in described() if not isinstance(default, tuple)]
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_option_can_be_set_by_the_environment(name: str) -> None:
     default = dict(described())[name]
     given = from_environment({"RECOLLECT_" + name.replace(".", "_").upper(): str(default) or "text"})
@@ -187,3 +190,20 @@ def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) ->
         project.create(root, environ, space="other")
     assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == before
     assert (root / ".gitignore").read_text() == ".recollect/\n"
+
+
+def test_a_list_is_given_with_commas_in_the_environment() -> None:
+    given = from_environment({"RECOLLECT_DECISIONS_KEEP": "stakes:critical, tag:adr"})
+    assert merged(Settings(), given, "environment").decisions.keep == ("stakes:critical", "tag:adr")
+
+
+def test_a_table_is_kept_as_it_was_written_and_cannot_change() -> None:
+    given = {"decisions": {"categories": {"security": {"wisdom_days": 365, "keep": ["tag:adr"]}}}}
+    found = merged(Settings(), given, "file").decisions.categories
+    assert found == (("security", (("wisdom_days", 365), ("keep", ("tag:adr",)))),)
+
+
+@pytest.mark.parametrize("value", ["stakes:critical", 5, True])
+def test_a_list_that_is_none_is_refused(value: object) -> None:
+    with pytest.raises(BadInput, match=r"decisions\.keep"):
+        merged(Settings(), {"decisions": {"keep": value}}, "file")
