@@ -177,7 +177,7 @@ MUTANTS = (
         file="store/learnings.py",
         old='FROM learnings WHERE space = :space AND id IN ({names})", **params)',
         new='FROM learnings WHERE :space = :space AND id IN ({names})", **params)',
-        tests=("tests/contract/test_spaces.py::test_another_space_sees_no_learning",),
+        tests=("tests/contract/test_spaces.py::test_an_id_of_another_space_is_not_found",),
     ),
     Mutant(
         name="unescaped title",

@@ -67,6 +67,23 @@ def test_an_emptied_store_is_reported_not_begun_anew(memory: Memory, open_memory
         open_memory()
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM meta WHERE name = 'schema'",
+        "UPDATE meta SET value = 'x2' WHERE name = 'schema'",
+        "UPDATE meta SET value = '1' WHERE name = 'schema'",
+        "DROP TABLE meta",
+    ],
+)
+def test_a_store_that_does_not_know_its_schema_is_damaged(memory: Memory, open_memory: Opener, statement: str) -> None:
+    fill(memory)
+    raw(memory).execute(statement)
+    memory.close()
+    with pytest.raises(StoreDamaged, match="schema"):
+        open_memory()
+
+
 @pytest.mark.parametrize("seed", range(20 * TORTURE))
 def test_random_damage_is_never_followed_by_an_emptier_memory(
     memory: Memory, open_memory: Opener, rescue: Rescue, seed: int

@@ -70,15 +70,23 @@ def version_of(db: SqliteDb) -> int:
         found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
         if found == (str(VERSION),):
             return VERSION
-    with translated(db.path):
+    with translated(db.path), connection:  # one view of it all: another process may be making the store just now
         owner = connection.pragma("application_id")
         tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").fetchone()
         if owner != APPLICATION_ID:
             if tables != (0,):
                 raise StoreDamaged(f"{db.path} is a database of another program; choose another place for the store")
             return 0
-        found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    version = int(found[0]) if found else 0
+        try:
+            found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+            version = int(found[0]) if found else 0
+        except (apsw.SQLError, ValueError):
+            version = 0
+        schemas = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'").fetchone()
+    if version < 1 or schemas != (1,):  # ours, so it was written together with its version
+        raise StoreDamaged(
+            f"{db.path} is damaged: it does not say which schema it has. Nothing was deleted. Run: recollect doctor"
+        )
     if version > VERSION:
         raise StoreNewer(
             f"{db.path} was written by a newer Recollect (schema {version}, this program knows {VERSION}). "
@@ -96,6 +104,13 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
         backup_to(db, backup / f"before-{MIGRATIONS[version]}.db")
     connection = db.connection()
     for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
+        if connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'").fetchone() == (1,):
+            known = connection.execute("SELECT count(*) FROM migrations WHERE name = ?", (migration,)).fetchone()
+            if known != (0,):
+                raise StoreDamaged(
+                    f"{db.path} is damaged: it names schema {version} but holds {migration} already. Nothing was "
+                    "deleted. Run: recollect doctor"
+                )
         with translated(db.path), connection:
             if position == 1:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
