@@ -82,6 +82,10 @@ class FolderVault:
                     return sorted("/".join((*parts, *path)) for path in _walk(folder))
             except FileNotFoundError:
                 return []
+            except NotADirectoryError:
+                if self.root.joinpath(*parts).is_symlink():
+                    raise
+                return []  # a file has nothing below it
 
     def pieces(self, path: str) -> Iterator[str]:
         import codecs
