@@ -58,7 +58,10 @@ def test_paths_are_listed_by_folder_in_order(memory: Memory) -> None:
     assert vault.paths() == sorted(
         ["daily-notes.md", "daily/a.md", "daily/b.md", "daily/deep/c.md", "daily0.md", "weekly/x.md"]
     )
-    assert vault.paths("daily/a.md") == vault.paths("nowhere") == []
+    assert vault.paths("nowhere") == []
+    for path in ("daily/a.md", "daily/a.md/x"):
+        with pytest.raises(BadInput, match="where a folder is expected"):
+            vault.paths(path)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,12 @@ from samples import learning
 from servers import Server, copied, own_server, reachable_install
 
 SECRET = "s3cr3t-Pa55"
+TROUBLED = f"troubled_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
 
 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
-    url = server.new_database("troubled")
+    url = server.new_database(TROUBLED)
     initialise(url)
     return url
 
@@ -52,7 +53,8 @@ def _outcomes(db: Db, space: str = "s") -> set[str]:
 
 def _cut_connections(server: Server) -> None:
     server.sql(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'troubled' AND pid <> pg_backend_pid()"
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        f"WHERE datname = '{TROUBLED}' AND pid <> pg_backend_pid()"
     )
 
 
@@ -188,8 +190,8 @@ class _Held:
 
 def test_a_server_without_free_connections_is_waited_for_then_named(server: Server, url: str) -> None:
     server.sql("CREATE ROLE crowded LOGIN SUPERUSER CONNECTION LIMIT 1")
-    server.sql("ALTER ROLE crowded NOSUPERUSER; GRANT CONNECT ON DATABASE troubled TO crowded")
-    address = server.url("troubled", user="crowded")
+    server.sql(f"ALTER ROLE crowded NOSUPERUSER; GRANT CONNECT ON DATABASE {TROUBLED} TO crowded")
+    address = server.url(TROUBLED, user="crowded")
     first = psycopg.connect(address)
     db = PostgresDb(address, connect_seconds=0.3)
     with pytest.raises(StoreBusy, match="takes no more connections"):

@@ -52,6 +52,8 @@ class TableVault:
         if prefix:
             checked_parts(prefix)
         with self._reading() as tx:
+            if prefix:
+                _refuse_files(tx, [*_parents(prefix), prefix])
             return _below(tx, prefix)
 
     def pieces(self, path: str) -> Iterator[str]:
@@ -147,7 +149,17 @@ def _refuse_changed(tx: Tx, path: str, expect: str | None) -> None:
 
 def _refuse_impossible(tx: Tx, path: str) -> None:
     """A name is a file or a folder, never both."""
+    _refuse_files(tx, _parents(path))
+    if _below(tx, path):
+        raise BadInput(f"{path} is a folder; a file cannot take its place")
+
+
+def _refuse_files(tx: Tx, folders: list[str]) -> None:
+    for folder in folders:
+        if _text(tx, folder) is not None:
+            raise BadInput(f"{folder} is a file where a folder is expected")
+
+
+def _parents(path: str) -> list[str]:
     parts = path.split("/")
-    parents = ["/".join(parts[:end]) for end in range(1, len(parts))]
-    if _below(tx, path) or any(_text(tx, parent) is not None for parent in parents):
-        raise BadInput(f"{path} goes through a file where a folder is expected")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
