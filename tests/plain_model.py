@@ -80,6 +80,16 @@ class Model:
             raise No
         self.change(id, status="archived")
 
+    def restore(self, id: str, now: int) -> None:
+        if self.entries[id].status != "active":
+            self.change(id, status="active", superseded_by=None)
+            self.entries[id] = replace(self.entries[id], last_decayed=now)
+
+    def pin(self, id: str, now: int, *, on: bool) -> None:
+        if self.entries[id].pinned and not on:
+            self.entries[id] = replace(self.entries[id], last_decayed=now)
+        self.change(id, pinned=on)
+
     def supersede(self, old: str, new: str) -> None:
         chain: list[str] = [new]
         while (after := self.entries[chain[-1]].superseded_by) is not None:

@@ -152,13 +152,13 @@ class Lives(RuleBasedStateMachine):
     def restore(self, number: int) -> None:
         id = self.pick(number)
         self.both(lambda memory: memory.learnings.restore(id))
-        self.model.change(id, status="active", superseded_by=None)
+        self.model.restore(id, self.clock.now())
 
     @rule(number=st.integers(0, 9), on=st.booleans())
     def pin(self, number: int, on: bool) -> None:
         id = self.pick(number)
         self.both(lambda memory: memory.learnings.pin(id, on=on))
-        self.model.change(id, pinned=on)
+        self.model.pin(id, self.clock.now(), on=on)
 
     @rule(first=st.integers(0, 9), second=st.integers(0, 9))
     def supersede(self, first: int, second: int) -> None:

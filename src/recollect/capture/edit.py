@@ -138,7 +138,11 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     """Pinned: never decayed or archived by the machine."""
     if on:
         return _changed(ctx, id, "learning.pinned", lambda _, now: replace(now, pinned=True))
-    return _changed(ctx, id, "learning.unpinned", lambda tx, now: _aging_again(tx, ctx, replace(now, pinned=False)))
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        return _aging_again(tx, ctx, replace(learning, pinned=False)) if learning.pinned else learning
+
+    return _changed(ctx, id, "learning.unpinned", change)
 
 
 def adopt(ctx: Context, id: str) -> Learning:
