@@ -52,8 +52,6 @@ class TableVault:
         if prefix:
             checked_parts(prefix)
         with self._reading() as tx:
-            if prefix:
-                _refuse_files(tx, [*_parents(prefix), prefix])
             return _below(tx, prefix)
 
     def pieces(self, path: str) -> Iterator[str]:
