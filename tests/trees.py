@@ -12,6 +12,9 @@ from recollect.text import nodes, tree
 MONTH = Path(__file__).parent / "data" / "month"
 LOGS = {date.fromisoformat(path.stem): path.read_text("utf-8") for path in (MONTH / "logs").glob("*.md")}
 
+SHOUTED = {date(2026, 2, 28): "## x\n" + "Auth auth AUTH aUTH retry Retry RETRY rETRY\n" * 220}
+"""A day whose words are spelled in many ways: which spelling is shown must not depend on the process."""
+
 
 def reachable(files: dict[str, str]) -> set[str]:
     """The entries one arrives at from ROOT.md: every node on the way names its child as it stands, and the entry."""

@@ -46,6 +46,7 @@ def test_nothing_logged_is_nothing_due(memory: Memory) -> None:
     assert memory.journal.tree() == []
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # what differs between engines, shorter tests show
 def test_400_days_of_cycles_keep_every_entry_reachable_and_end_where_a_rebuild_ends(
     open_memory: Opener, environ: dict[str, str], clock: ScriptedClock
 ) -> None:

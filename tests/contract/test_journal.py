@@ -108,6 +108,14 @@ def test_why_an_entry_names_its_writer_and_its_way(open_memory: Opener) -> None:
     assert [event.who for event in found.events] == ["claude-code"]
 
 
+def test_a_log_deleted_before_any_cycle_is_found_no_more(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="zyzzyva", topic="t"))
+    memory.context.vault.delete("2026-03-02.md")
+    memory.cycle()
+    assert memory.recall("zyzzyva").entries == ()
+    assert memory.data.verify() == ()
+
+
 def test_a_word_that_is_gone_from_every_text_is_no_longer_counted(memory: Memory) -> None:
     id = memory.journal.add(NewEntry(text="zyzzyva", topic="t")).id
     with memory.context.db.write(memory.context.space) as tx:

@@ -15,7 +15,7 @@ from recollect.core import calendar
 from recollect.core.journal import NewEntry
 from recollect.text import entries, nodes, tree
 from recollect.text.tree import Limits
-from trees import LOGS, MONTH, reachable
+from trees import LOGS, MONTH, SHOUTED, reachable
 
 
 def test_the_golden_month_is_made_byte_for_byte():
@@ -33,12 +33,12 @@ def test_the_golden_month_is_made_byte_for_byte():
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_same_logs_give_the_same_bytes_in_every_process(seed: str):
     script = (
-        "from datetime import date; from recollect.text import tree; from trees import LOGS; "
-        "print(tree.digest(str(sorted(tree.grow(LOGS, date(2026, 3, 1)).items()))))"
+        "from datetime import date; from recollect.text import tree; from trees import LOGS, SHOUTED; "
+        "print(tree.digest(str(sorted(tree.grow(LOGS | SHOUTED, date(2026, 3, 1)).items()))))"
     )
     environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
     said = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == tree.digest(str(sorted(tree.grow(LOGS, date(2026, 3, 1)).items())))
+    assert said.stdout.strip() == tree.digest(str(sorted(tree.grow(LOGS | SHOUTED, date(2026, 3, 1)).items())))
 
 
 def test_the_golden_month_passes_every_threshold():

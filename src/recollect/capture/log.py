@@ -20,6 +20,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages
+from recollect.store.journal import LogRow
 from recollect.text import entries, frame
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -31,6 +32,8 @@ ENTRY_LIMIT = 10_000_000
 """Characters one entry may have; more is a file, not an entry."""
 INDEXED_AT_ONCE = 2_000_000
 """A log above this size is made searchable by the next cycle, not by the append."""
+
+UNREAD = "unread"
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 
@@ -175,6 +178,9 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     with ctx.db.write(ctx.space) as tx:
         if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
             index(tx, ctx, log)
+        if journal.log(tx, day) is None:
+            # Known from now on, so that a cycle notices when the file is gone before it was ever read.
+            journal.put_log(tx, LogRow(day=day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
         events.record(
             tx,
             ctx,
