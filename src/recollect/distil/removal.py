@@ -6,7 +6,7 @@ document and stands there unchanged, takes it out again. Knows nothing about why
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recollect.capture.learn import Captured, learn
 from recollect.capture.stage import change_file, read_file, refresh_passages
@@ -56,16 +56,9 @@ def record_recurrence(ctx: Context, known: Known, entry: Entry) -> None:
     with ctx.db.write(ctx.space) as tx:
         what, old, new = "document.recurred", {}, {}
         if known.id.startswith("learn_"):
-            learning = learning_rows.get(tx, known.id)
-            after = replace(
-                learning, recurrence=learning.recurrence + 1, version=learning.version + 1, updated_at=ctx.clock.now()
-            )
-            learning_rows.save(tx, after, expect=learning.version)
-            what, old, new = (
-                "learning.recurred",
-                {"recurrence": learning.recurrence},
-                {"recurrence": after.recurrence},
-            )
+            seen = learning_rows.get(tx, known.id).recurrence
+            learning_rows.count_recurrence(tx, known.id, at=ctx.clock.now())
+            what, old, new = "learning.recurred", {"recurrence": seen}, {"recurrence": seen + 1}
         events.record(
             tx,
             ctx,

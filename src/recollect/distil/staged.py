@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from zoneinfo import ZoneInfo
 
-from recollect.core.clock import day_of
+from recollect.core.clock import day_of, zone_named
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.text.ripeness import Aged, Plan, Thresholds, active_days_after, aged, plan
@@ -100,4 +99,4 @@ def thresholds(ctx: Context) -> Thresholds:
 
 
 def today(ctx: Context) -> date:
-    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
+    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
