@@ -182,7 +182,7 @@ def test_a_project_is_not_begun_with_names_it_could_not_read_back(
 
 
 def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) -> None:
-    assert len(project.create(root, environ, space="demo", timezone="UTC")) == 3
+    assert len(project.create(root, environ, space="demo", timezone="UTC")) == 4
     before = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
     assert project.create(root, environ) == []
     assert project.create(root, environ, space="demo") == []

@@ -185,7 +185,6 @@ def test_a_file_where_a_folder_is_expected_is_refused(vault: FolderVault) -> Non
     for use in (
         lambda: vault.append("a.md/b.md", "x"),
         lambda: vault.read("a.md/b.md"),
-        lambda: vault.paths("a.md"),
     ):
         with pytest.raises(BadInput):
             use()
