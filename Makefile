@@ -1,24 +1,27 @@
-# make setup    .venv with every extra, and the few system packages the tests need
+# make setup    .venv with every extra
 # make demo     the main job on the embedded store, in a clean folder
 # make check    lint, types, import floors, unit tests: about a minute
-# make test     everything CI runs
+# make test     everything CI runs (installs the few system packages that the tests need)
 # make bench    speed, memory and quality figures (slow, prints them; docs/experiments.md keeps them)
 # make torture  long fault, property and mutation campaigns (hours)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-SYSTEM := git strace
+# What the tests put faults in with; the program itself needs none of it.
+TOOLS := git strace pgbouncer
 
-.PHONY: setup demo check test bench torture mutants lock clean
+.PHONY: setup tools demo check test bench torture mutants lock clean
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock pyproject.toml
-	@for tool in $(SYSTEM); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+tools:
+	@PATH="$$PATH:/usr/sbin"; for tool in $(TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	if [ -n "$$missing" ]; then \
-	  command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] || { echo "please install:$$missing"; exit 1; }; \
-	  apt-get update -qq && apt-get install -y -qq $$missing; fi
+	  command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] || { echo "the tests need:$$missing"; exit 1; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing; fi
+
+$(STAMP): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
@@ -35,7 +38,7 @@ check: setup
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pytest tests/unit -n 2
 
-test: check
+test: tools check
 	$(BIN)/pytest tests -n 2 --ignore=tests/unit
 
 bench: setup
@@ -44,10 +47,10 @@ bench: setup
 	$(BIN)/python -m benchmarks.redaction
 	$(BIN)/python -m benchmarks.decisions
 
-torture: setup mutants
+torture: tools setup mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2
 
-mutants: setup
+mutants: tools setup
 	$(BIN)/python -m tests.mutants
 
 lock:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 _BLOCK = re.compile(
@@ -106,7 +107,7 @@ def _renewed_script(session: Session, block: str) -> str:
 
 
 if __name__ == "__main__":
-    for file in sorted(DOCS.glob("*.md")):
+    for file in PAGES:
         with tempfile.TemporaryDirectory() as folder:
             before = file.read_text("utf-8")
             after = renewed(before, Path(folder))
