@@ -5,6 +5,7 @@ Only titles and actions are held against each other: they state the rule, the re
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ from recollect.core.actor import TRUSTS
 from recollect.store import escalations, events
 from recollect.store import learnings as rows
 from recollect.text.compare import Comparison, contradiction, supersession
+from recollect.text.tokens import terms
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +24,16 @@ if TYPE_CHECKING:
     from recollect.core.learning import Learning
 
 KIND = "contradiction"
+SHARED = 0.5  # share of words (Dice) from which two sentences are about the same thing
 DOUBTFUL = 0.6  # overlap from which an unsure contradiction is worth a person's time
 
 
 def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
     """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
+    lines = _lines(new)
     for old in known:
+        if not _about_the_same(lines, _lines(old)):
+            continue
         replaced = supersession(_rule(new), _rule(old))
         if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
             _supersede(tx, ctx, old, new, replaced, change)
@@ -41,6 +49,15 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
                 detail={"new": new.title, "old": old.title, "score": conflict.score},
                 at=ctx.clock.now(),
             )
+
+
+def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
+    """Whether a sentence of one shares enough words with one of the other to be worth the milliseconds of comparing."""
+    return any(2 * len(one & other) >= SHARED * (len(one) + len(other)) for one in ones for other in others)
+
+
+def _lines(learning: Learning) -> list[set[str]]:
+    return [set(terms(line)) for line in (learning.title, *_SENTENCE.split(learning.action))]
 
 
 def _may_replace(new: Learning, old: Learning) -> bool:

@@ -17,8 +17,8 @@ from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.tokens import terms
 
-COMPARED = 12  # candidates a new learning is held against
-LOOKED_AT = 4_000  # index entries read to find them: the same insight shares its rare words
+COMPARED = 8  # candidates a new learning is held against
+LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
 SHARED = 0.65  # share of words (Dice) from which two learnings are compared
 
 
