@@ -16,6 +16,7 @@ from recollect.search.learnings import find
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
+from recollect.store.lookup import candidates, understand
 from recollect.text.frame import fit, section
 
 if TYPE_CHECKING:
@@ -109,9 +110,12 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
+    query = understand(tx, f"{wanted.title} {wanted.description}")
+    docs = candidates(tx, query)
+
     def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, f"{wanted.title} {wanted.description}", rules, limit=limit)
+        found = find(tx, query, rules, limit=limit, docs=docs)
         return [hit.learning for hit in found if hit.relevance >= settings.relevance]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.

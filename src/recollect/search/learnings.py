@@ -17,7 +17,10 @@ from recollect.store.passages import HEADER_LINES
 from recollect.text.snippet import snippet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.core.context import Context, Tx
+    from recollect.store.lookup import Query
 
 FIELDS = ("title", "who", "tags", *COIA)
 
@@ -48,14 +51,14 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
     """Learnings for any text, best first."""
     wanted, limit = _checked(ctx, options)
     with ctx.db.read(ctx.space) as tx:
-        return find(tx, query, wanted, limit=limit)
+        return find(tx, understand(tx, query), wanted, limit=limit)
 
 
-def find(tx: Tx, text: str, wanted: Filter, *, limit: int) -> list[LearningHit]:
+def find(tx: Tx, query: Query, wanted: Filter, *, limit: int, docs: Sequence[int] | None = None) -> list[LearningHit]:
     """The same inside an open transaction, with the filter spelled out."""
-    query = understand(tx, text)
-
-    scored = words.best(tx, query, limit=limit, keep=lambda ids: rows.passing(tx, ids, wanted), kinds=(KIND,))
+    scored = words.best(
+        tx, query, limit=limit, keep=lambda ids: rows.passing(tx, ids, wanted), kinds=(KIND,), docs=docs
+    )
     records = {learning.id: learning for learning in rows.many(tx, [hit.id for hit in scored])}
     return [_hit(hit, records[hit.id]) for hit in scored]
 

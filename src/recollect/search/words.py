@@ -40,15 +40,23 @@ class Scored:
 
 
 def best(
-    tx: Tx, query: Query, *, limit: int, keep: Callable[[Sequence[str]], set[str]], kinds: tuple[str, ...] = ()
+    tx: Tx,
+    query: Query,
+    *,
+    limit: int,
+    keep: Callable[[Sequence[str]], set[str]],
+    kinds: tuple[str, ...] = (),
+    docs: Sequence[int] | None = None,
 ) -> list[Scored]:
     """The `limit` best passages among those whose ids `keep` lets through.
 
     Candidates come roughly in order, so a few times the limit is scored; where `keep` refuses many, more are read.
+    Who asks twice about one query finds the candidates (`docs`) once.
     """
     enough = max(limit * 4, BATCH)
     found: list[tuple[float, str, Terms]] = []
-    docs = candidates(tx, query, most=max(ENOUGH, enough))
+    if docs is None:
+        docs = candidates(tx, query, most=max(ENOUGH, enough))
     for start in range(0, len(docs), BATCH):
         batch = passages.terms_of(tx, docs[start : start + BATCH], kinds=kinds)
         kept = keep([stored.id for stored in batch])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-from binascii import crc32
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +85,7 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     """A project with its settings: defaults < the user's file < the repository's < environment."""
     settings = _users(environ)
     file = root / SETTINGS_FILE
-    given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / _copy_name(file))
+    given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / _copy_name(root))
     settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
@@ -227,9 +226,9 @@ def _toml(file: Path) -> dict[str, Any]:
         raise BadInput(f"{file} is not valid TOML: {error}") from None
 
 
-def _copy_name(file: Path) -> str:
+def _copy_name(root: Path) -> str:
     """One copy per worktree: they share the folder, not the file."""
-    return f"settings-{crc32(str(file).encode()):08x}.json"
+    return f"settings-{root.stat().st_ino}.json"
 
 
 def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
@@ -50,10 +51,10 @@ class Shown:
 
 # --- Normal form
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = r"[\ud800-\udfff]"
 # Drawn as nothing though Unicode does not call them control or format characters: grapheme joiner, Hangul and
 # Khmer fillers, variation selectors, and the plane that tags live in. They hide text from a reviewer.
-_UNSEEN = re.compile(
+_UNSEEN = (
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     r"\U000e0000-\U000e0fff]"
 )
@@ -65,7 +66,7 @@ def one_line(text: str) -> str:
     spaced = " ".join(text.split())
     if spaced.isascii() and spaced.isprintable():
         return spaced
-    seen = _UNSEEN.sub("", _SURROGATE.sub("\ufffd", spaced))
+    seen = re.sub(_UNSEEN, "", re.sub(_SURROGATE, "\ufffd", spaced))
     seen = "".join(c for c in seen if unicodedata.category(c) not in _UNSEEN_CATEGORIES)
     # Composing last: what stood between a letter and its accent may just have gone, and spaces have met.
     return " ".join(unicodedata.normalize("NFC", seen).split())
@@ -144,7 +145,7 @@ def block(learning: Learning) -> str:
     )
 
 
-_BLOCK = re.compile(
+_BLOCK = (
     r"^### (?P<title>.*) \[confidence: (?P<confidence>[01]\.\d\d), (?P<usage>(?:helpful|used) \d+x)\]\n"
     r"\n"
     r"\*\*Context\*\*: (?P<context>.*)\n"
@@ -152,17 +153,23 @@ _BLOCK = re.compile(
     r"\*\*Implication\*\*: (?P<implication>.*)\n"
     r"\*\*Action\*\*: (?P<action>.*)\n"
     r"\n"
-    r"_ID: (?P<id>learn_[A-Za-z0-9]+)(?: \| Source: (?P<source>.*))?_$",
-    re.MULTILINE,
+    r"_ID: (?P<id>learn_[A-Za-z0-9]+)(?: \| Source: (?P<source>.*))?_$"
 )
 # An agent may quote or indent a whole section; it is still ours.
-_HEADING_LINE = re.compile(rf"^[ \t>]*{re.escape(HEADING)}[ \t]*\r?$", re.MULTILINE)
-_SECTION_END = re.compile(rf"^[ \t>]*{re.escape(END_MARK)}[ \t]*\r?(?:\n|\Z)|^(?=[ \t>]*\#{{1,2}}[ \t])", re.MULTILINE)
+_HEADING_LINE = rf"^[ \t>]*{re.escape(HEADING)}[ \t]*\r?$"
+_SECTION_END = rf"^[ \t>]*{re.escape(END_MARK)}[ \t]*\r?(?:\n|\Z)|^(?=[ \t>]*\#{{1,2}}[ \t])"
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compiled when first read with: whoever only shows learnings does not wait for it."""
+    return re.compile(text, re.MULTILINE)
 
 
 def parse(text: str) -> tuple[Shown, ...]:
     """The learnings shown in a text, in order. Reads inside our sections only."""
-    return tuple(_read(found) for start, end in _sections(text) for found in _BLOCK.finditer(text, start, end))
+    blocks = _pattern(_BLOCK)
+    return tuple(_read(found) for start, end in _sections(text) for found in blocks.finditer(text, start, end))
 
 
 def strip(text: str) -> str:
@@ -223,8 +230,8 @@ def _sections(text: str) -> list[tuple[int, int]]:
     if HEADING not in text:
         return found
     at = 0
-    while start := _HEADING_LINE.search(text, at):
-        stop = _SECTION_END.search(text, start.end())
+    while start := _pattern(_HEADING_LINE).search(text, at):
+        stop = _pattern(_SECTION_END).search(text, start.end())
         at = stop.end() if stop else len(text)
         found.append((start.start(), at))
     return found
