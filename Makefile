@@ -43,9 +43,13 @@ test: tools check
 
 bench: setup
 	$(BIN)/python -m benchmarks.learnings
+	$(BIN)/python -m benchmarks.decisions
+	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.redaction
-	$(BIN)/python -m benchmarks.decisions
+	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl
+	$(BIN)/python -m benchmarks.routing tests/data/routing.json
+	$(BIN)/python -m benchmarks.engines
 
 torture: tools setup mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2
