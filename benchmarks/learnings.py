@@ -192,12 +192,12 @@ def cold_inject(project: Path, runs: int = 25) -> dict[str, str]:
     """Whole processes, alternating; CPU seconds of the child, so that other work on the machine does not count."""
     compileall.compile_dir(Path(recollect.__file__).parent, quiet=2)  # as an installed package is
     title = "Fix the webhook handler of Stripe"
-    inject = [sys.executable, "-m", "recollect", "inject", "--task", "t", "--outcome", "o", "--title", title]
+    inject = [sys.executable, "-m", "recollect", "inject", "--outcome", "o", "--title", title, "--task"]
     bare, ours = [], []
-    for _ in range(runs):
+    for run in range(runs):
         bare.append(_cpu([sys.executable, "-c", "pass"], project))
-        ours.append(_cpu(inject, project))
-    memory = f"import resource, subprocess; subprocess.run({inject!r}, stdout=subprocess.DEVNULL); "
+        ours.append(_cpu([*inject, f"task-{run}"], project))
+    memory = f"import resource, subprocess; subprocess.run({[*inject, 'task-last']!r}, stdout=subprocess.DEVNULL); "
     memory += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)"
     peak = subprocess.run([sys.executable, "-c", memory], cwd=project, capture_output=True, text=True, check=True)
     return {

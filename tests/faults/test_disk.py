@@ -98,3 +98,17 @@ def test_a_read_only_project_refuses_a_write_and_changes_nothing(four_megabytes:
     assert "permissions" in done.stderr
     assert "Traceback" not in done.stderr
     assert database.read_bytes() == before
+
+
+def test_a_read_only_project_is_read_and_what_was_shown_waits_in_the_home(four_megabytes: Path, tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    with Memory.open(four_megabytes, create=True, actor=PERSON, environ=environ) as memory:
+        kept = memory.learn(learning()).learning
+    subprocess.run(["mount", "-o", "remount,ro", four_megabytes], check=True)
+    with Memory.open(four_megabytes, actor=PERSON, environ=environ) as memory:
+        assert memory.learnings.get(kept.id) == kept
+        shown = memory.inject(task="task-1", outcome="billing", title="stripe webhooks out of order")
+        assert [each.id for each in shown.learnings] == [kept.id]
+    subprocess.run(["mount", "-o", "remount,rw", four_megabytes], check=True)
+    with Memory.open(four_megabytes, actor=PERSON, environ=environ) as memory:
+        assert memory.learnings.get(kept.id).times_injected == 1

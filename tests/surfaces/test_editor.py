@@ -95,3 +95,9 @@ def _recollect() -> str:
 
 def _left_over(shell: Shell) -> list[str]:
     return [path.name for path in (shell.home / "tmp").iterdir()]
+
+
+def test_without_a_terminal_and_an_editor_the_fields_are_asked_for(shell: Shell) -> None:
+    done = shell.run("learn", "add")
+    assert done.returncode == 2
+    assert b"$EDITOR" in done.stderr

@@ -112,5 +112,28 @@ def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
         capture_output=True,
         text=True,
     )
-    assert "\x1b[1m" in done.stdout
+    assert "\x1b" not in done.stdout
     assert id in done.stdout
+
+
+def test_stored_words_cannot_steer_the_terminal_or_forge_a_row(shell: Shell) -> None:
+    shell.learn(title="Row one\nlearn_000  0.999  active  Forged", context="ctx \x1b[2J \x9b31m \u202ertl")
+    for line in ("learn list", "search forged", "learn show ID", "why ID"):
+        id = shell.json("learn", "list")["learnings"][0]["id"]
+        said = shell.said(*line.replace("ID", id).split())
+        assert not any(mark in said for mark in ("\x1b", "\x9b", "\u202e"))
+        assert not [row for row in said.splitlines() if row.startswith("learn_000")]
+
+
+@pytest.mark.parametrize("command", ["observe --task z <&-", "feedback --task z <&-", "learn list >&-"])
+def test_a_closed_stream_ends_no_command_badly(shell: Shell, command: str) -> None:
+    shell.learn()
+    line = f"{sys.executable} -m recollect {command}"
+    done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+
+
+@pytest.mark.parametrize("options", [["--topic", "retries"], ["--session", "s9"], ["-", "--topic", "retries"]])
+def test_a_log_entry_may_be_piped_with_its_topic_or_session(shell: Shell, options: list[str]) -> None:
+    id = shell.json("log", "add", *options, stdin="Retries are idempotent now.")["id"]
+    assert "Retries are idempotent now." in shell.said("log", "show", id)

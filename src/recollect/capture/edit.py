@@ -35,6 +35,8 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             if not isinstance(given[name], str):
                 raise BadInput(f"{name} must be text, not {type(given[name]).__name__}")
             given[name] = redact(clean(given[name])).text.strip()
+    if "title" in given:
+        given["title"] = " ".join(given["title"].split())
     if "tags" in given:
         check_tags(given["tags"])
         given["tags"] = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in given["tags"]))
@@ -92,7 +94,9 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning
 
     def change(tx: Tx, learning: Learning) -> Learning:
         successor = rows.get(tx, new)
-        if new == old or old in rows.successors(tx, new):
+        if new == old:
+            raise Refused(f"{old} cannot replace itself")
+        if old in rows.successors(tx, new):
             raise Refused(f"{new} is itself replaced by {old}; restore one of them first")
         if successor.status == "archived":
             raise Refused(f"{new} is archived; restore it before it replaces another")

@@ -123,7 +123,9 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     # In lower case a key would no longer look like one, so that comes last.
     tags = tuple(dict.fromkeys(redact(tag).text.lower() for tag in new.tags))
     domain = redact(new.domain).text.strip() if new.domain is not None else None
-    fields["title"] = fields["title"][:TITLE_LIMIT].rstrip()
+    fields["title"] = " ".join(fields["title"].split())[
+        :TITLE_LIMIT
+    ].rstrip()  # a title is one line wherever it is shown
     return replace(new, **fields, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Rejected, Stale
+from recollect.core.errors import BadInput, Refused, Rejected, Stale
 from recollect.core.passage import Passage
 from recollect.store import events, passages
 from recollect.store.files import content_hash
@@ -80,11 +80,18 @@ def read_file(ctx: Context) -> str:
     return ctx.worktree.read(ctx.settings.staging.file) or ""
 
 
+def refuse_conflicts(path: str, text: str) -> None:
+    """A file with git's conflict marks holds two truths; whoever merges has to settle it first."""
+    if any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.splitlines()):
+        raise Refused(f"{path} has merge conflicts; settle them, then run this again")
+
+
 def change_file(ctx: Context, change: Callable[[str], str]) -> str:
     """Rewrite the staging file by a function of its text; somebody else's change in between is kept."""
     path = ctx.settings.staging.file
     for _ in range(TRIES):
         before = ctx.worktree.read(path)
+        refuse_conflicts(path, before or "")
         after = change(before or "")
         if after == (before or ""):
             return after

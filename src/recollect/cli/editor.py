@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ _INTRODUCTION = "# Lines that begin with # are left out. Write after each colon;
 @contextmanager
 def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """The fields as the user left them; an error of ours while they are used says where the text is kept."""
+    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not (sys.stdin and sys.stdin.isatty()):
+        raise BadInput("there is no terminal to open an editor in; give the fields as options, or set $EDITOR")
     template = _INTRODUCTION + "".join(f"{name}: {' '.join(fields.get(name, '').split())}\n" for name in NAMES)
     handle, name = tempfile.mkstemp(prefix="recollect-", suffix=".txt")
     path = Path(name)

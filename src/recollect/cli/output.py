@@ -1,4 +1,4 @@
-"""Printing: JSON for programs, short lines for people, tables and colour only on a terminal."""
+"""Printing: JSON for programs, short lines for people, drawn tables only on a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.printing import put
+from recollect.cli.printing import put, visible
 from recollect.core.plain import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,7 +23,7 @@ def common(command: F) -> F:
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
     """The value as JSON, or its text for a person."""
-    put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else text)
+    put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else visible(text))
 
 
 def said(value: object) -> str:
@@ -35,8 +35,8 @@ def said(value: object) -> str:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Aligned columns in a pipe, a drawn table on a terminal."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    if sys.stdout.isatty():
+    cells = [[" ".join(str(cell).split()) for cell in row] for row in rows]
+    if sys.stdout is not None and sys.stdout.isatty():
         return _drawn(headings, cells)
     widths = [max(len(row[i]) for row in [list(headings), *cells]) for i in range(len(headings))]
     lines = [list(headings), *cells]
@@ -50,11 +50,11 @@ def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(*headings, box=None, header_style="bold", pad_edge=False)
+    drawn = Table(*headings, box=None, header_style="none", pad_edge=False)
     drawn.columns[0].no_wrap = True  # an id must stay one word to be copied
     for row in cells:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
-    console = Console()
+    console = Console(color_system=None)
     with console.capture() as captured:
         console.print(drawn)
     return captured.get().rstrip("\n")

@@ -11,6 +11,13 @@ import sys
 from recollect.core.errors import Trouble
 
 
+def visible(text: str) -> str:
+    """Stored words as a terminal may show them: no escape sequence, no control or direction character."""
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(c for c in text if c.isprintable() or c in "\n\t\u200c\u200d")
+
+
 def put(text: str) -> None:
     """Print an answer; an empty one prints nothing. A reader that went away, as `head` does, is no error."""
     if not text or sys.stdout is None:
@@ -28,6 +35,8 @@ def put(text: str) -> None:
 
 def read_stdin() -> str:
     """All of standard input as text; bytes that are not UTF-8 are shown as such, never an error."""
+    if sys.stdin is None:
+        return ""
     if sys.stdin.isatty():
         print("reading standard input; end it with Ctrl-D", file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8", "replace")

@@ -20,4 +20,4 @@ def plain(value: Any, name: str = "") -> Any:
         return {key: plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return value
+    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from recollect.capture.stage import refuse_conflicts
 from recollect.core.clock import day_of, zone_named
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
@@ -60,6 +61,7 @@ def read_with_history(ctx: Context, path: str) -> StagingFile:
     text = ctx.worktree.read(path)
     if text is None:
         raise NotFound(f"there is no {path}; `recollect stage` begins one")
+    refuse_conflicts(path, text)
     staging = read_staging(text)
     lines, line_days, active = lines_of(text), ctx.git.line_days(path, text), ctx.git.active_days()
     entries = tuple(aged(entry, line_days, active, today(ctx), lines) for entry in staging.entries)

@@ -270,6 +270,7 @@ class Pass:
         if self.dry_run:
             return True
         if not same_file:
+            self._keep_foreign(node.id, known=before is not None)
             self.ctx.vault.replace(path_of(node.id), text)
         with self.ctx.db.write(self.ctx.space) as tx:
             self._check(tx)
@@ -282,6 +283,12 @@ class Pass:
             row.status,
             row.incomplete,
         )
+
+    def _keep_foreign(self, id: str, *, known: bool) -> None:
+        """Somebody else's node is kept beside ours: it may hold words that no log has."""
+        old = None if known else self.ctx.vault.read(path_of(id))
+        if old is not None and nodes.parse(id, old).generator == nodes.FOREIGN:
+            self.ctx.vault.replace(f"{path_of(id).removesuffix('.md')}.before.md", old)
 
     def _row(self, node: Node, key: str, text: str) -> NodeRow:
         level = node.id.partition("/")[0]

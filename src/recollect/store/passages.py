@@ -74,7 +74,8 @@ def add(tx: Tx, passage: Passage) -> None:
 
 def lines_of(passage: Passage) -> list[str]:
     """Title, who, keywords and the body, each on one line whatever was written."""
-    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *passage.lines)]
+    body = passage.lines or ("",)  # what has a title only still has a body, an empty one
+    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
 
 
 def digest_of(passage: Passage | Stored, lines: list[str]) -> str:

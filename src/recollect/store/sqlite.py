@@ -79,15 +79,36 @@ class SqliteDb:
         if existing is not None:
             return existing  # type: ignore[no-any-return]
         with translated(self.path):
-            connection = apsw.Connection(os.fspath(self.path))
-            connection.set_busy_timeout(self._busy_ms)
-            connection.execute(
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
-                "PRAGMA cache_size=-16000"
-            ).fetchall()  # the first pragma answers with a row, and apsw waits there until it is read
+            try:
+                connection = self._opened()
+            except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
+                if not self._stands_alone():
+                    raise
+                connection = self._opened_for_reading()
         self._local.connection = connection
         self._connections.append(connection)
         return connection
+
+    def _opened(self) -> apsw.Connection:
+        connection = apsw.Connection(os.fspath(self.path))
+        connection.set_busy_timeout(self._busy_ms)
+        connection.execute(
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
+            "PRAGMA cache_size=-16000"
+        ).fetchall()  # the first pragma answers with a row, and apsw waits there until it is read
+        return connection
+
+    def _stands_alone(self) -> bool:
+        """Whether everything is in the file itself: commits in a left-over log would be missed."""
+        log = f"{self.path}-wal"
+        return self.path.is_file() and not (os.path.exists(log) and os.path.getsize(log))
+
+    def _opened_for_reading(self) -> apsw.Connection:
+        """On a read-only or full disk the files beside the database cannot be made; what is in it can be read."""
+        from urllib.parse import quote
+
+        address = f"file:{quote(os.fspath(self.path))}?immutable=1"
+        return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[apsw.Connection]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
-from recollect.core.errors import NoHistory, NotFound
+from recollect.core.errors import NotFound, Refused
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
@@ -79,7 +79,7 @@ def _consolidation(ctx: Context) -> str:
     refresh_passages(ctx)
     try:
         plan = due(ctx)
-    except (NoHistory, NotFound) as unknown:
+    except (Refused, NotFound) as unknown:
         return f"nothing due: {unknown}"
     if plan.trigger == "none":
         return f"nothing due: {plan.reason}"

@@ -70,7 +70,8 @@ def tokens(text: str) -> int:
 @cache
 def _any_word() -> re.Pattern[str]:
     """Compiled when first met: the wide character classes take longer than the rest of this module."""
-    return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[^\W_]+(?:_+[^\W_]+)*(?:\+\+|#(?!\w))?")
+    letter = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
+    return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{letter}+(?:_+{letter}+)*(?:\+\+|#(?!\w))?")
 
 
 @cache

@@ -99,3 +99,8 @@ def test_a_snippet_of_a_line_that_matches_at_once_starts_there() -> None:
 @given(st.text(), st.integers(20, 200))
 def test_a_snippet_is_never_wider_than_asked(line: str, width: int) -> None:
     assert len(snippet(line, frozenset({"x"}), width=width)) <= width + 4
+
+
+def test_text_without_spaces_is_found_beside_latin_words() -> None:
+    assert terms("Docker镜像构建") == ["docker", "镜像", "像构", "构建"]
+    assert terms("使用Redis缓存") == ["使用", "redi", "缓存"]
