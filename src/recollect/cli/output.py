@@ -35,7 +35,7 @@ def said(value: object) -> str:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Aligned columns in a pipe, a drawn table on a terminal."""
-    cells = [[" ".join(str(cell).split()) for cell in row] for row in rows]
+    cells = [[" ".join(str(cell).splitlines()) for cell in row] for row in rows]
     if sys.stdout is not None and sys.stdout.isatty():
         return _drawn(headings, cells)
     widths = [max(len(row[i]) for row in [list(headings), *cells]) for i in range(len(headings))]
