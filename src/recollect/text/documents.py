@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from recollect.text.staging import free_slug, headings, lines_of, slug_of
+from recollect.text.staging import headings, lines_of
 
 _ANY_HEADING = re.compile(r"#{1,6} +\S")
 
@@ -37,11 +37,21 @@ def sections(text: str) -> list[Section]:
         later = starts[position + 1 :]
         last = next((at for at in later if _level(lines[at]) <= level), len(lines))
         title = lines[first][level:].strip().rstrip("#").strip()
-        slug = free_slug(slug_of(title), taken)
+        slug = _anchor(title, taken)
         taken.add(slug)
         own = lines[first + 1 : later[0] if later else len(lines)]
         found.append(Section(title=title, slug=slug, level=level, text="\n".join(own).strip(), first=first, last=last))
     return found
+
+
+def _anchor(title: str, taken: set[str]) -> str:
+    """The link target that GitHub makes of a heading: punctuation goes, spaces become hyphens, repeats are numbered."""
+    plain = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+    number, free = 0, plain
+    while free in taken:
+        number += 1
+        free = f"{plain}-{number}"
+    return free
 
 
 def rendered_entry(title: str, body: str, level: int) -> str:

@@ -141,12 +141,12 @@ def test_a_document_without_headings_to_split_at_stays() -> None:
 def test_links_follow_the_headings_that_moved() -> None:
     done = split("docs/guide.md", long_document([200, 200]), taken=["docs/guide-topic-0.md"])
     assert done is not None
-    assert done.moved["docs/guide.md", "topic-1"] == ("docs/guide-topic-1.md", "topic-1-2")
+    assert done.moved["docs/guide.md", "topic-1"] == ("docs/guide-topic-1.md", "topic-1-1")
     assert "docs/guide-topic-0-2.md" in done.files
-    assert "[second](guide-topic-1.md#topic-1-2)" in done.files["docs/guide.md"]
+    assert "[second](guide-topic-1.md#topic-1-1)" in done.files["docs/guide.md"]
     other = "See [it](../docs/guide.md#topic-1), [web](https://x.org/guide.md#topic-1) and `[x](guide.md#topic-1)`.\n"
     after = relinked(other + "```\n[it](../docs/guide.md#topic-1)\n```\n", "agents/a.md", done.moved)
-    assert "[it](../docs/guide-topic-1.md#topic-1-2)" in after
+    assert "[it](../docs/guide-topic-1.md#topic-1-1)" in after
     assert "https://x.org/guide.md#topic-1" in after
     assert "```\n[it](../docs/guide.md#topic-1)\n```" in after
 
@@ -250,3 +250,14 @@ def test_a_merge_keeps_what_is_new_and_drops_what_one_side_dropped(base: str, ou
     merged = merge_staging(base, ours, theirs)
     assert set(re.findall(r"^## (.)$", merged.text, re.MULTILINE)) == expected
     assert merge_staging(base, merged.text, merged.text).text == merged.text
+
+
+def test_link_targets_are_those_that_github_makes() -> None:
+    text = "# Coverage\n\n## Coverage\n\nx\n\n## Don't panic\n\n## Q&A & Testing\n\n## Größe_x – 2.0\n"
+    assert [section.slug for section in sections(text)] == [
+        "coverage",
+        "coverage-1",
+        "dont-panic",
+        "qa--testing",
+        "größe_x--20",
+    ]
