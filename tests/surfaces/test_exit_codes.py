@@ -36,7 +36,7 @@ FINE = [
 NO = [
     ("learn show learn_nope", "no learning learn_nope here"),
     ("learn edit ID --title Mine --version 9", "Nothing was overwritten"),
-    ("learn supersede ID ID", "replaced by"),
+    ("learn supersede ID ID", "cannot replace itself"),
     ("learn merge ID ID", "cannot be merged with itself"),
     ("why learn_nope", "no learning learn_nope here"),
     ("rate ID --helpful", "never injected"),
