@@ -245,8 +245,8 @@ MUTANTS = (
     Mutant(
         name="pragmas after the first are not run",
         file="store/sqlite.py",
-        old="            ).fetchall()  # the first",
-        new="            )  # the first",
+        old="        ).fetchall()  # the first",
+        new="        )  # the first",
         tests=("tests/faults/test_power.py::test_the_store_is_opened_as_promised",),
     ),
     Mutant(
