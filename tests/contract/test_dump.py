@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 
 import pytest
 
 from recollect import Memory
-from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.task import Discovery
 from recollect.store import dump, tasks
 from recollect.store.schema import MIGRATIONS as STEPS
@@ -33,16 +30,15 @@ def lived_in(memory: Memory) -> Memory:
     return memory
 
 
-def _lines(memory: Memory) -> list[str]:
+def _pages(memory: Memory) -> list[dump.Page]:
     with memory.context.db.read(memory.context.space) as tx:
-        return list(dump.lines(memory.context.space, dump.everything(tx, size=2)))
+        return [page for table in dump.TABLES for page in dump.pages(tx, table, size=2)]
 
 
-def _load(memory: Memory, space: str, lines: list[str]) -> None:
+def _load(memory: Memory, space: str, pages: list[dump.Page]) -> None:
     with memory.context.db.write(space) as tx:
-        for item in dump.read_lines(lines, size=3):
-            assert isinstance(item, dump.Page)
-            dump.load(tx, item)
+        for page in pages:
+            dump.load(tx, page)
 
 
 def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
@@ -52,7 +48,7 @@ def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
 
 def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _lines(lived_in))
+    _load(lived_in, other, _pages(lived_in))
     before = _sums(lived_in, lived_in.context.space)
     assert _sums(lived_in, other) == before
     assert before["learnings"][0] == 3
@@ -63,7 +59,7 @@ def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
 
 def test_what_is_loaded_is_found_by_its_words(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _lines(lived_in))
+    _load(lived_in, other, _pages(lived_in))
     with lived_in.context.db.read(lived_in.context.space) as tx:
         found = len(tx.match("webhook"))
     with lived_in.context.db.read(other) as tx:
@@ -72,10 +68,10 @@ def test_what_is_loaded_is_found_by_its_words(lived_in: Memory) -> None:
 
 def test_loading_rows_twice_leaves_them_once(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _lines(lived_in))
+    _load(lived_in, other, _pages(lived_in))
     keyed = [table for table in dump.TABLES if table.key]
     with lived_in.context.db.read(lived_in.context.space) as tx:
-        again = list(dump.everything(tx, keyed))
+        again = [page for table in keyed for page in dump.pages(tx, table)]
     with lived_in.context.db.write(other) as tx:
         for page in again:
             dump.load(tx, page)
@@ -84,7 +80,7 @@ def test_loading_rows_twice_leaves_them_once(lived_in: Memory) -> None:
 
 def test_a_space_can_be_emptied_again(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _lines(lived_in))
+    _load(lived_in, other, _pages(lived_in))
     with lived_in.context.db.write(other) as tx:
         dump.empty(tx)
     assert set(_sums(lived_in, other).values()) == {(0, "")}
@@ -98,44 +94,6 @@ def test_reading_goes_on_after_a_place(lived_in: Memory) -> None:
         first = next(dump.pages(tx, table, size=2))
         rest = [row for page in dump.pages(tx, table, after=first.place, size=2) for row in page.rows]
     assert first.rows + rest == whole
-
-
-def _without_last(lines: list[str]) -> list[str]:
-    return lines[:-1]
-
-
-def _one_word_changed(lines: list[str]) -> list[str]:
-    changed = [line.replace("Stripe", "Strype", 1) for line in lines]
-    assert changed != lines
-    return changed
-
-
-def _one_row_less(lines: list[str]) -> list[str]:
-    row = next(number for number, line in enumerate(lines) if line.startswith("["))
-    return lines[:row] + lines[row + 1 :]
-
-
-def _a_foreign_line(lines: list[str]) -> list[str]:
-    return [*lines[:3], '{"hello": 1}', *lines[3:]]
-
-
-@pytest.mark.parametrize("damage", [_without_last, _one_word_changed, _one_row_less, _a_foreign_line])
-def test_a_damaged_dump_is_refused(lived_in: Memory, damage: Callable[[list[str]], list[str]]) -> None:
-    with pytest.raises(StoreDamaged, match="take another copy"):
-        list(dump.read_lines(damage(_lines(lived_in))))
-
-
-def test_a_newer_dump_is_refused(lived_in: Memory) -> None:
-    head, *rest = _lines(lived_in)
-    newer = json.dumps({**json.loads(head), "schema": 10_000})
-    with pytest.raises(StoreNewer, match="upgrade"):
-        list(dump.read_lines([newer, *rest]))
-
-
-@pytest.mark.parametrize("given", [[], ["{}"], ["not json"], ['["a"]']])
-def test_something_else_is_no_dump(given: list[str]) -> None:
-    with pytest.raises(BadInput, match="not a dump"):
-        list(dump.read_lines(given))
 
 
 def test_every_table_is_dumped_or_said_to_be_left_out(memory: Memory) -> None:

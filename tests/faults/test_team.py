@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from recollect import Memory
 from recollect.store import project as projects
 from recollect.store.postgres_setup import initialise
@@ -110,7 +108,7 @@ def _pgbouncer(server: Server) -> Iterator[str]:
         for path in (folder, *folder.iterdir()):
             shutil.chown(path, user)
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
-    assert program is not None
+    assert program is not None, "pgbouncer is missing; `make tools` installs it"
     running = subprocess.Popen(
         [program, "-q", folder / "pgbouncer.ini"], user=user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -124,9 +122,6 @@ def _pgbouncer(server: Server) -> Iterator[str]:
         running.wait()
 
 
-@pytest.mark.skipif(
-    shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") is None, reason="pgbouncer is not installed"
-)
 def test_a_pooler_in_transaction_mode_may_stand_in_between(tmp_path: Path, environ: dict[str, str]) -> None:
     with own_server() as server:
         initialise(server.new_database("team"))

@@ -1,7 +1,7 @@
-"""Every row of a space that is not made from others, as pages and as lines of text.
+"""Every row of a space that is not made from others, in pages.
 
-Owns the list of tables. Backup, export and moving to another engine read pages from one transaction and load them into
-others; none of them knows a table by name. Rows come in an order in which they can be inserted again, and a row that is
+Owns the list of tables. Moving to another engine reads pages from one transaction and loads them into others; it knows no
+table by name. Rows come in an order in which they can be inserted again, and a row that is
 loaded twice is there once.
 """
 
@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
-from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
+from recollect.core.errors import StoreNewer
 from recollect.core.passage import Passage
 from recollect.store import passages
-from recollect.store.schema import VERSION
 
 PAGE = 500
-FORMAT = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,35 +91,6 @@ class Page:
     place: Row | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class File:
-    """A text of the vault, as it travels in the same stream."""
-
-    path: str
-    text: str
-
-
-@dataclass
-class Tally:
-    """How many rows of each table went by, and the hash of all of them in order."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    _hashes: dict[str, Any] = field(default_factory=dict)
-
-    def add(self, page: Page) -> None:
-        running = self._hashes.setdefault(page.table, hashlib.sha256())
-        for row in page.rows:
-            running.update(_packed(row).encode("utf-8", "surrogatepass") + b"\n")
-        self.counts[page.table] = self.counts.get(page.table, 0) + len(page.rows)
-
-    def add_file(self, file: File) -> None:
-        self.add(Page(table="vault", columns=("path", "text"), rows=[(file.path, file.text)]))
-
-    def sums(self) -> dict[str, tuple[int, str]]:
-        """Count and hash of every table that had rows."""
-        return {name: (count, self._hashes[name].hexdigest()) for name, count in self.counts.items() if count}
-
-
 def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -> Iterator[Page]:
     """A table's rows in loading order, from the beginning or after the place of an earlier page."""
     columns = _columns(tx, table)
@@ -143,18 +112,14 @@ def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -
         yield from _children(tx, table, columns, place, size)
 
 
-def everything(tx: Tx, tables: Sequence[Table] = TABLES, *, size: int = PAGE) -> Iterator[Page]:
-    """All rows of a space, table after table."""
-    for table in tables:
-        yield from pages(tx, table, size=size)
-
-
 def sums(tx: Tx, table: Table) -> tuple[int, str]:
     """How many rows a table has in this space, and the hash of all of them: equal stores give equal sums."""
-    tally = Tally()
+    running, count = hashlib.sha256(), 0
     for page in pages(tx, table):
-        tally.add(page)
-    return tally.sums().get(table.name, (0, ""))
+        for row in page.rows:
+            running.update(_packed(row).encode("utf-8", "surrogatepass") + b"\n")
+        count += len(page.rows)
+    return (count, running.hexdigest()) if count else (0, "")
 
 
 def load(tx: Tx, page: Page) -> None:
@@ -192,76 +157,6 @@ def empty(tx: Tx) -> None:
             ):
                 pass
         tx.run(f"DELETE FROM {table.name} WHERE space = :space")
-
-
-def lines(space: str, stream: Iterable[Page | File]) -> Iterator[str]:
-    """A stream as JSON lines: a head, each table's columns and rows, each file, and sums that prove it is whole."""
-    yield _packed({"recollect": "dump", "format": FORMAT, "schema": VERSION, "space": space})
-    tally = Tally()
-    current: tuple[str, tuple[str, ...]] | None = None
-    for item in stream:
-        if isinstance(item, File):
-            tally.add_file(item)
-            yield _packed({"file": item.path, "text": item.text})
-            continue
-        tally.add(item)
-        if current != (item.table, item.columns):
-            current = (item.table, item.columns)
-            yield _packed({"table": item.table, "columns": item.columns})
-        for row in item.rows:
-            yield _packed(row)
-    yield _packed({"end": tally.sums()})
-
-
-def read_lines(given: Iterable[str], *, size: int = PAGE) -> Iterator[Page | File]:
-    """The stream back from its lines. Raises when it is not one of ours, newer, torn or changed."""
-    tally = Tally()
-    table = ""
-    columns: tuple[str, ...] = ()
-    rows: list[Row] = []
-    ended = False
-    source = iter(given)
-    _check_head(_parsed(next(source, "")))
-    for line in source:
-        item = _parsed(line)
-        if isinstance(item, list) and table and len(item) == len(columns):
-            rows.append(tuple(item))
-            if len(rows) < size:
-                continue
-        if rows:
-            page = Page(table=table, columns=columns, rows=rows)
-            tally.add(page)
-            yield page
-            rows = []
-        match item:
-            case {"table": str(table), "columns": [*names]}:
-                columns = tuple(str(name) for name in names)
-            case {"file": str(path), "text": str(text)}:
-                file = File(path=path, text=text)
-                tally.add_file(file)
-                yield file
-            case {"end": dict(said)}:
-                ended = said == {name: list(found) for name, found in tally.sums().items()}
-                break
-            case list():
-                if len(item) != len(columns):
-                    raise StoreDamaged("the dump has a row that does not fit its table; take another copy")
-            case _:
-                raise StoreDamaged("the dump has a line that is none of ours; take another copy")
-    if not ended:
-        raise StoreDamaged("the dump is cut off or was changed: its sums do not fit; take another copy")
-
-
-def _check_head(head: Any) -> None:
-    match head:
-        case {"recollect": "dump", "format": int(format), "schema": int(schema)}:
-            if format > FORMAT or schema > VERSION:
-                raise StoreNewer(
-                    f"the dump was written by a newer Recollect (schema {schema}, this program knows {VERSION}); "
-                    "upgrade this program"
-                )
-        case _:
-            raise BadInput("this is not a dump of Recollect's: its first line does not say so")
 
 
 def _page(tx: Tx, table: Table, columns: tuple[str, ...], where: str, after: Row | None, size: int) -> list[Row]:
@@ -326,10 +221,3 @@ def _passage(values: dict[str, Any]) -> Passage:
 
 def _packed(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _parsed(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
