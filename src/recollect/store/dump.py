@@ -1,8 +1,7 @@
 """Every row of a space that is not made from others, in pages.
 
-Owns the list of tables. Moving to another engine reads pages from one transaction and loads them into others; it knows no
-table by name. Rows come in an order in which they can be inserted again, and a row that is
-loaded twice is there once.
+Owns the list of tables. Moving to another engine reads pages from one transaction and loads them into others; it knows
+no table by name. Rows come in an order in which they can be inserted again; one that is loaded twice is there once.
 """
 
 from __future__ import annotations
