@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("search", "Find what was learned."),
     "recall": ("tree", "Walk the tree down to the raw words that answer a question."),
     "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
+    "hook": ("hook_help", "Answer an event of an agent program."),
     "feedback": ("feedback", "Count the verdicts in an agent's output."),
     "rate": ("feedback", "Say whether a learning helped."),
     "decide": ("decide", "Record a decision."),

@@ -29,6 +29,7 @@ class InjectSettings:
     explore_verdicts: int = 3  # … while it has fewer verdicts than this
     relevance: float = 0.2  # share of a full match below which a learning is not shown
     budget: int = 1500  # tokens the injected block may take
+    entries: int = 3  # earlier log entries one prompt is given at most; 0 for none
 
 
 @record
@@ -107,6 +108,11 @@ class TreeSettings:
 
 
 @record
+class HostSettings:
+    ignore: tuple[str, ...] = ()  # folders in which hooks are silent, such as `vendor` or `~/scratch/*`
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -130,6 +136,7 @@ class Settings:
     consolidate: ConsolidateSettings = ConsolidateSettings()
     embed: EmbedSettings = EmbedSettings()
     tree: TreeSettings = TreeSettings()
+    hosts: HostSettings = HostSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -140,6 +147,8 @@ class Settings:
             raise BadInput("confidence.decay_clock must be calendar or active")
         if self.embed.use not in ("auto", "off"):
             raise BadInput("embed.use must be auto or off")
+        if self.inject.entries < 0:
+            raise BadInput("inject.entries must be 0 or more")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -153,7 +162,7 @@ class Settings:
 
 _SECTIONS = (
     *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
-    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings),
+    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings, HostSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),

@@ -60,6 +60,7 @@ COLUMNS: dict[str, Columns] = {
     "themes": Columns(key=("name",), texts=("summary",), json=("work_ids", "left_out", "inherited", "inherited_units")),
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
+    "host_sessions": Columns(key=("id",), texts=("transcript",)),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
 }
 NAMED_BY_CALLERS = ("outcomes", "tasks")

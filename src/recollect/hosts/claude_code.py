@@ -1,0 +1,54 @@
+"""Claude Code: its hook payloads as moments, and answers in its form."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from recollect.hosts.moment import Moment, session_id, text
+from recollect.inject.brief import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "claude-code"
+ROOM = Room(characters=10_000)
+"""What is longer is put into a file that the agent would have to open."""
+
+MOMENTS = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "SubagentStart": "subagent",
+    "PreCompact": "before_compact",
+    "PostCompact": "after_compact",
+    "Stop": "stop",
+    "SubagentStop": "subagent_stop",
+    "TaskCompleted": "task",
+    "SessionEnd": "end",
+}
+_FRESH = ("startup", "clear", "compact")
+
+
+def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+    kind = MOMENTS.get(event)
+    if kind is None:
+        return None
+    return Moment(
+        kind=kind,
+        event=event,
+        host=NAME,
+        session=session_id(given),
+        folder=text(given, "cwd"),
+        agent=text(given, "agent_id"),
+        transcript=text(given, "transcript_path"),
+        prompt=text(given, "prompt"),
+        answer=text(given, "last_assistant_message"),
+        topic=text(given, "task_subject", "agent_type"),
+        text=text(given, "compact_summary", "task_description", "reason"),
+        fresh=kind == "after_compact" or text(given, "source") in _FRESH,
+    )
+
+
+def answer(moment: Moment, text: str) -> str:
+    inner = {"hookEventName": moment.event, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": inner}, ensure_ascii=False)
