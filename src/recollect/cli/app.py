@@ -48,6 +48,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tree": ("tree", "The compaction tree: status, tokens, topics."),
     "compact": ("tree", "Bring the tree up to date."),
     "cycle": ("project", "Do everything that is due."),
+    "pause": ("setup", "Keep the hooks silent for a while."),
+    "uninstall": ("setup", "Take our hooks out of every host's files."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
     "import": ("data", "Take in an export."),
