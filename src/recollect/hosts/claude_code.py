@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.moment import Moment, session_id, text
@@ -31,8 +32,8 @@ _FRESH = ("startup", "clear", "compact")
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:
     kind = MOMENTS.get(event)
-    if kind is None:
-        return None
+    if kind is None or (event == "SubagentStop" and not text(given, "agent_type")):
+        return None  # an agent without a type is the host's own, such as the one that writes a compaction's summary
     return Moment(
         kind=kind,
         event=event,
@@ -44,9 +45,14 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         prompt=text(given, "prompt"),
         answer=text(given, "last_assistant_message"),
         topic=text(given, "task_subject", "agent_type"),
-        text=text(given, "compact_summary", "task_description", "reason"),
-        fresh=kind == "after_compact" or text(given, "source") in _FRESH,
+        text=_bare(text(given, "compact_summary", "task_description", "reason")),
+        fresh=kind == "before_compact" or text(given, "source") in _FRESH,
     )
+
+
+def _bare(text: str) -> str:
+    """A compaction's summary without the tags, and the thinking, that its prompt asked for."""
+    return re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
 
 
 def answer(moment: Moment, text: str) -> str:

@@ -108,9 +108,7 @@ def _openclaw(python: str) -> list[Addition]:
     ]
 
 
-def _shell_hooks(
-    file: str, host: str, python: str, hooks: tuple[tuple[str, int], ...], *, unit: int
-) -> list[Addition]:
+def _shell_hooks(file: str, host: str, python: str, hooks: tuple[tuple[str, int], ...], *, unit: int) -> list[Addition]:
     """Hooks of hosts that run a line of shell; `unit` is what a second is in their timeouts."""
     found = []
     for event, seconds in hooks:

@@ -174,7 +174,7 @@ def _left(moment: Moment, root: str) -> list[Write]:
         return _said(moment, moment.answer, task=moment.agent or session)
     if moment.kind == "before_compact":
         return [_write("turn", {**turn, "topic": "Checkpoint before compaction"})]
-    if moment.kind == "after_compact" and moment.text and moment.event == "PostCompact":
+    if moment.kind == "after_compact" and moment.text:
         return [_write("entry", {"session": session, "topic": "Summary at compaction", "text": moment.text})]
     if moment.kind == "task":
         topic = moment.topic or "Task completed"

@@ -20,10 +20,9 @@ MOMENTS = {
     "SessionStart": "start",
     "BeforeAgent": "prompt",
     "AfterAgent": "stop",
-    "PreCompress": "after_compact",
+    "PreCompress": "before_compact",
     "SessionEnd": "end",
 }
-"""It compresses by itself and reports no summary: what was given before is gone from then on."""
 
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:
@@ -39,5 +38,5 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         prompt=text(given, "prompt"),
         answer=text(given, "prompt_response"),
         text=text(given, "reason"),
-        fresh=kind == "after_compact" or text(given, "source") in ("startup", "clear"),
+        fresh=kind == "before_compact" or text(given, "source") in ("startup", "clear"),
     )

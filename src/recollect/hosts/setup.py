@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 RECORD = "hosts.json"
 INTERPRETER = "interpreter"
 PLUGIN = "recollect"
-_VARIABLES = {"CLAUDECODE": "claude-code", "CODEX_SANDBOX": "codex", "GEMINI_CLI": "gemini", "OPENCLAW_SESSION": "openclaw"}
+_VARIABLES = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "GEMINI_CLI": "gemini",
+    "OPENCLAW_SESSION": "openclaw",
+}
 _FOLDERS = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}
 
 
@@ -44,7 +49,10 @@ class Change:
 
     def diff(self) -> str:
         old, new = (text.splitlines(keepends=True) if text else [] for text in (self.before, self.after))
-        ends = ("/dev/null" if text is None else f"{side}/{self.file}" for side, text in zip("ab", (self.before, self.after), strict=True))
+        ends = (
+            "/dev/null" if text is None else f"{side}/{self.file}"
+            for side, text in zip("ab", (self.before, self.after), strict=True)
+        )
         lines = unified_diff(old, new, *ends)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

@@ -17,7 +17,8 @@ LINE_LIMIT = 5_000_000
 """Characters of one line; a longer one holds a picture or a whole file, not a conversation."""
 
 _WRAPPED = re.compile(
-    r"<(system-reminder|environment_context|user_instructions|local-command-stdout|command-message|command-name)>"
+    r"<(system-reminder|environment_context|user_instructions|command-message|command-name|"
+    r"local-command-(?:stdout|stderr|caveat))>"
     r".*?</\1>",
     re.DOTALL,
 )
@@ -86,17 +87,24 @@ def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
 
 
 def _codex(item: dict[str, Any]) -> Iterator[_Said]:
+    """Messages are events: `user_message` and `agent_message` in older releases, completed items in newer ones."""
     payload = item.get("payload")
     if not isinstance(payload, dict):
         return
     kind = payload.get("type")
-    if item.get("type") == "event_msg" and kind == "user_message":
+    if item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
+        for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
+            yield "file", path
+    elif item.get("type") == "event_msg" and kind == "item_completed" and isinstance(done := payload.get("item"), dict):
+        words = "\n".join(_text(block.get("text")) for block in _blocks(done))
+        if done.get("type") == "UserMessage":
+            yield "request", own_words(words)
+        elif done.get("type") == "AgentMessage":
+            yield "answer", words
+    elif item.get("type") == "event_msg" and kind == "user_message":
         yield "request", own_words(_text(payload.get("message")))
     elif item.get("type") == "event_msg" and kind == "agent_message":
         yield "answer", _text(payload.get("message"))
-    elif item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
-        for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
-            yield "file", path
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {"claude-code": _claude_code, "codex": _codex}
