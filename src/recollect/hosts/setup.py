@@ -48,12 +48,11 @@ class Change:
     additions: tuple[Addition, ...] = ()
 
     def diff(self) -> str:
-        old, new = (text.splitlines(keepends=True) if text else [] for text in (self.before, self.after))
-        ends = (
-            "/dev/null" if text is None else f"{side}/{self.file}"
-            for side, text in zip("ab", (self.before, self.after), strict=True)
-        )
-        lines = unified_diff(old, new, *ends)
+        """The change as a unified diff."""
+        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
+        names = [f"a/{self.file}" if self.before is not None else "/dev/null"]
+        names += [f"b/{self.file}" if self.after is not None else "/dev/null"]
+        lines = unified_diff(old, new, *names)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
