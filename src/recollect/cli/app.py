@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "wisdom": ("decisions", "What old decisions taught."),
     "calibration": ("decisions", "Confidence against outcomes."),
     "rpc": ("decisions", "Answer a JSON-RPC request on standard input."),
+    "mcp": ("mcp", "Speak MCP on standard input and output."),
     "finding": ("themes", "Findings of work units."),
     "themes": ("themes", "Themes that findings gather into."),
     "why": ("why", "Where a thing came from and what happened to it."),
