@@ -97,11 +97,12 @@ def _entries(tx: Tx, ctx: Context, prompt: str, known: set[str], session: str) -
 
 
 def _line(entry: Stored, terms: frozenset[str]) -> str:
-    """The line of an entry that has most of the prompt's words."""
+    """The line of an entry that has most of the prompt's words; what came of a request says more than the request."""
     _, _, _, *bodies = entry.terms.split("\n")
     lines = entry.text.split("\n")
-    best = max(range(len(lines)), key=lambda place: (len(terms.intersection(bodies[place].split())), -place))
-    return snippet(lines[best], terms, width=LINE_CHARACTERS)
+    places = [place for place, line in enumerate(lines) if not line.startswith("- request:")] or [0]
+    best = max(places, key=lambda place: (len(terms.intersection(bodies[place].split())), -place))
+    return snippet(lines[best].removeprefix("- "), terms, width=LINE_CHARACTERS)
 
 
 def _section(found: Sequence[tuple[Stored, str]]) -> str:
