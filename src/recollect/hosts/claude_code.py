@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 NAME = "claude-code"
 ROOM = Room(characters=10_000)
 """What is longer is put into a file that the agent would have to open."""
+ASYNC = True
+"""It can run a hook beside the session: the cycle is one."""
 
 MOMENTS = {
     "SessionStart": "start",

@@ -12,10 +12,11 @@ from recollect.inject.brief import Room
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NAME", "ROOM", "answer", "read"]
+__all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 
 NAME = "codex"
 ROOM = Room(characters=10_000, tokens=2_500)
+ASYNC = False
 
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:

@@ -55,6 +55,8 @@ def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: 
                 put(adapter.answer(moment, said))
             if capturing:
                 writes.insert(0, shown)
+                if moment.kind == "start" and not adapter.ASYNC:
+                    _begin_cycle(project, host, environ)
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
@@ -142,6 +144,22 @@ def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Writ
         if moment.kind == "heartbeat":
             said = memory.sessions.waiting() or "HEARTBEAT_OK"
     return said, _happened(moment, learnings=learnings, given=given)
+
+
+def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
+    """Maintenance beside the session, for a host that waits for all its hooks: a process of its own, which ends."""
+    import subprocess
+    import sys
+
+    subprocess.Popen(
+        [sys.executable, "-P", "-m", "recollect", "hook", CYCLE, "--host", host],
+        cwd=project.root,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _happened(moment: Moment, *, learnings: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Write:

@@ -11,10 +11,11 @@ from recollect.inject.brief import Room
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["NAME", "ROOM", "answer", "read"]
+__all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 
 NAME = "gemini"
 ROOM = Room(characters=10_000)
+ASYNC = False
 
 MOMENTS = {
     "SessionStart": "start",

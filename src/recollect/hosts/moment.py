@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
     from recollect.inject.brief import Room
 
-KINDS = ("start", "prompt", "subagent", "before_compact", "after_compact", "stop", "subagent_stop", "task", "end")
-"""What can happen; `cycle` and `heartbeat` are asked for by our own configuration, not by something that happened."""
-
 
 @record
 class Moment:
-    """What a host said. Texts that it did not give are empty."""
+    """What a host said. Texts that it did not give are empty.
+
+    `kind` is start, prompt, subagent, before_compact, after_compact, stop, subagent_stop, task or end; cycle and
+    heartbeat are asked for by our own configuration, not by something that happened.
+    """
 
     kind: str
     event: str
@@ -38,6 +39,7 @@ class Adapter(Protocol):
 
     NAME: str
     ROOM: Room
+    ASYNC: bool
 
     def read(self, event: str, given: Mapping[str, Any]) -> Moment | None:
         """The moment that an event of this host is; None for one that is not ours."""

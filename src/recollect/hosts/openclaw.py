@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 NAME = "openclaw"
 ROOM = Room(characters=10_000)
+ASYNC = True  # the heartbeat
 MOMENTS = {"SessionStart": "start", "Heartbeat": "heartbeat"}
 
 
