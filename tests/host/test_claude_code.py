@@ -32,8 +32,17 @@ def answering(text: str) -> Callable[[Request], Reply]:
 
 @pytest.fixture
 def project(bare: Shell) -> Shell:
-    """A fresh project that Claude Code was told about."""
+    """A fresh project that Claude Code was told about, in the present: a session's events come one after the other."""
+    del bare.environ["RECOLLECT_NOW"]
     bare.said("init", "--host", "claude-code", "--space", "shop", "--timezone", "UTC")
+    return bare
+
+
+@pytest.fixture
+def untold(bare: Shell) -> Shell:
+    """A project that no host was told about."""
+    del bare.environ["RECOLLECT_NOW"]
+    bare.said("init", "--space", "shop", "--timezone", "UTC")
     return bare
 
 
@@ -103,18 +112,18 @@ def test_a_subagent_is_given_what_its_task_needs_and_its_verdict_counts(project:
     assert project.json("learn", "show", learning)["confidence"] == 0.75
 
 
-def test_the_plugin_brings_the_same_without_a_file_in_the_project(shell: Shell) -> None:
-    learning = shell.learn()
+def test_the_plugin_brings_the_same_without_a_file_in_the_project(untold: Shell) -> None:
+    learning = untold.learn()
     with ScriptedServer(answering(f"Done.\n\nLEARNING_HELPFUL: {learning}")) as server:
-        claude(shell, server, "-p", PROMPT, "--plugin-dir", str(PLUGIN))
+        claude(untold, server, "-p", PROMPT, "--plugin-dir", str(PLUGIN))
         said = sent(server.asked[0])
     assert BRIEF in said
     assert f"_ID: {learning}_" in said
-    assert shell.json("learn", "show", learning)["confidence"] == 0.75
-    assert not (shell.folder / ".claude").exists()
+    assert untold.json("learn", "show", learning)["confidence"] == 0.75
+    assert not (untold.folder / ".claude").exists()
 
 
-def test_the_plugins_agent_is_given_its_skill_and_model(shell: Shell) -> None:
+def test_the_plugins_agent_is_given_its_skill_and_model(untold: Shell) -> None:
     def script(request: Request) -> Reply:
         if "tool_result" in json.dumps(request.body["messages"]) or "Delegate" not in request.conversation:
             return Reply(text="tmp/consolidation-report.md")
@@ -122,7 +131,7 @@ def test_the_plugins_agent_is_given_its_skill_and_model(shell: Shell) -> None:
         return Reply(tools=[ToolUse(name="Agent", input=delegated)])
 
     with ScriptedServer(script) as server:
-        claude(shell, server, "-p", "Delegate it, please", "--plugin-dir", str(PLUGIN))
+        claude(untold, server, "-p", "Delegate it, please", "--plugin-dir", str(PLUGIN))
         inner = [request for request in server.asked if "Delegate" not in request.conversation]
     assert "You consolidate staged learnings" in sent(inner[0])
     assert "Principle-level" in sent(inner[0]), "the whole skill is in front of the agent"

@@ -9,6 +9,7 @@ from shell import Shell
 
 
 def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
+    del bare.environ["RECOLLECT_NOW"]
     bare.said("init", "--host", "codex", "--space", "shop", "--timezone", "UTC")
     learning = bare.learn()
     with ResponsesServer(f"Compared the created times.\n\nLEARNING_HELPFUL: {learning}") as server:

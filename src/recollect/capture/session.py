@@ -53,17 +53,15 @@ def turn(
     try:
         place, logged_before = _reached(ctx, session, host, path)
         talk, read = _heard(host, path, place, end)
-        digest = content_hash(f"{request}\n{answer}")[:12]
         requests = talk.requests or ((request,) if request.strip() else ())
+        asked = "\n\n".join(map(frame.strip, requests)).strip()
+        said = without_signals(frame.strip(answer if answer.strip() else talk.answer)).strip()
+        # A transcript tells two equal answers apart by their place; without one, only the request does.
+        digest = content_hash(said if path else f"{asked}\n{said}")[:12]
         logged = None
         if talk.requests or ((requests or answer.strip()) and digest not in logged_before):
-            new = _entry(
-                asked="\n\n".join(map(frame.strip, requests)).strip(),
-                said=without_signals(frame.strip(answer)).strip() or talk.answer,
-                files=tuple(file.removeprefix(f"{root}/") for file in talk.files),
-                topic=topic,
-                session=session,
-            )
+            files = tuple(file.removeprefix(f"{root}/") for file in talk.files)
+            new = _entry(asked=asked, said=said, files=files, topic=topic, session=session)
             logged = log.add(ctx, new, change=f"turn.{session}.{place}-{read}.{digest}") if new else None
         if path:
             with ctx.db.write(ctx.space) as tx:
