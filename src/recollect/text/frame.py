@@ -110,7 +110,7 @@ _POSING = (
 )
 # In a field also every bracket: a confidence, [INST], DISCOVERY[type].
 _FORGERY = re.compile(rf"[\[\]]|{_POSING}")
-_POSING_TEXT = rf"(?i:\[(?=/?INST\])|(?<=DISCOVERY)\[)|{_POSING}"
+_POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[)|{_POSING}"
 _TEXT_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
 _LITERAL_BACKSLASH = re.compile(rf"\\(?=[{_ESCAPABLE}])")
