@@ -10,6 +10,7 @@ from conftest import Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
+from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes, tree
 from recollect.text.tree import Limits
@@ -235,7 +236,7 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
     provider = ScriptedProvider(
         [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
     )
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_day)
     memory.journal.compact()
     assert "not lost" not in memory.journal.node("daily/2026-03-02")
@@ -243,8 +244,11 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
     assert "not lost" in memory.journal.node("daily/2026-03-02")
 
 
+SCRIPTED = f"scripted@{load_prompt('summarise').version}"
+
+
 def good_summary(prompt: object) -> str:
-    return "## Topics\n- what a model would say about this day, in its own words (2026-03-02#1)"
+    return "## Topics\n- what a model would say about this day, in its own words\n\n## Key Themes\n- the same"
 
 
 def long_log(n: int) -> str:
@@ -253,16 +257,16 @@ def long_log(n: int) -> str:
 
 def test_a_model_writes_the_newest_and_the_longest_waiting_and_the_rest_is_never_behind(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary] * 20)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     for n in range(4):
         put_log(memory, date(2026, 3, 2) - timedelta(days=n), long_log(n))
     done, _ = memory.journal.compact()
     made = {id: nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)}
-    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", "scripted"]
+    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", SCRIPTED]
     assert done.calls == len(provider.prompts)
     for _ in range(3):
         memory.journal.compact()
-    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {"scripted"}
+    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {SCRIPTED}
     assert memory.status().tree["waiting"] == 0
 
 
@@ -273,7 +277,7 @@ def _dailies(memory: Memory) -> list[str]:
 @pytest.mark.parametrize("answer", ["", "I'm sorry, I cannot help with these notes at all, really.", "x" * 400_000])
 def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory: Opener, answer: str) -> None:
     provider = ScriptedProvider([answer] * 9)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
@@ -283,7 +287,7 @@ def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory:
 
 def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary])
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     memory.journal.rebuild()

@@ -182,10 +182,10 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
         "space", "id", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
         "feedback_trust", "change_id", "what", "channel", "subject", "other", "name", "owner", "tag", "origin",
         "superseded_by", "stakes", "outcome", "level", "scope", "path", "sha", "theme", "named_by", "file_hash",
-        "before_hash", "text_hash", "day",
+        "before_hash", "text_hash", "day", "prompt", "generator",
     }  # fmt: skip
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "logs", "nodes", "tree_state"}
-    derived |= {"moves", "vault_parts"}  # or files
+    derived |= {"moves", "vault_parts", "ask_claims"}  # or files
     forgotten = []
     for table, sql in raw(memory).execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall():
         if table in derived or table.startswith(("passage_words", "sqlite_")):

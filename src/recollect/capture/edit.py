@@ -18,6 +18,7 @@ from recollect.core.learning import COIA, PATTERN_TYPES, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events
 from recollect.store import learnings as rows
+from recollect.text.coia import Coia
 from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -51,6 +52,18 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
     return _changed(ctx, id, "learning.edited", change, expect=expect)
+
+
+def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
+    """Put an observer's better words in the place of its first ones."""
+    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in ("title", *COIA)}
+    tags = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in said.tags))
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        rows.set_origin(tx, id, origin)
+        return replace(learning, **given, tags=tags, domain=said.domain, trust=lowest(learning.trust, "agent"))
+
+    return _changed(ctx, id, "learning.reworded", change, expect=expect, reason=origin)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from keyword import iskeyword
 
@@ -85,8 +86,11 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recollect-memory", prog_name="recollect")
-def recollect() -> None:
+@click.option("--offline", is_flag=True, help="Call no model, whatever is configured.")
+def recollect(offline: bool) -> None:
     """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+    if offline:
+        os.environ["RECOLLECT_OFFLINE"] = "1"
 
 
 def run(arguments: list[str]) -> int:

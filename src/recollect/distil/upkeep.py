@@ -21,8 +21,9 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node, NodeStatus
 from recollect.core.passage import Passage
+from recollect.distil import patterns
 from recollect.distil.summary import ModelSummaries
-from recollect.store import journal, leases, passages
+from recollect.store import asks, journal, leases, passages
 from recollect.store.journal import LogRow, NodeRow
 from recollect.store.leases import Lease
 from recollect.text import nodes, root, tree
@@ -60,11 +61,13 @@ class Pass:
     lease: Lease | None
     dry_run: bool = False
     everything: bool = False
+    asking: bool = True
     progress: Progress = lambda *_: None
     changes: list[Change] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     clock_behind: bool = False
     _made: int = 0
+    _calls: int = 0
 
     def __post_init__(self) -> None:
         settings = self.ctx.settings
@@ -76,7 +79,7 @@ class Pass:
             monthly=settings.tree.monthly_lines,
             root_tokens=settings.tree.root_max_tokens,
         )
-        self.models = ModelSummaries(self.ctx, unlimited=self.everything)
+        self.models = ModelSummaries(self.ctx, unlimited=self.everything, asking=self.asking and not self.dry_run)
 
     def run(self) -> None:
         stamps = self.ctx.vault.stamps()
@@ -88,6 +91,8 @@ class Pass:
         self.fixing_day = date.min if behind else self.today
         changed = logs.days(name for name, stamp in stamps.items() if self.everything or known.get(name[:-3]) != stamp)
         self._forget([day for day in known if f"{day}.md" not in stamps])
+        if not self.dry_run:
+            self.models.renew()
         touched = self._damaged() | set(map(calendar.day, changed))
         for level in LEVELS:
             here = {period for period in touched if period.level == level} | self._due(level)
@@ -108,11 +113,8 @@ class Pass:
             if self.everything:
                 return {calendar.parse_period(row.id) for row in journal.nodes_between(tx, level, date.min, date.max)}
             rows = [row for row in journal.tentative(tx, level) if self._over(calendar.parse_period(row.id))]
-            waiting = journal.longest_waiting(tx, level) if self.models.configured else None
-        if waiting:
-            self.models.allow(waiting.id)
-            rows.append(waiting)
-        return {calendar.parse_period(row.id) for row in rows}
+            ids = [*(row.id for row in rows), *self.models.due(tx, level)]
+        return set(map(calendar.parse_period, ids))
 
     def _over(self, period: Period) -> bool:
         return self.fixing_day >= period.fixed_from
@@ -151,7 +153,7 @@ class Pass:
     def _level(self, level: Level, touched: set[Period], stamps: dict[str, str]) -> set[Period]:
         """Make the touched nodes of a level; gives the periods above those that changed."""
         order = sorted(touched, key=lambda period: period.first)
-        self.models.allow_newest(level, order)
+        self.models.allow_newest(order)
         above: set[Period] = set()
         for number, period in enumerate(order):
             self.progress(level, number, len(order))
@@ -191,7 +193,7 @@ class Pass:
                 limits=self.limits,
                 summariser=self.models.summariser(period.id),
             )
-            made = (node, key)
+            made = (self._not_worse(node, key), key)
         row = LogRow(day=day, stamp=stamp, hash=log.hash, entries=len(log.entries))
         return self._write(*made, also=lambda tx: self._read_again(tx, row, log))
 
@@ -221,8 +223,19 @@ class Pass:
                 incomplete=missing,
                 summariser=self.models.summariser(period.id),
             )
-            made = (node, key)
+            made = (self._not_worse(node, key), key)
         return self._write(*made)
+
+    def _not_worse(self, node: Node, key: str) -> Node:
+        """What a model wrote from the same sources stays while asking again fails."""
+        if node.id not in self.models.failed:
+            return node
+        with self.ctx.db.read(self.ctx.space) as tx:
+            row = journal.node(tx, node.id)
+        old = self._read_node(node.id)
+        if row is None or old is None or (row.source_key, row.body_hash) != (key, digest(old.body)):
+            return node
+        return replace(old, status=node.status, incomplete=node.incomplete)
 
     def _planned(self, period: Period) -> bool:
         """What a pass would touch: without writing the children, what it would say is not known."""
@@ -261,10 +274,13 @@ class Pass:
         same_file = not file or self.ctx.vault.read(path_of(node.id)) == text
         row = self._row(node, key, text)
         if same_file and before and replace(before, made_at=row.made_at) == row:
-            if also and not self.dry_run:
+            if (also or node.id in self.models.failed) and not self.dry_run:
                 with self.ctx.db.write(self.ctx.space) as tx:
                     self._check(tx)
-                    also(tx)
+                    if also:
+                        also(tx)
+                    if node.id in self.models.failed:
+                        journal.wait_again(tx, node.id, at=self.now)
             return False
         self.changes.append(Change(id=node.id, what=_what(before, node, file=file)))
         if self.dry_run:
@@ -319,14 +335,20 @@ class Pass:
             months = journal.body_hashes(tx, "monthly")
             before = journal.node(tx, ROOT)
             days = tree.recent_days(journal.days_until(tx, self.today, limit=7), self.today)
+            answered = bool(asks.answered(tx, patterns.KIND))
         if not months:
             return
         recent = [node for day in days if (node := self._read_node(calendar.day(day).id))]
         key = source_key(
-            [*months.items(), *((node.id, digest(node.body)) for node in recent), (str(self.today), "")],
+            [
+                *months.items(),
+                *((node.id, digest(node.body)) for node in recent),
+                (str(self.today), patterns.version(self.ctx)),
+            ],
             self.limits.root_tokens,
         )
-        if before and before.source_key == key and self.ctx.vault.read("ROOT.md") and not self.everything:
+        same = before and before.source_key == key and not answered
+        if same and self.ctx.vault.read("ROOT.md") and not self.everything:
             return
         latest = list(months)[-LATEST:]
         with self.ctx.db.read(self.ctx.space) as tx:
@@ -338,6 +360,7 @@ class Pass:
             today=self.today,
             limits=self.limits,
             sources=tree.month_key(months),
+            word=patterns.wording(self.ctx, asking=self.asking and not self.dry_run),
         )
         self._write_root(files, key, before)
 
@@ -360,8 +383,8 @@ class Pass:
         text, overflow = files["ROOT.md"], files[root.OVERFLOW]
         assert text is not None
         old, old_overflow = self.ctx.vault.read("ROOT.md"), self.ctx.vault.read(root.OVERFLOW)
-        body = nodes.parse(ROOT, text).body
-        node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=root.GENERATOR, body=body)
+        made = nodes.parse(ROOT, text)
+        node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=made.generator, body=made.body)
         if (old, old_overflow) != (text, overflow):
             self.changes.append(Change(id=ROOT, what="updated" if old else "created"))
         if self.dry_run:
@@ -402,8 +425,10 @@ class Pass:
             return None
 
     def _keep_lease(self) -> None:
+        """Ask for more time now and then, and after every call of a model: that is what takes long."""
         self._made += 1
-        if self.lease and self._made % RENEWED_EVERY == 0:
+        if self.lease and (self._made % RENEWED_EVERY == 0 or self.models.calls > self._calls):
+            self._calls = self.models.calls
             leases.renew(self.ctx, self.lease, seconds=LEASE_SECONDS)
 
     def _check(self, tx: Tx) -> None:

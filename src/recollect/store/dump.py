@@ -55,6 +55,8 @@ TABLES: tuple[Table, ...] = (
     Table(name="sessions", key=("id",)),
     Table(name="escalations", key=("number",)),
     Table(name="answers", key=("kind", "version", "source_hash")),
+    Table(name="asks", key=("id",)),
+    Table(name="model_usage", key=("day", "kind", "generator")),
     Table(name="events", order=("seq",), made=("seq",)),
     Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms")),
 )
@@ -65,6 +67,7 @@ NOT_DUMPED = {
     "decision_wordings": "made again by the next cycle",
     "decision_wisdom": "made again when somebody asks",
     "leases": "belong to running processes",
+    "ask_claims": "the same",
     "logs": "what the tree has read; the next cycle reads again",
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",
