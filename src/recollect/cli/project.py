@@ -11,7 +11,9 @@ from recollect.cli.opening import actor_of, open_memory
 from recollect.cli.output import common, emit
 from recollect.core.errors import Refused
 from recollect.memory import Memory
+from recollect.models.jobs import KINDS
 from recollect.store import project as projects
+from recollect.tend.status import ModelsStatus
 
 
 @click.command()
@@ -51,11 +53,32 @@ def status(project: str | None, as_json: bool) -> None:
         + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
-        f"models      {found.models}",
+        f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)
+
+
+def _models(found: ModelsStatus) -> str:
+    """Who answers, and what that used today and since the beginning."""
+    by_name: dict[str, list[str]] = {}
+    for kind, name in found.configured.items():
+        by_name.setdefault(name, []).append(kind)
+    said = "; ".join(
+        name if len(kinds) == len(KINDS) else f"{name} for {', '.join(kinds)}" for name, kinds in by_name.items()
+    )
+    parts = [said or "offline"]
+    if found.all_time.calls or found.all_time.fallbacks:
+        today, ever = found.today, found.all_time
+        parts.append(
+            f"today {today.calls} calls, {today.tokens:,} of {found.daily_tokens:,} tokens, {today.fallbacks} fall-backs; "
+            f"ever {ever.calls} calls, {ever.tokens:,} tokens, {ever.fallbacks} fall-backs"
+            + (f", cost {ever.cost:.4f}" if ever.cost else "")
+        )
+    if found.pending:
+        parts.append(f"{found.pending} asks wait for an agent (see: recollect pending)")
+    return "; ".join(parts)
 
 
 @click.command()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.work import Work
@@ -215,6 +216,12 @@ class Memory:
         from recollect.memory.inbox import Inbox
 
         return Inbox(self.context)
+
+    @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
 
     @cached_property
     def data(self) -> Data:

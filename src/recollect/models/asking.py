@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -27,6 +27,7 @@ from recollect.store.answers import AnswerKey
 from recollect.store.asks import OpenAsk
 from recollect.store.files import content_hash
 from recollect.text import grounded
+from recollect.text.redact import redact
 
 T = TypeVar("T")
 TRIES = 3
@@ -182,6 +183,7 @@ def _tried(ctx: Context, question: Ask[T], provider: Provider, claim: Claim, pro
         with suppress(BadInput):
             if said.stop != "end":
                 raise BadInput(f"it stopped early: {said.stop}")
+            said = replace(said, text=redact(said.text).text)
             value = checked(question, said.text)
             spending.keep(claim, prompt, said, question.key)
             return Answer(value=value, generator=claim.generator)

@@ -68,10 +68,12 @@ def reserve(claim: Claim, prompt: Prompt) -> bool:
         )
 
 
-def settle(claim: Claim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> None:
+def settle(claim: Claim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> Usage:
     """Count what a call used: what the provider says, else our own count; all of it when nobody can tell."""
+    used = _used(claim, prompt, said, billed=billed)
     with claim.ctx.db.write(claim.ctx.space) as tx:
-        usage.settle(tx, claim.id, owner=claim.owner, used=_used(claim, prompt, said, billed=billed))
+        usage.settle(tx, claim.id, owner=claim.owner, used=used)
+    return used
 
 
 def keep(claim: Claim, prompt: Prompt, said: Completion, key: AnswerKey) -> None:

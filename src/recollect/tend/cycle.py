@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.capture.observe import use_answers
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.distil import decisions, themes
@@ -33,6 +34,11 @@ def cycle(ctx: Context) -> CycleReport:
         return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
     finally:
         leases.release(ctx, lease)
+
+
+def _answers(ctx: Context) -> str:
+    used = use_answers(ctx)
+    return f"{used} of an agent's answers taken in" if used else "nothing due"
 
 
 def _tree(ctx: Context) -> str:
@@ -87,6 +93,7 @@ def _consolidation(ctx: Context) -> str:
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+    ("answers", _answers),
     ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),
