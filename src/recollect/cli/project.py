@@ -72,8 +72,9 @@ def _models(found: ModelsStatus) -> str:
     if found.all_time.calls or found.all_time.fallbacks:
         today, ever = found.today, found.all_time
         parts.append(
-            f"today {today.calls} calls, {today.tokens:,} of {found.daily_tokens:,} tokens, {today.fallbacks} fall-backs; "
-            f"ever {ever.calls} calls, {ever.tokens:,} tokens, {ever.fallbacks} fall-backs"
+            f"today {today.calls} calls, {today.tokens:,} of {found.daily_tokens:,} tokens, "
+            f"{today.fallbacks} fall-backs; ever {ever.calls} calls, {ever.tokens:,} tokens, "
+            f"{ever.fallbacks} fall-backs"
             + (f", cost {ever.cost:.4f}" if ever.cost else "")
         )
     if found.pending:

@@ -86,6 +86,7 @@ def _ended(process: subprocess.Popen[bytes], program: str) -> int:
 def _write(stream: IO[bytes], text: str) -> None:
     with suppress(OSError):  # it may not want to read all of it
         stream.write(text.encode("utf-8", "replace"))
+    with suppress(OSError):
         stream.close()
 
 
