@@ -72,8 +72,8 @@ class Workshop:
 
     def prepare(self, memory: Memory) -> None:
         """What is there before any model is asked."""
-        for number in range(12):
-            day = START + timedelta(days=number * 2)
+        for number in range(4):
+            day = START + timedelta(days=number * 7)
             memory.context.vault.append(f"{day}.md", _log(number))
         for number in range(5):
             items = [

@@ -231,11 +231,9 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
 
     def slow_model(prompt: object) -> str:
         put_log(memory, "2026-03-02", "\n## meanwhile [user]\nnot lost\n")
-        return "## Topics\n- a summary of what was there before the entry came in (2026-03-02#1)"
+        return "## Topics\n- t1: decided, before the entry came in (2026-03-02#1)"
 
-    provider = ScriptedProvider(
-        [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
-    )
+    provider = ScriptedProvider([slow_model, "## Topics\n- meanwhile [user]: not lost, t1 decided (2026-03-02#151)"])
     memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_day)
     memory.journal.compact()
@@ -248,7 +246,7 @@ SCRIPTED = f"scripted@{load_prompt('summarise').version}"
 
 
 def good_summary(prompt: object) -> str:
-    return "## Topics\n- what a model would say about this day, in its own words\n\n## Key Themes\n- the same"
+    return "## Topics\n- topic: decided on each, in few words\n\n## Key Themes\n- topic: decided"
 
 
 def long_log(n: int) -> str:
@@ -292,7 +290,7 @@ def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
     memory.journal.compact()
     memory.journal.rebuild()
     assert len(provider.prompts) == 1
-    assert "in its own words" in memory.journal.node("daily/2026-03-02")
+    assert "decided on each" in memory.journal.node("daily/2026-03-02")
 
 
 def test_recall_walks_down_and_shows_the_way(memory: Memory, clock: ScriptedClock) -> None:

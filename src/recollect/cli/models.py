@@ -11,6 +11,7 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
 from recollect.core.errors import BadInput
 from recollect.models.check import Checked
+from recollect.models.jobs import KINDS
 
 MOST_BYTES = 50_000_000
 
@@ -27,11 +28,15 @@ def check(project: str | None, as_json: bool) -> None:
     with open_memory(project) as memory:
         found = memory.models.check()
         embedder = memory.status().embedder
-    rows = [(each.name, ", ".join(each.kinds), _how(each)) for each in found]
+    rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
     text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
     emit({"providers": found, "embedder": embedder}, f"{text}\nembedder: {embedder}", as_json=as_json)
     if not all(each.ok for each in found):
         raise click.exceptions.Exit(1)
+
+
+def _kinds(kinds: tuple[str, ...]) -> str:
+    return "all" if len(kinds) == len(KINDS) else ", ".join(kinds)
 
 
 def _how(found: Checked) -> str:

@@ -74,8 +74,7 @@ def _models(found: ModelsStatus) -> str:
         parts.append(
             f"today {today.calls} calls, {today.tokens:,} of {found.daily_tokens:,} tokens, "
             f"{today.fallbacks} fall-backs; ever {ever.calls} calls, {ever.tokens:,} tokens, "
-            f"{ever.fallbacks} fall-backs"
-            + (f", cost {ever.cost:.4f}" if ever.cost else "")
+            f"{ever.fallbacks} fall-backs" + (f", cost {ever.cost:.4f}" if ever.cost else "")
         )
     if found.pending:
         parts.append(f"{found.pending} asks wait for an agent (see: recollect pending)")

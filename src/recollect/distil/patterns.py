@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
-from recollect.models.asking import OFFLINE, Ask, ask, known
+from recollect.models.asking import OFFLINE, RETOLD, Ask, ask, known
 from recollect.models.prompts import load_prompt
 from recollect.models.reading import unwrapped
 from recollect.text import points, root
@@ -44,6 +44,7 @@ def question(lines: Sequence[str]) -> Ask[list[str]]:
         kind=KIND,
         subject=ROOT,
         sources=("\n".join(lines),),
+        own_words=RETOLD,
         offline=lambda: list(lines),
         accept=lambda text: _accepted(text, lines),
         max_tokens=1_500,

@@ -9,9 +9,9 @@ from dataclasses import replace
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.distil.wisdom import NEGATION, PRINCIPLE_WORDS, Saying, Wisdom
-from recollect.models.asking import OFFLINE, Answer, Ask, ask, known
+from recollect.models.asking import OFFLINE, RETOLD, Answer, Ask, ask, known
 from recollect.models.prompts import load_prompt
-from recollect.models.reading import unwrapped
+from recollect.models.reading import read_line
 from recollect.text.frame import one_line
 
 KIND = "principle"
@@ -50,6 +50,7 @@ def question(category: str, saying: Saying) -> Ask[str]:
         kind=KIND,
         subject=f"{category}: {saying.text}",
         sources=(json.dumps({"wordings": list(saying.wordings)}, ensure_ascii=False),),
+        own_words=RETOLD,
         offline=lambda: saying.text,
         accept=lambda text: _accepted(text, saying),
         longest=PRINCIPLE_WORDS * 12,
@@ -58,9 +59,7 @@ def question(category: str, saying: Saying) -> Ask[str]:
 
 
 def _accepted(text: str, saying: Saying) -> str:
-    line = one_line(unwrapped(text)).rstrip(" .;:")
-    if not line or len(line.split()) > PRINCIPLE_WORDS * 3 // 2:
-        raise BadInput("the principle is empty or too long")
+    line = one_line(read_line(text, words=PRINCIPLE_WORDS * 3 // 2))
     if bool(NEGATION.search(line.casefold())) != bool(NEGATION.search(saying.text.casefold())):
         raise BadInput("it turns the principle round")
     return line

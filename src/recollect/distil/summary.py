@@ -12,7 +12,7 @@ from recollect.core.calendar import LEVELS, Level, Period
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.journal import Node
-from recollect.models.asking import LONGEST, OFFLINE, Ask, ask, known
+from recollect.models.asking import LONGEST, OFFLINE, RETOLD, Ask, ask, known
 from recollect.models.prompts import load_prompt
 from recollect.models.reading import unwrapped
 from recollect.store import asks, journal
@@ -104,6 +104,7 @@ def question(material: Material) -> Ask[str]:
         prompt=PROMPT,
         sources=(head, material.text),
         must_keep=[point.text for point in material.points if point.kept],
+        own_words=RETOLD,
         offline=lambda: nodes.offline(material)[0],
         accept=lambda text: _accepted(text, material),
         max_tokens=4_000,

@@ -6,11 +6,10 @@ import json
 from dataclasses import replace
 
 from recollect.core.context import Context
-from recollect.core.errors import BadInput
 from recollect.distil.theme_plan import PlannedTheme
-from recollect.models.asking import Ask, ask
+from recollect.models.asking import RETOLD, Ask, ask
 from recollect.models.prompts import load_prompt
-from recollect.models.reading import unwrapped
+from recollect.models.reading import read_line
 from recollect.text.frame import one_line
 from recollect.text.theme_files import SUMMARY_WORDS, uncounted
 
@@ -35,6 +34,7 @@ def question(planned: PlannedTheme) -> Ask[str]:
         kind=KIND,
         subject=f"theme/{planned.theme.name}",
         sources=(json.dumps(told, ensure_ascii=False),),
+        own_words=RETOLD,
         offline=lambda: planned.theme.summary,
         accept=_accepted,
         max_tokens=100,
@@ -42,7 +42,4 @@ def question(planned: PlannedTheme) -> Ask[str]:
 
 
 def _accepted(text: str) -> str:
-    line = one_line(unwrapped(text)).replace(" → ", " -> ").rstrip(" .")
-    if not line or len(line.split()) > SUMMARY_WORDS * 3 // 2 or len(line) > SUMMARY_WORDS * 12:
-        raise BadInput("the summary is empty or too long")
-    return line
+    return one_line(read_line(text, words=SUMMARY_WORDS * 3 // 2)).replace(" → ", " -> ")

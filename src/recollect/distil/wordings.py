@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput
 from recollect.core.plain import plain
 from recollect.distil.levels import DIGEST_WORDS, SUMMARY_WORDS, Level, digest_wording, summary_wording
 from recollect.distil.page import Wordings
-from recollect.models.asking import OFFLINE, Ask, ask, known
+from recollect.models.asking import OFFLINE, RETOLD, Ask, ask, known
 from recollect.models.prompts import load_prompt
-from recollect.models.reading import unwrapped
+from recollect.models.reading import read_line
 from recollect.store import wisdom as derived
 from recollect.text.frame import one_line
 
@@ -103,6 +102,7 @@ def question(decision: Decision, level: Level) -> Ask[str]:
         kind=f"decision-{level}",
         subject=decision.id,
         sources=(source_of(decision),),
+        own_words=RETOLD,
         offline=lambda: _OFFLINE[level](decision),
         accept=lambda text: _accepted(text, _WORDS[level]),
         max_tokens=200,
@@ -111,7 +111,4 @@ def question(decision: Decision, level: Level) -> Ask[str]:
 
 def _accepted(text: str, words: int) -> str:
     """A model's wording if it is one short line."""
-    line = one_line(unwrapped(text))
-    if not line or len(line.split()) > words * 3 // 2 or len(line) > words * 12:
-        raise BadInput("the wording is empty or too long")
-    return line
+    return one_line(read_line(text, words=words * 3 // 2))

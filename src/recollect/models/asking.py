@@ -19,7 +19,7 @@ from recollect.core.prompt import Prompt
 from recollect.models import spending
 from recollect.models.agent import AgentProvider
 from recollect.models.jobs import job_of
-from recollect.models.prompts import PromptText, framed, load_prompt
+from recollect.models.prompts import END, PromptText, framed, load_prompt
 from recollect.models.reading import words_in
 from recollect.models.spending import Claim
 from recollect.store import answers, asks, usage
@@ -35,6 +35,8 @@ OFFLINE = "offline"
 LONGEST_PAUSE = 20.0
 """Seconds; a server that wants to be left alone for longer is left alone until another day."""
 POLL = 0.2
+RETOLD = 0.5
+"""Share of words from the sources in what only retells them. A paraphrase keeps its names and terms."""
 LONGEST = 200_000
 """Characters a model is given; about longer sources it is not asked."""
 
@@ -50,6 +52,7 @@ class Ask(Generic[T]):
     accept: Callable[[str], T]  # raises BadInput
     prompt: str = ""  # the prompt's name, where it is not the kind's
     must_keep: Sequence[str] = ()  # texts that the answer must say again
+    own_words: float = 0.0  # share of the answer's words that the sources must have
     longest: int | None = None  # characters of an answer; None: no longer than its sources
     max_tokens: int = 1000
     timeout: float = 30.0
@@ -124,11 +127,13 @@ def checked(question: Ask[T], text: str) -> T:
     if any(map(grounded.refuses, (text, *words))):
         raise BadInput("it is a refusal")
     said = "\n".join(words)
-    if grounded.echoes(said, question.told.text):
-        raise BadInput("it repeats its instructions")
+    if grounded.echoes(said, question.told.text) or END in said:
+        raise BadInput("it repeats its instructions or their frame")
     sources = [word for source in question.sources for word in (source, *words_in(source))]
     if added := grounded.additions(said, sources):
         raise BadInput(f"it adds what no source has: {added[0][:80]!r}")
+    if question.own_words and grounded.own_share(said, sources) < question.own_words:
+        raise BadInput("it talks about something else")
     if missing := grounded.lost(said, question.must_keep):
         raise BadInput(f"it loses what must stay: {missing[0][:80]!r}")
     return question.accept(text)

@@ -41,6 +41,14 @@ def read_text(given: dict[str, Any], name: str, *, most: int) -> str:
     return value
 
 
+def read_line(text: str, *, words: int) -> str:
+    """A short text on one line, as a person would write it: no JSON, no marks."""
+    line = " ".join(unwrapped(text).split()).rstrip(" .;:")
+    if not line or line[0] in "{[<" or len(line.split()) > words or len(line) > 8 * words:
+        raise BadInput(f"not one line of at most {words} words")
+    return line
+
+
 def words_in(text: str) -> list[str]:
     """The words of an answer or a source: the strings of a JSON document, or the text as it is."""
     try:

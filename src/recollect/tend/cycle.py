@@ -31,14 +31,16 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
+        done = [(name, step(ctx)) for name, step in STEPS]
+        return CycleReport(steps=tuple((name, did) for name, did in done if did))
     finally:
         leases.release(ctx, lease)
 
 
 def _answers(ctx: Context) -> str:
+    """Only spoken of where an agent answers questions."""
     used = use_answers(ctx)
-    return f"{used} of an agent's answers taken in" if used else "nothing due"
+    return f"{used} of an agent's answers taken in" if used else ""
 
 
 def _tree(ctx: Context) -> str:

@@ -56,6 +56,12 @@ def lost(text: str, kept: Sequence[str]) -> list[str]:
     return missing
 
 
+def own_share(text: str, sources: Sequence[str]) -> float:
+    """Which share of a text's words its sources have, too."""
+    said = set(terms(text))
+    return len(said & set(terms("\n".join(sources)))) / len(said) if said else 0.0
+
+
 def echoes(text: str, instructions: str) -> bool:
     """Whether a text repeats what its writer was told to do."""
     said = _plain(text)
