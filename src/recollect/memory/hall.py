@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.memory.learnings import Learnings
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
@@ -232,6 +233,12 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write
