@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI, Header, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from recollect.api.limits import Rate
+from recollect.api.route import claim_once
 from recollect.core.token import Token
 from recollect.memory import Memory
 
@@ -75,11 +76,21 @@ def reads(request: Request, token: Annotated[Token, Depends(admitted)]) -> Memor
     return memory.acting_as(token.actor)
 
 
-def writes(request: Request, token: Annotated[Token, Depends(admitted)]) -> Memory:
+def writes(
+    request: Request,
+    token: Annotated[Token, Depends(admitted)],
+    idempotency_key: Annotated[
+        str | None, Header(description="Sent again under the same key, a request is answered again, not done again.")
+    ] = None,
+) -> Memory:
     """For whoever holds a token that is not read-only."""
     if token.read_only:
         raise Denied(403, f"token {token.name} may only read; make another with: recollect token new NAME")
-    return reads(request, token)
+    memory: Memory = request.app.state.memory
+    memory = memory.acting_as(token.actor)
+    if idempotency_key is not None:
+        claim_once(request, memory, token.id, idempotency_key)
+    return memory
 
 
 def public() -> None:

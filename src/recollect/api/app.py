@@ -11,7 +11,18 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 
-from recollect.api import health
+from recollect.api import (
+    decisions,
+    health,
+    journal,
+    jsonrpc,
+    learnings,
+    openapi,
+    staging,
+    themes,
+    upkeep,
+    work,
+)
 from recollect.api.access import FAILURES_PER_MINUTE, Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
@@ -22,7 +33,11 @@ from recollect.api.session import Sessions, SignInNeeded, changing, visiting
 from recollect.core.errors import RecollectError
 from recollect.memory import Memory
 
-ROUTES: tuple[APIRouter, ...] = (health.routes, entrance.routes, overview.routes)
+ROUTES: tuple[APIRouter, ...] = (
+    *(health.routes, openapi.routes, jsonrpc.routes),
+    *(learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes, upkeep.routes),
+    *(entrance.routes, overview.routes),
+)
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.tokens import Tokens
@@ -239,6 +240,12 @@ class Memory:
         from recollect.memory.tokens import Tokens
 
         return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write
