@@ -30,7 +30,7 @@ class Served:
 
     def client(self, token: str | None = "api", **options: Any) -> httpx.Client:
         """A client with one of the tokens: api, person, import, reader; None for none. Closed with the server."""
-        headers = {"authorization": f"Bearer {self.secrets[token]}"} if token else {}
+        headers = options.pop("headers", {}) | ({"authorization": f"Bearer {self.secrets[token]}"} if token else {})
         self.clients.append(httpx.Client(base_url=self.url, headers=headers, timeout=30, **options))
         return self.clients[-1]
 

@@ -19,7 +19,6 @@ from recollect.api.route import claim_once
 from recollect.core.token import Token
 from recollect.memory import Memory
 
-FAILURES_PER_MINUTE = 30
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token made by `recollect token new`.")
 
 
@@ -110,7 +109,7 @@ def undeclared(app: FastAPI, declarations: frozenset[Any]) -> list[str]:
     """Routes without exactly one declaration, by method and path."""
     found = []
     for path, methods, dependant in routes_of(app):
-        calls = [call for call in _calls(dependant) if call in declarations] if dependant else []
+        calls = [call for call in calls_of(dependant) if call in declarations] if dependant else []
         if len(calls) != 1:
             found.append(f"{','.join(sorted(methods))} {path}")
     return found
@@ -123,7 +122,8 @@ def routes_of(app: FastAPI) -> Iterator[tuple[str, set[str], Dependant | None]]:
         yield path, set(getattr(route, "methods", None) or ()), getattr(route, "dependant", None)
 
 
-def _calls(dependant: Dependant) -> Iterator[Any]:
+def calls_of(dependant: Dependant) -> Iterator[Any]:
+    """Everything a route depends on, however deep."""
     for inner in dependant.dependencies:
         yield inner.call
-        yield from _calls(inner)
+        yield from calls_of(inner)

@@ -23,7 +23,7 @@ from recollect.api import (
     upkeep,
     work,
 )
-from recollect.api.access import FAILURES_PER_MINUTE, Denied, Door, public, reads, writes
+from recollect.api.access import Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
 from recollect.api.pages import entrance, overview
@@ -73,11 +73,13 @@ def make_app(
     )
     app.state.memory = memory
     app.state.person = person
-    app.state.door = Door(memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(FAILURES_PER_MINUTE))
+    app.state.door = Door(
+        memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
+    )
     app.state.sessions = Sessions(hours=settings.session_hours, announce=announce)
     for router in ROUTES:
         app.router.routes.extend(router.routes)
-    app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body)
+    app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
     app.exception_handler(RecollectError)(_ours)
     app.exception_handler(Denied)(_denied)
     app.exception_handler(SignInNeeded)(_to_sign_in)
