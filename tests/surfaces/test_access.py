@@ -118,7 +118,7 @@ def test_without_a_valid_token_nothing_is_answered(served: Served, memory: Memor
     nobody = served.client(None, headers=JSON)
     assert len(wanted) > 50
     assert unlike(nobody, wanted, 401) == {}
-    for given in ("Bearer wrong", "Bearer ", f"Basic {served.secrets['api']}", served.secrets["api"]):
+    for given in ("Bearer wrong", "Bearer", f"Basic {served.secrets['api']}", served.secrets["api"]):
         assert unlike(nobody, wanted[:5], 401, headers={"authorization": given}) == {}
     memory.tokens.revoke("api")
     assert (

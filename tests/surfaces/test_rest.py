@@ -70,8 +70,9 @@ def test_the_same_insight_again_is_the_same_learning(api: httpx.Client) -> None:
 
 def test_learnings_are_listed_by_every_filter_of_the_seed(api: httpx.Client) -> None:
     kept = learned(api)
-    learned(api, title="Indexes lock orders", observation="A plain index build blocks writes", domain="database",
-            context="Migrating", implication="Downtime", action="Build it concurrently", confidence=0.5, tags=[])  # fmt: skip
+    learned(api, title="Indexes lock tables", observation="A plain index build blocks writes", domain="database",
+            context="Migrating", implication="Downtime", action="Build it concurrently", tags=[],
+            confidence=0.5)  # fmt: skip
 
     def ids(**wanted: Any) -> list[str]:
         answer = api.get("/api/learnings", params=wanted)
