@@ -43,6 +43,8 @@ def served(memory: Memory) -> Iterator[Served]:
 
 
 Call = tuple[str, str]
+before_the_store = pytest.mark.parametrize("engine", ["sqlite"])
+"""For what the gate decides: no engine is asked."""
 
 
 def calls(app: FastAPI, *declared: Any) -> list[Call]:
@@ -141,20 +143,24 @@ def test_a_read_only_token_changes_nothing(served: Served, memory: Memory) -> No
     assert state(memory) == before
 
 
+@before_the_store
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:7447", "127.0.0.1.evil.example", "localhost.", ""])
 def test_a_host_we_do_not_go_by_is_refused(served: Served, host: str) -> None:
     assert unlike(served.client("api"), calls(served.app), 421, headers={"host": host}) == {}
 
 
+@before_the_store
 @pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1", "http://127.0.0.1"])
 def test_another_origin_is_refused(served: Served, origin: str) -> None:
     assert unlike(served.client("api"), calls(served.app), 403, headers={"origin": origin}) == {}
 
 
+@before_the_store
 def test_our_own_origin_is_let_in(served: Served) -> None:
     assert served.client("api").get("/api/status", headers={"origin": served.url}).status_code == 200
 
 
+@before_the_store
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_the_api_takes_json_alone(served: Served, kind: str) -> None:
     wanted = [call for call in writing(calls(served.app)) if call[1].startswith(JSON_PATHS)]
@@ -162,11 +168,13 @@ def test_the_api_takes_json_alone(served: Served, kind: str) -> None:
     assert unlike(served.client("api"), wanted, 415, headers={"content-type": kind}, content=body) == {}
 
 
+@before_the_store
 def test_a_body_too_large_is_refused(served: Served) -> None:
     body = b'{"title": "' + b"x" * 20_000 + b'"}'
     assert unlike(served.client("api"), writing(calls(served.app)), 413, headers=JSON, content=body) == {}
 
 
+@before_the_store
 @pytest.mark.parametrize("name", ["token", "access_token", "api_key", "q"])
 def test_a_token_in_the_address_is_refused(served: Served, name: str) -> None:
     secret = served.secrets["api"]
@@ -194,6 +202,7 @@ def chunked(served: Served, path: str, chunk: bytes, pause: float) -> bytes:
             return line.recv(1000)
 
 
+@before_the_store
 def test_a_body_without_an_end_is_cut_off_by_size_and_by_time(served: Served) -> None:
     for path in ("/api/learnings", "/cstp", "/sign-in"):
         assert chunked(served, path, b"x" * 4000, 0).startswith(b"HTTP/1.1 413")
@@ -213,12 +222,14 @@ def test_the_page_is_for_whoever_typed_the_code(served: Served) -> None:
     assert len(served.codes) == 2
 
 
+@before_the_store
 def test_a_code_serves_once_and_the_next_is_announced(served: Served) -> None:
     served.browser()
     assert served.client(None).post("/sign-in", data={"code": served.codes[0]}).status_code == 403
     served.browser()
 
 
+@before_the_store
 def test_a_code_that_was_guessed_at_is_replaced(served: Served) -> None:
     stranger = served.client(None)
     for _ in range(10):
@@ -227,6 +238,7 @@ def test_a_code_that_was_guessed_at_is_replaced(served: Served) -> None:
     assert stranger.post("/sign-in", data={"code": served.codes[0]}).status_code == 403
 
 
+@before_the_store
 def test_the_cookie_is_for_our_pages_alone(served: Served) -> None:
     answer = served.client(None).post("/sign-in", data={"code": served.codes[-1]})
     cookie = answer.headers["set-cookie"]
@@ -252,6 +264,7 @@ def test_a_form_without_its_token_changes_nothing(served: Served) -> None:
     assert browser.get("/").url.path == "/sign-in"
 
 
+@before_the_store
 def test_who_cannot_announce_a_code_lets_nobody_in(memory: Memory) -> None:
     sessions = make_app(memory, announce=None).state.sessions
     sessions.begin()
