@@ -122,9 +122,7 @@ def _told(schema: Any, name: str = "") -> Any:
         schema = {**schema, "items": schema["prefixItems"][0]}
         del schema["prefixItems"]
     return {
-        key: {inner: _told(part, inner) for inner, part in value.items()}
-        if key == "properties"
-        else _told(value, name)
+        key: {inner: _told(part, inner) for inner, part in value.items()} if key == "properties" else _told(value, name)
         for key, value in schema.items()
     }
 
