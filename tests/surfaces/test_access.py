@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
-from conftest import Opener
+from conftest import AGENT, Opener
 from recollect import Memory
 from recollect.api import access
 from recollect.api.app import DECLARATIONS, make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import changing, visiting
+from recollect.core.errors import Refused
 from recollect.store import dump
 from serving import Served, serving
 
@@ -209,6 +214,45 @@ def test_a_body_without_an_end_is_cut_off_by_size_and_by_time(served: Served) ->
     assert chunked(served, "/api/learnings", b"x", 0.2).startswith(b"HTTP/1.1 408")
 
 
+# What answers beside the routes
+
+
+@dataclass
+class Neighbour:
+    """Says who asks, and tries to write on their behalf."""
+
+    ran: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self.ran.append("began")
+        yield
+        self.ran.append("ended")
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        who = access.caller(request, writing=False).context.actor.name
+        try:
+            access.caller(request, writing=True)
+        except Refused as no:
+            who = str(no)
+        await PlainTextResponse(who)(scope, receive, send)
+
+
+def test_a_neighbour_answers_whoever_holds_a_token(memory: Memory) -> None:
+    neighbour = Neighbour()
+    with serving(memory, neighbours={"/mcp": neighbour}) as running:
+        assert access.undeclared(running.app, DECLARATIONS) == []
+        wanted = [("GET", "/mcp"), ("POST", "/mcp"), ("DELETE", "/mcp")]
+        assert unlike(running.client(None, headers=JSON), wanted, 401) == {}
+        assert running.client("api").post("/mcp", content=b"x").status_code == 415
+        assert running.client("api").post("/mcp", json={}, headers={"host": "evil.example"}).status_code == 421
+        assert running.client("api").post("/mcp", json={}).text == "api"
+        assert "may only read" in running.client("reader").post("/mcp", json={}).text
+        assert neighbour.ran == ["began"]
+    assert neighbour.ran == ["began", "ended"]
+
+
 # The page
 
 
@@ -294,9 +338,6 @@ def test_a_token_has_its_share(served: Served) -> None:
 
 
 def test_only_a_person_makes_and_revokes_tokens(memory: Memory, open_memory: Opener) -> None:
-    from conftest import AGENT
-    from recollect.core.errors import Refused
-
     agent = open_memory(AGENT)
     with pytest.raises(Refused, match="only a person"):
         agent.tokens.new("mine", channel="person")
