@@ -55,6 +55,25 @@ class Tx(Protocol):
         """The same for several terms at once: a server is asked once."""
         ...
 
+    @property
+    def keeps_vectors(self) -> bool:
+        """Whether this store can hold vectors; `store/vectors.py` is what calls the three below."""
+        ...
+
+    def put_vectors(self, model: int, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
+        """For each passage (number, kind, hash): its pieces' unit vectors."""
+        ...
+
+    def nearest(
+        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
+    ) -> list[tuple[int, int, float]]:
+        """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
+        ...
+
+    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        """All pieces of some passages as (passage, piece, unit vector), in order."""
+        ...
+
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
         ...
