@@ -95,6 +95,10 @@ class Db(Protocol):
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
         ...
 
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -154,12 +158,21 @@ class Models(Protocol):
         """What turns texts into vectors; None means that everything works on words alone."""
         ...
 
+    def loaded_embedder(self) -> Embedder | None:
+        """The same, but only when it has been at work in this process already: loading it takes long."""
+        ...
+
 
 class Embedder(Protocol):
     """Texts to unit vectors (float32 arrays). `name` tells one model's vectors from another's."""
 
     @property
     def name(self) -> str: ...
+    @property
+    def loaded(self) -> bool:
+        """Whether the next text costs no loading."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
 

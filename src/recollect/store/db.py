@@ -1,7 +1,8 @@
 """The port to a database: one transaction type for both engines.
 
-An engine gives a Session (how to execute, how to keep the word index and vectors). `Transaction` adds what must hold whatever the
-engine: every statement is walled into one space, and work that belongs to a commit runs exactly once before it.
+An engine gives a Session (how to execute, how to keep the word index and vectors). `Transaction` adds what must hold
+whatever the engine: every statement is walled into one space, and work that belongs to a commit runs exactly once
+before it.
 """
 
 from __future__ import annotations

@@ -131,6 +131,12 @@ class PostgresDb:
             transaction.finish()
         self._numbers[space] = number  # only now: a number that was rolled back is nobody's
 
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        from recollect.store import postgres_vectors
+
+        with self.plain() as connection:
+            return postgres_vectors.index_if_large(connection, space, model, dimensions)
+
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()

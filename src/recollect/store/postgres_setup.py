@@ -15,6 +15,7 @@ from psycopg.conninfo import make_conninfo
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.store.postgres import TYPES, WORD_INDEX, Address, PostgresDb, lock_key, translated
+from recollect.store.postgres_vectors import index_large_spaces
 from recollect.store.schema import MIGRATIONS, VERSION, statements
 
 OLDEST_SERVER = 17
@@ -118,6 +119,7 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
             while done := _next_step(connection, db.place):
                 made += done
             made += _make_vectors(connection, db.place)
+            made += index_large_spaces(connection)
             if role is not None:
                 _grant(connection, role)
     finally:

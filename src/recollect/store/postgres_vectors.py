@@ -2,7 +2,7 @@
 
 A space is searched exactly until it has `EXACT` pieces; from then on it gets an index of its own. An index over all
 spaces would walk through the neighbours' vectors and may come back with nothing of ours.
-Needs numpy, which comes with the embedder.
+Only what compares needs numpy, which comes with the embedder.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psycopg import sql
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Row
     from recollect.store.db import Entry
-    from recollect.store.postgres import PostgresDb
 
 EXACT = 50_000  # pieces of a space that are compared one by one
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
@@ -32,7 +30,7 @@ _OF = """
 SELECT doc, piece, halfvec_send(vector) FROM vectors WHERE doc = ANY(%s) AND model = %s AND space = %s"""
 _COUNT = """
 SELECT count(*) FROM (SELECT FROM vectors WHERE space = %(space)s AND model = %(model)s
-  AND (%(kinds)s::text[] = '{}' OR kind = ANY(%(kinds)s)) LIMIT %(bound)s) AS some"""
+  AND (%(kinds)s::text[] = '{}' OR kind = ANY(%(kinds)s)) LIMIT %(bound)s) AS counted"""
 # Spelled unlike the index, so that a rare kind of passage in a large space is compared and not walked for.
 _COMPARE = """
 SELECT doc, piece, -(vector <#> %(vector)s::halfvec) AS cosine FROM vectors
@@ -71,31 +69,33 @@ def nearest(
 
 
 def of(connection: psycopg.Connection[Row], space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+    import numpy as np
+
     with connection.cursor(binary=True) as cursor:
         found = cursor.execute(_OF, (list(docs), model, space)).fetchall()
     # Sent as two counts of two bytes each, then the halves.
     return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
 
 
-def index_if_large(db: PostgresDb, space: str, model: int, dimensions: int) -> str:
-    """Make a large space its index, without stopping anybody; says what it did, or who may do it."""
-    name = _name(space, model)
-    with db.plain() as connection:
-        cursor = connection.cursor()
-        asked: dict[str, Any] = {"space": space, "model": model, "kinds": []}
-        if _has_index(cursor, space, model) or not _many(cursor, asked):
+def index_if_large(connection: psycopg.Connection[Row], space: str, model: int, dimensions: int) -> str:
+    """Make a large space its index, while others keep writing; says what it did, or who may do it."""
+    with connection.cursor() as cursor:
+        if _has_index(cursor, space, model) or not _many(cursor, {"space": space, "model": model, "kinds": []}):
             return ""
         if not _owns(cursor):
-            return "an administrator can make it faster: recollect db init"
-        # One that was interrupted is there and of no use.
-        cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
-        cursor.execute(
-            sql.SQL(_INDEX).format(
-                name=sql.Identifier(name), dimensions=sql.Literal(dimensions), space=sql.Literal(space),
-                model=sql.Literal(model),
-            )
-        )  # fmt: skip
-    return f"index {name}"
+            return "this space has grown large: an administrator makes its searches faster with recollect db init"
+        name = sql.Identifier(_name(space, model))
+        cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))  # one whose making was interrupted
+        values = {"space": space, "model": model, "dimensions": dimensions}
+        literals = {key: sql.Literal(value) for key, value in values.items()}
+        cursor.execute(sql.SQL(_INDEX).format(name=name, **literals))
+    return f"index for the vectors of {space}"
+
+
+def index_large_spaces(connection: psycopg.Connection[Row]) -> list[str]:
+    """The same for every space; for somebody who owns the tables."""
+    rows = connection.execute("SELECT space, number, dimensions FROM vector_models ORDER BY space, number").fetchall()
+    return [done for space, model, dimensions in rows if (done := index_if_large(connection, space, model, dimensions))]
 
 
 def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int) -> list[Row]:
@@ -136,4 +136,6 @@ def _name(space: str, model: int) -> str:
 
 
 def _written(vector: Any) -> str:
+    import numpy as np
+
     return f"[{','.join(map(str, np.asarray(vector, np.float16).tolist()))}]"

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from recollect.core.context import Row
     from recollect.store.db import Entry
 
-# Beside each vector its signs, a bit per dimension, many to a row: a search reads all of them, and the vectors of the few
-# that look near. Six times faster than reading every vector.
+# Beside each vector its signs, a bit per dimension, many to a row: a search reads all of them, and the vectors of the
+# few that look near. Six times faster than reading every vector.
 _SIGNS = """
 CREATE TABLE vector_signs (
   space TEXT NOT NULL, model INTEGER NOT NULL, kind TEXT NOT NULL, chunk INTEGER NOT NULL,
   docs BLOB NOT NULL, signs BLOB NOT NULL,
-  PRIMARY KEY (space, model, kind, chunk)
+  PRIMARY KEY (space, model, kind, chunk),
+  FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
 
 TYPES = {
@@ -74,6 +75,13 @@ class SqliteDb:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
             yield transaction
             transaction.finish()
+
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        from recollect.store import sqlite_vectors
+
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            sqlite_vectors.pack_if_stale(connection, space, model)
+        return ""
 
     def close(self) -> None:
         while self._connections:

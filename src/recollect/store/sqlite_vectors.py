@@ -1,8 +1,8 @@
 """Vectors in the embedded store: half floats in rows, their signs packed beside them.
 
-Two texts that mean alike agree in most signs, so the few hundred pieces with the fewest different signs hold the nearest
-ones; those are scored by their vectors. A passage that went leaves its signs behind until they are packed anew: they
-lead to no row, so nothing is found by them. Only what compares needs numpy, which comes with the embedder.
+Two texts that mean alike agree in most signs, so the pieces with the fewest different signs hold the nearest ones;
+those are scored by their vectors. A passage that went leaves its signs behind until they are packed anew: they lead to
+no row, so nothing is found by them. Only what compares needs numpy, which comes with the embedder.
 """
 
 from __future__ import annotations
@@ -92,6 +92,16 @@ def pack_if_stale(connection: apsw.Connection, space: str, model: int) -> None:
     ((rows,),) = connection.execute("SELECT count(*) FROM vectors WHERE space = ? AND model = ?", (space, model))
     if packed > CHUNK and packed - rows > packed / STALE:
         pack_anew(connection, space, model)
+
+
+def unpacked(connection: apsw.Connection) -> int:
+    """How many passages, of all spaces, have vectors whose signs are missing."""
+    signed: dict[tuple[Any, Any, Any], set[int]] = {}
+    for space, model, kind, docs in connection.execute("SELECT space, model, kind, docs FROM vector_signs"):
+        found = memoryview(bytes(docs)).cast("q")
+        signed.setdefault((space, model, kind), set()).update(found)
+    rows: Any = connection.execute("SELECT space, model, kind, doc FROM vectors WHERE piece = 0")
+    return sum(doc not in signed.get((space, model, kind), ()) for space, model, kind, doc in rows)
 
 
 def _pack(connection: apsw.Connection, space: str, model: int, rows: Sequence[tuple[str, int, bytes]]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.core.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from recollect.core.context import Tx
 
@@ -20,6 +20,13 @@ CHUNK = 500  # passages in one IN list
 
 _REACHED = """(SELECT coalesce(max(v.doc), -1) FROM vectors v WHERE v.space = :space AND v.model = :number
   AND v.piece = 0)"""
+
+_OF_ANOTHER_STATE = """
+passages p JOIN vectors v ON v.doc = p.doc
+WHERE p.space = :space AND (v.space <> p.space OR v.hash <> p.hash OR v.kind <> p.kind)"""
+_PASSED_OVER = f"""
+passages p WHERE p.space = :space AND p.doc < {_REACHED} AND NOT EXISTS (
+  SELECT 1 FROM vectors o WHERE o.doc = p.doc AND o.model = :number AND o.piece = 0)"""
 
 
 @record
@@ -99,7 +106,7 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
         docs = [one.doc for one in made[start : start + CHUNK]]
         names = ", ".join(f":d{i}" for i in range(len(docs)))
         current.update(
-            tx.rows(  # type: ignore[arg-type]
+            tx.rows(
                 f"SELECT doc, hash FROM passages WHERE space = :space AND doc IN ({names})",
                 **{f"d{i}": doc for i, doc in enumerate(docs)},
             )
@@ -111,19 +118,65 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     return len(fitting)
 
 
-def models(tx: Tx) -> list[tuple[str, int]]:
-    """Every model that embedded something here, with when it was last at work."""
-    return [
-        (model, used_at)
-        for model, used_at in tx.rows(
-            "SELECT model, used_at FROM vector_models WHERE space = :space ORDER BY used_at, model"
-        )
-    ]
+def facts(tx: Tx, model: str) -> tuple[int, int] | None:
+    """A model's number in this space, and how long its vectors are; None when it has none here."""
+    row = tx.row("SELECT number, dimensions FROM vector_models WHERE space = :space AND model = :model", model=model)
+    return (int(row[0]), int(row[1])) if row else None
 
 
-def touch(tx: Tx, model: str, *, at: int) -> None:
-    """A model is in use."""
+def in_use(tx: Tx, model: str, *, at: int) -> None:
+    """A model that nobody embeds with is forgotten some day; this one is not."""
     tx.run("UPDATE vector_models SET used_at = :at WHERE space = :space AND model = :model", model=model, at=at)
+
+
+def unused(tx: Tx, *, since: int) -> list[str]:
+    """Models that nobody embedded with since then."""
+    sql = "SELECT model FROM vector_models WHERE space = :space AND used_at < :since ORDER BY model"
+    return [model for (model,) in tx.rows(sql, since=since)]
+
+
+def drop(tx: Tx, model: str, *, most: int) -> bool:
+    """Delete some of a model's vectors; True when none are left and the model is forgotten."""
+    number = _number(tx, model)
+    if number is not None:
+        gone = tx.run(
+            """
+            DELETE FROM vectors WHERE space = :space AND model = :number AND doc IN (
+              SELECT doc FROM vectors WHERE space = :space AND model = :number AND piece = 0 ORDER BY doc DESC
+              LIMIT :most)""",
+            number=number,
+            most=most,
+        )
+        if gone:
+            return False
+    tx.run("DELETE FROM vector_models WHERE space = :space AND model = :model", model=model)
+    return True
+
+
+def wrong(tx: Tx) -> Iterator[tuple[str, str]]:
+    """Passages whose vectors are of another state of them, and those that were passed over, each with what is wrong."""
+    for (id,) in tx.rows(f"SELECT DISTINCT p.id FROM {_OF_ANOTHER_STATE} ORDER BY p.id"):
+        yield id, "its vectors were made of something else"
+    for (number,) in tx.rows("SELECT number FROM vector_models WHERE space = :space ORDER BY number"):
+        for (id,) in tx.rows(f"SELECT p.id FROM {_PASSED_OVER} ORDER BY p.doc", number=number):
+            yield id, "it has no vectors, but newer passages have"
+
+
+def mend(tx: Tx) -> int:
+    """Drop vectors that are wrong, and those after a gap, so that all of them are made again; of how many passages."""
+    before = _embedded(tx)
+    tx.run(f"DELETE FROM vectors WHERE space = :space AND doc IN (SELECT p.doc FROM {_OF_ANOTHER_STATE})")
+    for (number,) in tx.rows("SELECT number FROM vector_models WHERE space = :space ORDER BY number"):
+        tx.run(
+            "DELETE FROM vectors WHERE space = :space AND model = :number AND doc > "
+            f"(SELECT min(p.doc) FROM {_PASSED_OVER})",
+            number=number,
+        )
+    return before - _embedded(tx)
+
+
+def _embedded(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM vectors WHERE space = :space AND piece = 0"))
 
 
 def _number(tx: Tx, model: str) -> int | None:

@@ -1,8 +1,8 @@
 """The pieces of a text that get a vector each.
 
-A vector blurs what it is made of, so beside the whole a short text has its sentences, a long one its further windows, and
-a real title stands alone: what a question is near to is usually one of them. Who says it, or what it is about, stands in
-front of each. Knows nothing about the model.
+A vector blurs what it is made of, so beside the whole a short text has its sentences, a long one its further windows,
+and a real title stands alone: what a question is near to is usually one of them. Who says it, or what it is about,
+stands in front of each. Knows nothing about the model.
 """
 
 from __future__ import annotations

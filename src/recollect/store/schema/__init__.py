@@ -1,7 +1,8 @@
 """Tables of both engines, as named migrations in order.
 
 Each migration is a module of statements with the engine's types left open: `$int`, `$text`, `$key` (an integer the
-engine counts up), `$table` (what ends a table definition), `$vector` and `$vector_index` (how it keeps vectors). It runs in one transaction, after a verified backup.
+engine counts up), `$table` (what ends a table definition), `$vector` and `$vector_index` (how it keeps vectors). It
+runs in one transaction, after a verified backup.
 """
 
 from __future__ import annotations
