@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SIGNS = """
 CREATE TABLE vector_signs (
   space TEXT NOT NULL, model INTEGER NOT NULL, kind TEXT NOT NULL, chunk INTEGER NOT NULL,
-  docs BLOB NOT NULL, signs BLOB NOT NULL,
+  numbers BLOB NOT NULL, signs BLOB NOT NULL,
   PRIMARY KEY (space, model, kind, chunk),
   FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
