@@ -123,7 +123,7 @@ class TestEmbedded:
             assert not any(vector in after for (vector,) in rows)
             assert last not in after
 
-    def test_signs_of_passages_that_went_are_packed_away_in_time(self, memory: Memory) -> None:
+    def test_signs_of_passages_that_went_are_packed_away_in_time(self, memory: Memory, clock: ScriptedClock) -> None:
         ctx = memory.context
         with ctx.db.write(ctx.space) as tx:
             for n in range(CHUNK + 100):
@@ -134,6 +134,7 @@ class TestEmbedded:
         with ctx.db.write(ctx.space) as tx:
             for n in range(CHUNK // 2):
                 passages.remove(tx, f"x/{n}")
+        clock.advance(days=1)
         memory.data.embed()
         ((after,),) = raw(memory).execute("SELECT sum(length(numbers)) / 8 FROM vector_signs")
         ((rows,),) = raw(memory).execute("SELECT count(*) FROM vectors")

@@ -20,6 +20,7 @@ BATCH = 64  # passages of one transaction
 AT_ONCE = 4  # passages that are embedded while somebody waits for a capture
 LEASE_SECONDS = 120  # more than a batch takes
 DAY = 86_400_000
+MANY = 1000  # passages that got vectors in one run, after which the way to the nearest is looked after at once
 UNUSED_DAYS = 30  # after which a model's vectors are dropped; until then two people may use two models
 DROPPED = 2000  # passages whose vectors are deleted in one transaction
 
@@ -55,8 +56,7 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
             made += done
             if progress is not None:
                 progress(done)
-        _forget_unused(ctx, embedder, lease)
-        note = _tend(ctx, embedder)
+        note = _tend(ctx, embedder, lease, made)
     except Refused:  # it took so long that somebody else went on with it
         note = "another process went on with it"
     finally:
@@ -101,21 +101,25 @@ def _embedded(embedder: Embedder, found: Sequence[Waiting]) -> list[Embedded]:
     ]
 
 
-def _forget_unused(ctx: Context, embedder: Embedder, lease: leases.Lease) -> None:
+def _tend(ctx: Context, embedder: Embedder, lease: leases.Lease, made: int) -> str:
+    """Once a day, and after many new vectors: what costs more the more vectors there are."""
     now = ctx.clock.now()
-    with ctx.db.write(ctx.space) as tx:
-        vectors.in_use(tx, embedder.name, at=now)
-        old = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
-    for model in old:
-        gone = False
-        while not gone:
-            with ctx.db.write(ctx.space) as tx:
-                leases.check(tx, lease)
-                gone = vectors.drop(tx, model, most=DROPPED)
-            leases.renew(ctx, lease, seconds=LEASE_SECONDS)
-
-
-def _tend(ctx: Context, embedder: Embedder) -> str:
     with ctx.db.read(ctx.space) as tx:
         facts = vectors.facts(tx, embedder.name)
-    return ctx.db.tend_vectors(ctx.space, *facts) if facts else ""
+    if facts is None or (made < MANY and now - facts.used_at < DAY):
+        return ""
+    with ctx.db.write(ctx.space) as tx:
+        vectors.in_use(tx, embedder.name, at=now)
+        unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
+    for model in unused:
+        _forget(ctx, model, lease)
+    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
+
+
+def _forget(ctx: Context, model: str, lease: leases.Lease) -> None:
+    gone = False
+    while not gone:
+        with ctx.db.write(ctx.space) as tx:
+            leases.check(tx, lease)
+            gone = vectors.drop(tx, model, most=DROPPED)
+        leases.renew(ctx, lease, seconds=LEASE_SECONDS)
