@@ -57,11 +57,18 @@ def put(cursor: psycopg.Cursor[Row], space: str, model: int, entries: Sequence[E
 
 
 def nearest(
-    connection: psycopg.Connection[Row], space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
+    connection: psycopg.Connection[Row],
+    space: str,
+    model: int,
+    vector: Any,
+    *,
+    limit: int,
+    kinds: Sequence[str] = (),
+    exact: int = EXACT,
 ) -> list[tuple[int, int, float]]:
     with connection.cursor(binary=True) as cursor:
         asked = {"space": space, "model": model, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
-        if _has_index(cursor, space, model) and _many(cursor, asked):
+        if _has_index(cursor, space, model) and _count(cursor, asked, exact) > exact:
             found = _walked(cursor, asked, len(vector))
         else:
             found = cursor.execute(_COMPARE, asked).fetchall()
@@ -77,10 +84,13 @@ def of(connection: psycopg.Connection[Row], space: str, model: int, docs: Sequen
     return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
 
 
-def index_if_large(connection: psycopg.Connection[Row], space: str, model: int, dimensions: int) -> str:
+def index_if_large(
+    connection: psycopg.Connection[Row], space: str, model: int, dimensions: int, *, exact: int = EXACT
+) -> str:
     """Make a large space its index, while others keep writing; says what it did, or who may do it."""
     with connection.cursor() as cursor:
-        if _has_index(cursor, space, model) or not _many(cursor, {"space": space, "model": model, "kinds": []}):
+        everything = {"space": space, "model": model, "kinds": []}
+        if _has_index(cursor, space, model) or _count(cursor, everything, exact) <= exact:
             return ""
         if not _owns(cursor):
             return "this space has grown large: an administrator makes its searches faster with recollect db init"
@@ -112,9 +122,10 @@ def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int)
     return cursor.execute(statement).fetchall()
 
 
-def _many(cursor: psycopg.Cursor[Row], asked: dict[str, Any]) -> bool:
-    found = cursor.execute(_COUNT, {**asked, "bound": EXACT + 1}).fetchone()
-    return found is not None and found[0] > EXACT
+def _count(cursor: psycopg.Cursor[Row], asked: dict[str, Any], exact: int) -> int:
+    """How many pieces there are, as far as it matters."""
+    found = cursor.execute(_COUNT, {**asked, "bound": exact + 1}).fetchone()
+    return int(found[0]) if found else 0
 
 
 def _has_index(cursor: psycopg.Cursor[Row], space: str, model: int) -> bool:
