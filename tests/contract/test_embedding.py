@@ -160,10 +160,13 @@ def test_whoever_was_overtaken_writes_nothing(memory: Memory, embedder: WordEmbe
         embedder.on_embed = lambda: None  # type: ignore[method-assign]
         clock.advance(hours=1)
         assert refresh(memory.context).made == 1
+        with memory.context.db.write(memory.context.space) as tx:
+            tx.run("UPDATE vectors SET hash = 'theirs' WHERE space = :space")
 
     embedder.on_embed = overtake  # type: ignore[method-assign]
     assert refresh(memory.context).note == "another process went on with it"
-    assert memory.status().vectors == {"passages": 1, "waiting": 0}
+    with memory.context.db.read(memory.context.space) as tx:
+        assert tx.value("SELECT min(hash) FROM vectors WHERE space = :space") == "theirs"
 
 
 def test_a_capture_is_embedded_at_once_when_the_model_is_loaded(open_memory: Opener) -> None:

@@ -65,11 +65,8 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
         return Refreshed(made=made, waiting=vectors.counts(tx, embedder.name)[1], note=note)
 
 
-def at_once(ctx: Context) -> None:
-    """Embed what was just captured, when that is cheap: the model is loaded and nothing else waits."""
-    embedder = ctx.models.loaded_embedder()
-    if embedder is None:
-        return
+def at_once(ctx: Context, embedder: Embedder) -> None:
+    """Embed what was just captured with a model that is loaded, unless much else waits."""
     with suppress(Trouble):  # the capture itself is saved; the next cycle embeds it
         with ctx.db.read(ctx.space) as tx:
             found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
