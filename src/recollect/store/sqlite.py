@@ -153,8 +153,8 @@ class _Session:
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, params).fetchall()
 
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._connection.executemany(sql, many)
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+        return self._connection.executemany(sql, many).fetchall()
 
     def changes(self) -> int:
         return self._connection.changes()

@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
 from recollect.text.stem import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being between both but by can could "
@@ -27,25 +31,30 @@ _ASCII_WORD = re.compile(
     r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
 )
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-_CACHE_LIMIT = 200_000
+_CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
-
-_known: dict[str, tuple[str, ...]] = {}
+_LINE_END = "\n"
 
 
 def terms(text: str) -> list[str]:
     """The search terms of a text, in order, stop words left out. A compound gives itself and its parts."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    found: list[str] = []
-    for word in words(text):
-        made = _known.get(word)
-        if made is None:
-            made = _terms_of(word)
-            if len(_known) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
-                _known[word] = made
-        found += made
-    return found
+    return _stream(_normal(text).split()).split()
+
+
+def term_lines(lines: Sequence[str]) -> str:
+    """The terms of each line on a line; the lines given hold no white space but single spaces."""
+    runs = _normal(f" {_LINE_END} ".join(lines)).split(" ")
+    return _stream(runs).replace(f" {_LINE_END}", _LINE_END).replace(f"{_LINE_END} ", _LINE_END)
+
+
+def _normal(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _stream(runs: Iterable[str]) -> str:
+    # No word goes over white space, so what stands between two spaces has its terms wherever it stands: most of a
+    # text was met before, and splitting is ten times as fast as looking for words.
+    return " ".join(filter(None, map(_runs.__getitem__, runs)))
 
 
 def words(text: str) -> list[str]:
@@ -77,6 +86,30 @@ def _any_word() -> re.Pattern[str]:
 @cache
 def _cjk_run() -> re.Pattern[str]:
     return re.compile(rf"[{_CJK}]+")
+
+
+class _Runs(dict[str, str]):
+    """The terms of what stands between two spaces, remembered."""
+
+    def __missing__(self, run: str) -> str:
+        made = " ".join(term for word in words(run) for term in _words[word])
+        if len(self) < _CACHE_LIMIT and len(run) <= _TERM_LIMIT:
+            self[run] = made
+        return made
+
+
+class _Words(dict[str, tuple[str, ...]]):
+    """The terms of a word, remembered: stemming takes long."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        made = _terms_of(word)
+        if len(self) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
+            self[word] = made
+        return made
+
+
+_runs = _Runs({_LINE_END: _LINE_END})
+_words = _Words()
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
