@@ -27,10 +27,6 @@ STOP_WORDS = frozenset(
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
-_ASCII_WORD = re.compile(
-    r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
-)
-_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
 _LINE_END = "\n"
@@ -59,7 +55,9 @@ def _stream(runs: Iterable[str]) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text as written: what snippets and counts work on."""
-    return _ASCII_WORD.findall(text) if text.isascii() else _any_word().findall(text)
+    if not text.isascii():
+        return _any_word().findall(text)
+    return [text] if text.isalnum() else _ascii_word().findall(text)
 
 
 def word_terms(word: str) -> tuple[str, ...]:
@@ -76,9 +74,23 @@ def tokens(text: str) -> int:
     return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
 
 
+# Compiled when first met: most questions are plain words, and the process of a hook pays for every pattern.
+
+
+@cache
+def _ascii_word() -> re.Pattern[str]:
+    return re.compile(
+        r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
+    )
+
+
+@cache
+def _humps() -> re.Pattern[str]:
+    return re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+
+
 @cache
 def _any_word() -> re.Pattern[str]:
-    """Compiled when first met: the wide character classes take longer than the rest of this module."""
     letter = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
     return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{letter}+(?:_+{letter}+)*(?:\+\+|#(?!\w))?")
 
@@ -119,7 +131,9 @@ def _terms_of(word: str) -> tuple[str, ...]:
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
     made = [_stemmed(whole)] if whole not in STOP_WORDS else []
-    parts = _HUMPS.findall(_without_accents(word))
+    if word.isascii() and word.isalpha() and word[1:].islower():
+        return (made[0][:_TERM_LIMIT],) if made else ()
+    parts = _humps().findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
     return tuple(dict.fromkeys(term[:_TERM_LIMIT] for term in made))
