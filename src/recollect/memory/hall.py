@@ -108,12 +108,12 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields))
+        return learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
