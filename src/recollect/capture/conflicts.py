@@ -34,11 +34,11 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
     for old in known:
         if not _about_the_same(lines, _lines(old)):
             continue
-        replaced = supersession(_rule(new), _rule(old))
+        conflict = contradiction(_rule(new), _rule(old))
+        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
         if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
             _supersede(tx, ctx, old, new, replaced, change)
             continue
-        conflict = contradiction(_rule(new), _rule(old))
         if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
             escalations.raise_once(
                 tx,

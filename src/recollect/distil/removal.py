@@ -126,6 +126,7 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
             implication=implication or (" ".join(paragraphs[1:]) or entry.title),
             action=action or entry.title,
         ),
+        anyway=True,  # it passed the gate of staged learnings
         origin="staged",
     )
     record_removed(
