@@ -12,6 +12,7 @@ from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput, NoHistory
 from recollect.distil.report import Consolidation
 from recollect.distil.staged import Ages
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -134,7 +135,7 @@ def _summary(found: Ages) -> str:
     last = found.last_consolidation
     oldest = max((one.age for one in found.entries if one.age is not None), default=None)
     return (
-        f"{len(found.entries)} entries in {found.file_lines} lines; "
+        f"{counted(len(found.entries), 'entry')} in {counted(found.file_lines, 'line')}; "
         f"oldest {_days(oldest)}; last consolidation {last or 'never'}"
     )
 
@@ -142,7 +143,7 @@ def _summary(found: Ages) -> str:
 def _days(age: int | None) -> str:
     if age is None:
         return "not committed"
-    return "1 active day" if age == 1 else f"{age} active days"
+    return counted(age, "active day")
 
 
 def _said(run: Consolidation, *, dry_run: bool) -> str:
