@@ -184,16 +184,17 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
     """Write a passage again under its number."""
     values = _values(passage, lines)
     tx.unindex(doc)
-    _count(tx, dict.fromkeys(old_stream.split()), -1)
     tx.run(
         f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
         "WHERE space = :space AND doc = :doc",
         doc=doc,
         **values,
     )
-    distinct = dict.fromkeys(values["terms"].split())
+    distinct = set(values["terms"].split())
     tx.index(doc, distinct)
-    _count(tx, distinct, 1)
+    counts = tx.before_commit(_write_counts)
+    counts.update(distinct)
+    counts.subtract(set(old_stream.split()))
 
 
 def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
