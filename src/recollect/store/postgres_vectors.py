@@ -40,7 +40,7 @@ SELECT doc, piece, -(vector::halfvec({dimensions}) <#> {vector}::halfvec({dimens
 WHERE space = {space} AND model = {model} AND ({every} OR kind = ANY({kinds}))
 ORDER BY vector::halfvec({dimensions}) <#> {vector}::halfvec({dimensions}) LIMIT {limit}"""
 _INDEX = """
-CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
 WHERE space = {space} AND model = {model}"""
 
 
