@@ -125,7 +125,7 @@ def add_passages(ctx: Context, count: int, *, first: int = 0) -> None:
             for n in range(start, min(start + 5_000, first + count)):
                 kind = "common" if n % 20 else "rare"
                 lines = tuple(TEXT.split("\n"))
-                passages.add(tx, Passage(id=f"p/{n:012}", kind=kind, title="", lines=lines, at=0, trust="agent"))
+                passages.add_all(tx, [Passage(id=f"p/{n:012}", kind=kind, title="", lines=lines, at=0, trust="agent")])
 
 
 def timed(what: str, clock: Callable[[], float], calls: Sequence[Callable[[], object]]) -> None:

@@ -37,7 +37,7 @@ def url(server: Server, tmp_path_factory: pytest.TempPathFactory) -> str:
         with db.write(space) as tx:
             for n in range(count):
                 kind = "common" if n % RARE else "rare"
-                passages.add(tx, Passage(id=f"p/{n}", kind=kind, title="", lines=("x",), at=0, trust="agent"))
+                passages.add_all(tx, [Passage(id=f"p/{n}", kind=kind, title="", lines=("x",), at=0, trust="agent")])
             made = [
                 Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(0, unit(number, n))])
                 for n, one in enumerate(vectors.waiting(tx, "m", limit=count))

@@ -128,7 +128,7 @@ class TestEmbedded:
         with ctx.db.write(ctx.space) as tx:
             for n in range(CHUNK + 100):
                 lines = (f"Entry number {n}",)
-                passages.add(tx, Passage(id=f"x/{n}", kind="x", title="", lines=lines, at=0, trust="agent"))
+                passages.add_all(tx, [Passage(id=f"x/{n}", kind="x", title="", lines=lines, at=0, trust="agent")])
         memory.data.embed()
         ((before,),) = raw(memory).execute("SELECT sum(length(numbers)) / 8 FROM vector_signs")
         with ctx.db.write(ctx.space) as tx:

@@ -13,6 +13,7 @@ from recollect.cli.output import common, emit
 from recollect.cli.progress import copying, counting, naming
 from recollect.memory.data import Rescue
 from recollect.tend.verify import Finding
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -79,9 +80,10 @@ def rebuild(project: str | None, as_json: bool) -> None:
         done = memory.data.rebuild(progress=progress)
     emit(
         done,
-        f"made {done.nodes} nodes and {done.passages} passages again, removed {done.orphans} that nothing owns, "
-        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters"
-        + (f", dropped the vectors of {done.vectors_dropped} passages" if done.vectors_dropped else ""),
+        f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
+        f"removed {counted(done.orphans, 'passage')} that nothing owns, "
+        f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
+        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else ""),
         as_json=as_json,
     )
 

@@ -38,6 +38,10 @@ class Tx(Protocol):
         ...
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The same for a statement that gives a row each time."""
+        ...
+
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a table, as the store has them."""
         ...
@@ -117,8 +121,9 @@ class Vault(Protocol):
         """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
         ...
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
-        """Every name in a folder with a stamp that changes when the file does; empty for what is no file."""
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
+        """The names in a folder, or some of them, each with a stamp that changes when the file does; empty for what
+        is no file."""
         ...
 
     def folder_stamp(self, folder: str) -> str:

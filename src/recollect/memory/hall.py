@@ -108,12 +108,12 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 

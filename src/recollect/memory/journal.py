@@ -6,7 +6,6 @@ from datetime import date
 
 from recollect.capture import log as logs
 from recollect.capture.log import Logged
-from recollect.core.calendar import parse_day
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
@@ -30,7 +29,8 @@ class Journal:
         return done
 
     def show(self, day: date | str) -> str:
-        return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
+        """A day's log; the day may be called `today` or `yesterday`."""
+        return logs.show(self._context, logs.day_named(self._context, day) if isinstance(day, str) else day)
 
     def entry(self, id: str) -> Entry:
         return logs.entry(self._context, id)

@@ -252,8 +252,14 @@ class _Session:
         self._cursor.execute(statement, params)
         return self._cursor.fetchall() if self._cursor.description else []
 
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._cursor.executemany(_for_psycopg(sql)[0], list(many))
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+        self._cursor.executemany(_for_psycopg(sql)[0], list(many), returning=returning)
+        found: list[Row] = []
+        while returning and self._cursor.description:
+            found += self._cursor.fetchall()
+            if not self._cursor.nextset():
+                break
+        return found
 
     def changes(self) -> int:
         return self._cursor.rowcount

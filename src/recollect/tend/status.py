@@ -25,6 +25,8 @@ class Status:
     verdicts: dict[str, int]
     discoveries: int
     tree: dict[str, int]
+    tentative: tuple[str, ...]
+    waiting: tuple[str, ...]
     incomplete: tuple[str, ...]
     passages: int
     inbox: int
@@ -42,6 +44,7 @@ def status(ctx: Context, project: Project) -> Status:
     seen = survey(ctx)
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
+        unsettled = journal.unsettled(tx)
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
@@ -53,6 +56,8 @@ def status(ctx: Context, project: Project) -> Status:
             verdicts=counts.verdicts(tx),
             discoveries=counts.discoveries(tx),
             tree=_tree(tx),
+            tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
+            waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
