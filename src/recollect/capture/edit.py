@@ -44,10 +44,23 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
+        if ctx.actor.trust != "human":
+            raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
-    def change(_: Tx, learning: Learning) -> Learning:
+    if given.get("status", "active") not in ("active", "archived"):
+        raise BadInput(f"status can be set to active or archived, not {given['status']!r}")
+    if not isinstance(given.get("pinned", False), bool):
+        raise BadInput("pinned must be true or false")
+
+    def change(tx: Tx, learning: Learning) -> Learning:
         after = replace(learning, **given)
+        if after.status == "archived" and learning.status == "superseded":
+            raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
+        if after.status == "active":
+            after = replace(after, superseded_by=None)
+        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
+            after = _aging_again(tx, ctx, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
@@ -80,7 +93,7 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
     return _changed(ctx, id, "learning.tagged", change)
 
 
-def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
+def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Put away: not found or injected any more, never deleted."""
 
     def change(_: Tx, learning: Learning) -> Learning:
@@ -88,7 +101,7 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         return replace(learning, status="archived")
 
-    return _changed(ctx, id, "learning.archived", change, reason=reason)
+    return _changed(ctx, id, "learning.archived", change, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:
@@ -243,6 +256,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
+    if before.pinned and ctx.actor.trust != "human":
+        raise Refused(f"{before.id} is pinned: only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())

@@ -12,7 +12,6 @@ from recollect.core.actor import lowest
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import Refused, Stale
-from recollect.core.ids import check_id
 from recollect.core.learning import PatternType
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, DiscoveryType
@@ -20,9 +19,10 @@ from recollect.models.asking import OFFLINE, ask, known
 from recollect.store import asks, events, learnings, tasks
 from recollect.store.asks import OpenAsk
 from recollect.store.files import content_hash
-from recollect.text.coia import read_discoveries, without_discoveries
+from recollect.text.coia import Coia, read_discoveries, without_discoveries
 from recollect.text.frame import strip
-from recollect.text.kept import kept
+from recollect.text.insight import WEIGHED, Refusal, refused
+from recollect.text.kept import kept, kept_id
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
@@ -49,8 +49,8 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
     # The text is an agent's, whoever carries it here.
     ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
-    task = check_id(task, "task")
-    outcome = check_id(outcome, "outcome") if outcome is not None else None
+    task = kept_id(task, "task")
+    outcome = kept_id(outcome, "outcome") if outcome is not None else None
     title = kept(title)
     text = strip(output)
     marked = read_discoveries(text)
@@ -121,10 +121,8 @@ def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None, title: 
         if discovery is None:
             known_before += 1
             continue
-        result = None
-        if discovery.type != "dependency":
-            result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
-        if result is not None:
+        result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
+        if isinstance(result, Captured):
             captured.append(result)
         discoveries.append(_settled(ctx, discovery, result))
     return Observed(
@@ -164,9 +162,14 @@ def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
     return Captured(learning=found, merged=False, redacted=()) if found else None
 
 
-def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
+def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
+    """The learning, or why there is none in it."""
+    if discovery.type == "dependency":
+        return SKIPPED_DEPENDENCY
     answer = ask(ctx, extraction(discovery, title))
     coia = answer.value
+    if refusal := _refused(discovery.type, coia):
+        return f"Not learned from: {refusal.why}"
     new = NewLearning(
         title=coia.title,
         context=coia.context,
@@ -181,12 +184,17 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,
     )
-    return learn(ctx, new, origin=f"observer:{answer.generator}")
+    return learn(ctx, new, anyway=True, origin=f"observer:{answer.generator}")
 
 
-def _settled(ctx: Context, discovery: Discovery, result: Captured | None) -> Discovery:
-    learning = result.learning.id if result else None
-    skipped = None if result else SKIPPED_DEPENDENCY
+def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
+    """Only what the discovery itself says is weighed. A decision is told in the past and holds on."""
+    said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
+    return refused(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+
+
+def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Discovery:
+    learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
     with ctx.db.write(ctx.space) as tx:
         tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
     return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})

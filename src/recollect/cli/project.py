@@ -13,17 +13,24 @@ from recollect.core.errors import Refused
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
 from recollect.store import project as projects
-from recollect.tend.status import ModelsStatus
+from recollect.tend.status import ModelsStatus, Status
+from recollect.text.counting import counted, named
 
 
 @click.command()
 @click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
 @common
-def init(space: str | None, timezone: str | None, merge_driver: bool, project: str | None, as_json: bool) -> None:
+def init(
+    space: str | None, timezone: str | None, nested: bool, merge_driver: bool, project: str | None, as_json: bool
+) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
     root = Path(project or ".").resolve()
+    above = projects.enclosing(root)
+    if above is not None and not nested:
+        raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver
@@ -46,15 +53,16 @@ def status(project: str | None, as_json: bool) -> None:
         f"{found.verdicts['not_helpful']} not helpful",
         f"discoveries {found.discoveries}",
         f"decisions   {found.decisions['total']}, {found.decisions['unreviewed']} not reviewed",
-        f"findings    {found.findings['findings']} in {found.findings['files']} raw files, "
-        f"{found.findings['themes']} themes",
+        f"findings    {found.findings['findings']} in {counted(found.findings['files'], 'raw file')}, "
+        f"{counted(found.findings['themes'], 'theme')}",
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
-        f"tree        {', '.join(f'{count} {name}' for name, count in found.tree.items())}"
-        + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
+        f"tree        fixed: {found.tree['fixed']:,}; "
+        + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
+        f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)
@@ -72,13 +80,17 @@ def _models(found: ModelsStatus) -> str:
     if found.all_time.calls or found.all_time.fallbacks:
         today, ever = found.today, found.all_time
         parts.append(
-            f"today {today.calls} calls, {today.tokens:,} of {found.daily_tokens:,} tokens, "
-            f"{today.fallbacks} fall-backs; ever {ever.calls} calls, {ever.tokens:,} tokens, "
-            f"{ever.fallbacks} fall-backs" + (f", cost {ever.cost:.4f}" if ever.cost else "")
+            f"today {counted(today.calls, 'call')}, {today.tokens:,} of {found.daily_tokens:,} tokens, "
+            f"{counted(today.fallbacks, 'fall-back')}; ever {counted(ever.calls, 'call')}, {ever.tokens:,} tokens, "
+            f"{counted(ever.fallbacks, 'fall-back')}" + (f", cost {ever.cost:.4f}" if ever.cost else "")
         )
     if found.pending:
-        parts.append(f"{found.pending} asks wait for an agent (see: recollect pending)")
+        parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect pending)")
     return "; ".join(parts)
+
+
+def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
+    return {"tentative": found.tentative, "waiting": found.waiting, "incomplete": found.incomplete}
 
 
 @click.command()

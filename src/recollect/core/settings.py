@@ -94,6 +94,8 @@ class ConsolidateSettings:
 @record
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, `openai` for an endpoint, or `off` for words alone
+    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
+    distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
     model: str = ""  # folder of another ONNX model with its tokenizer.json, empty for MiniLM; an endpoint's model
     base_url: str = ""  # the OpenAI-compatible endpoint that `openai` sends texts to
     key_env: str = ""  # the environment variable that holds its key; empty when it needs none
@@ -134,6 +136,18 @@ class StoreSettings:
 
 
 @record
+class ServeSettings:
+    port: int = 7447  # the port of `recollect serve`
+    threads: int = 8  # requests that are worked on at once
+    max_body: int = 4_000_000  # bytes one request may bring
+    body_seconds: int = 20  # in which a request's body must have arrived
+    requests_per_minute: int = 6000  # what one token may ask; above it, it is told to wait
+    failures_per_minute: int = 30  # wrong tokens and codes that one address may try
+    session_hours: int = 12  # how long a browser stays signed in
+    cycle_hours: int = 24  # hours between two cycles of a running server
+
+
+@record
 class Settings:
     space: str = ""  # the project's name in the store; `init` writes it, so that two clones are one space
     timezone: str = "UTC"  # IANA time zone that decides which day it is; `init` pins it
@@ -149,6 +163,7 @@ class Settings:
     embed: EmbedSettings = EmbedSettings()
     models: ModelSettings = ModelSettings()
     tree: TreeSettings = TreeSettings()
+    serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -161,6 +176,8 @@ class Settings:
             raise BadInput("embed.use must be auto, openai or off")
         if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
+        if self.embed.distil not in ("on", "off"):
+            raise BadInput("embed.distil must be on or off")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -174,7 +191,8 @@ class Settings:
 
 _SECTIONS = (
     *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
-    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings, ModelSettings),
+    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings),
+    *(EmbedSettings, ModelSettings, ServeSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),
@@ -192,7 +210,12 @@ _COUNTS = {
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
     "models": ("daily_tokens",),
+    "embed": ("per_cycle",),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
+    "serve": (
+        *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),
+        *("session_hours", "cycle_hours"),
+    ),
 }
 
 

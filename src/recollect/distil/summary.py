@@ -13,6 +13,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.journal import Node
 from recollect.models.asking import LONGEST, OFFLINE, RETOLD, Ask, ask, known
+from recollect.models.meaning import for_distilling
 from recollect.models.prompts import load_prompt
 from recollect.models.reading import unwrapped
 from recollect.store import asks, journal
@@ -33,6 +34,8 @@ class ModelSummaries:
         self._unlimited = unlimited and asking
         self._asking = asking
         self._configured = {level for level in LEVELS if ctx.models.provider(level) is not None}
+        by_meaning = for_distilling(ctx)
+        self._twin = nodes.offline_by_meaning(by_meaning[1], by_meaning[0]) if by_meaning else nodes.offline
         self._allowed: set[str] = set()
         self.calls = 0
         self.failed: set[str] = set()
@@ -74,7 +77,7 @@ class ModelSummaries:
             journal.put_state(tx, MADE_BY, made_by)
 
     def summariser(self, node: str) -> Summariser:
-        return self._asked(node) if node.partition("/")[0] in self._configured else nodes.offline
+        return self._asked(node) if node.partition("/")[0] in self._configured else self._twin
 
     def _asked(self, node: str) -> Summariser:
         def summarise(material: Material) -> tuple[str, str]:
@@ -83,12 +86,12 @@ class ModelSummaries:
             if found is None:
                 may = self._unlimited or (self._asking and node in self._allowed)
                 if not may or len(material.text) > LONGEST:
-                    return nodes.offline(material)
+                    return self._twin(material)
                 self.calls += 1
                 found = ask(self._ctx, asked)
             if found.generator == OFFLINE:
                 self.failed.add(node)
-                return found.value, nodes.OFFLINE
+                return self._twin(material)
             return found.value, found.generator
 
         return summarise

@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import check_store, open_context
+from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
     from recollect.memory.models import ModelsFacet
+    from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
@@ -110,18 +112,22 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        embed_at_once(self.context)
+        return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        return observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
 
     def search(self, query: str, **options: Any) -> list[LearningHit]:
         """Learnings for any text, best first; options are those of SearchOptions."""
@@ -240,6 +246,18 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

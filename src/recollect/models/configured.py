@@ -48,6 +48,10 @@ class ConfiguredModels:
     def embedder(self) -> Embedder | None:
         return self._embedder
 
+    def loaded_embedder(self) -> Embedder | None:
+        known: Embedder | None = vars(self).get("_embedder")  # looking for one already costs imports
+        return known if known is not None and known.loaded else None
+
     @cached_property
     def _embedder(self) -> Embedder | None:
         chosen = self._embed

@@ -61,6 +61,11 @@ class OpenAIEmbedder:
         self._base_url = base_url
         self._key = key
 
+    @property
+    def loaded(self) -> bool:
+        """Never at once: nobody who captures a text waits for an endpoint."""
+        return False
+
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """One unit vector per text, in order. Raises NoAnswer."""
         vectors: list[Any] = []

@@ -18,7 +18,7 @@ from recollect.text.capsule import LATEST, Capsule, Past, capsule, fold
 from recollect.text.nodes import Summariser, offline
 from recollect.text.root import Wording
 
-RECENT = timedelta(days=7)
+RECENT = timedelta(days=root.ACTIVE_DAYS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ def root_files(
 
 
 def recent_days(days: Sequence[date], today: date) -> list[date]:
-    """The last seven days that can be shown; after a long absence, the last seven before it."""
+    """The last seven days that can be shown; after a long absence, the last seven before it, marked as such."""
     past = [day for day in days if day <= today] or list(days)
     if not past:
         return []
