@@ -9,6 +9,7 @@ from recollect.cli.output import common, emit, said
 from recollect.core.clock import iso
 from recollect.core.event import Event
 from recollect.tend.why import Explanation
+from recollect.tend.why_files import FileExplanation
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, shown_refs
 
 
@@ -23,6 +24,8 @@ def why(id: str, project: str | None, as_json: bool) -> None:
         text = _node(found)
     elif isinstance(found, EntryExplanation):
         text = _entry(found)
+    elif isinstance(found, FileExplanation):
+        text = _in_file(found)
     else:
         text = _learning(found)
     emit(found, text, as_json=as_json)
@@ -53,6 +56,12 @@ def _entry(found: EntryExplanation) -> str:
         f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
         " → ".join([*found.way, found.id]),
     ]
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _in_file(found: FileExplanation) -> str:
+    lines = [f"{found.id}: {found.title}", f"{found.file}, trusted as {found.trust}"]
+    lines += [f"{name:<10} {value}" for name, value in found.facts]
     return "\n".join([*lines, *map(_event, found.events)])
 
 
