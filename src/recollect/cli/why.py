@@ -32,7 +32,8 @@ def why(id: str, project: str | None, as_json: bool) -> None:
 
 
 def _learning(found: Explanation) -> str:
-    lines = [f"{found.id}: {found.title}", f"captured by {found.origin}, trusted as {found.trust}"]
+    how = "promoted from" if "/" in found.origin else "captured by"
+    lines = [f"{found.id}: {found.title}", f"{how} {found.origin}, trusted as {found.trust}"]
     for source in found.sources:
         parts = [f"{name[:-3]} {source[name]}" for name in ("outcome_id", "task_id", "discovery_id") if source[name]]
         lines.append(f"source     {iso(source['at'])}  {', '.join(parts) or source['origin']}")
@@ -67,6 +68,5 @@ def _in_file(found: FileExplanation) -> str:
 
 def _event(event: Event) -> str:
     moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
-    return f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}" + (
-        f"  — {event.reason}" if event.reason else ""
-    )
+    line = f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}"
+    return (line + (f"  — {event.reason}" if event.reason else "")).rstrip()

@@ -130,7 +130,7 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
             implication=implication or (" ".join(paragraphs[1:]) or found.title),
             action=action or found.title,
         ),
-        origin="staged",
+        origin=f"staged/{found.slug}",
     )
     where = captured.learning.id
     leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted"))
