@@ -417,7 +417,7 @@ def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
 
 
 def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: Opener, clock: ScriptedClock) -> None:
-    memory = open_memory(models=ScriptedModels({"summarise": ScriptedProvider(["no"] * 9)}))
+    memory = open_memory(models=ScriptedModels({"daily": ScriptedProvider(["no"] * 9)}))
     put_log(memory, "2026-03-02", "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150)))
     memory.cycle()
     found = memory.status()

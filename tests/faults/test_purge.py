@@ -18,6 +18,7 @@ from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
 from samples import MIGRATIONS, WEBHOOKS, learning
 
+ASKED = answers.AnswerKey(kind="extract", version="1", source_hash="x")
 CANARY = "zyzzogeton4711 whispers xylophage"
 SENTENCE = f"The {CANARY} and overtakes every other delivery"
 
@@ -48,9 +49,7 @@ def everywhere(memory: Memory) -> Memory:
         escalations.raise_once(
             tx, kind="doubt", subject=noted.id, reason=CANARY, detail={CANARY: [SENTENCE, {"a": CANARY}]}, at=1
         )
-        answers.put(
-            tx, kind="extract", version="1", source_hash="x", generator="g", answer=json.dumps({"t": SENTENCE}), at=1
-        )
+        answers.put(tx, ASKED, generator="g", answer=json.dumps({"t": SENTENCE}), at=1)
     memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
     memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
     arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}

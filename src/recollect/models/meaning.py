@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from recollect.core.context import Context, Embedder
+from recollect.core.errors import NoAnswer
 from recollect.store import answers
 from recollect.store.answers import AnswerKey
 from recollect.store.files import content_hash
@@ -29,7 +30,10 @@ def alike(ctx: Context) -> Alike | None:
         return None
 
     def cosines(text: str, others: Sequence[str]) -> list[float]:
-        one, *rest = vectors(ctx, embedder, [text, *others])
+        try:
+            one, *rest = vectors(ctx, embedder, [text, *others])
+        except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
+            return [0.0] * len(others)
         return [float(one @ other) for other in rest]
 
     return cosines
