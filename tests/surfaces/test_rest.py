@@ -41,7 +41,7 @@ def api(served: Served) -> httpx.Client:
 
 
 def learned(api: httpx.Client, **given: Any) -> dict[str, Any]:
-    answer = api.post("/api/learnings", json={**WEBHOOKS, **given})
+    answer = api.post("/api/learnings?anyway=true", json={**WEBHOOKS, **given})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()["learning"]
     return made
@@ -66,6 +66,13 @@ def test_the_same_insight_again_is_the_same_learning(api: httpx.Client) -> None:
     assert again.status_code == 200
     assert again.json()["learning"]["id"] == first["id"]
     assert again.json()["merged"] is True
+
+
+def test_a_learning_that_teaches_nothing_is_refused_unless_insisted_on(api: httpx.Client) -> None:
+    thin = dict.fromkeys(("title", "context", "observation", "implication", "action"), "It broke")
+    refused = api.post("/api/learnings", json=thin)
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:recollect:rejected")
+    assert api.post("/api/learnings", params={"anyway": True}, json=thin).status_code == 201
 
 
 def test_learnings_are_listed_by_every_filter_of_the_seed(api: httpx.Client) -> None:
