@@ -333,6 +333,31 @@ def test_a_key_is_forgotten_after_a_day(api: httpx.Client, clock: ScriptedClock)
 # Threads
 
 
+def test_eight_editors_of_one_text_lose_no_word(served: Served) -> None:
+    id = learned(served.client("api"))["id"]
+
+    def write(word: str) -> int:
+        client, tries = served.client("api"), 0
+        while True:
+            tries += 1
+            read = client.get(f"/api/learnings/{id}")
+            longer = f"{read.json()['action']} {word}"
+            answer = client.patch(
+                f"/api/learnings/{id}", json={"action": longer}, headers={"if-match": read.headers["etag"]}
+            )
+            if answer.status_code == 200:
+                return tries
+            assert answer.status_code == 412, answer.text
+
+    words = [f"word{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        tries = sum(pool.map(write, words))
+    final = served.client("api").get(f"/api/learnings/{id}").json()
+    assert set(words) <= set(final["action"].split())
+    assert final["version"] == 1 + len(words)
+    assert tries > len(words), "nobody was ever slower: the test did not put them against each other"
+
+
 def test_threads_share_one_memory_without_losing_a_write(served: Served, memory: Memory) -> None:
     def work(number: int) -> list[int]:
         client = served.client("api")

@@ -29,7 +29,7 @@ _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token
 
 
 class Denied(Exception):
-    """The caller is not let in; `status` is 401, 403 or 429."""
+    """A request that is turned away before any work: no token, not allowed, too often, nothing there."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
         super().__init__(detail)

@@ -178,9 +178,10 @@ class Memory:
         return status(self.context, self.project)
 
     def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+        """Do everything that is due; what waits in the spool comes first."""
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
