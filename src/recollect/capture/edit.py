@@ -43,6 +43,8 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
+        if ctx.actor.trust != "human":
+            raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
     if given.get("status", "active") not in ("active", "archived"):
@@ -174,7 +176,9 @@ def adopt(ctx: Context, id: str) -> Learning:
 def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = _last_undoable(tx)
+        change = last_undoable(tx)
+        if not change:
+            raise Refused("there is nothing to undo")
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -241,6 +245,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
+    if before.pinned and ctx.actor.trust != "human":
+        raise Refused(f"{before.id} is pinned: only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
@@ -257,15 +263,15 @@ def _save(
     )
 
 
-def _last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not itself undone."""
+def last_undoable(tx: Tx) -> list[Event]:
+    """The newest change to learnings that was not itself undone; nothing when there is none."""
     undone: set[str] = set()
     for event in events.newest(tx, prefix="learning."):
         if event.what == "learning.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
-    raise Refused("there is nothing to undo")
+    return []
 
 
 def _shown(value: Any) -> Any:
