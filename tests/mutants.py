@@ -331,8 +331,8 @@ MUTANTS = (
     Mutant(
         name="server: failures are not counted",
         file="api/access.py",
-        old="            self.failures.wait(address)\n",
-        new="",
+        old='            if waits := self.failures.wait(f"token {address}"):',
+        new="            if waits := 0:",
         tests=(f"{ACCESS}::test_whoever_tries_tokens_has_to_wait",),
     ),
     Mutant(
