@@ -325,7 +325,16 @@ def test_whoever_tries_tokens_has_to_wait(served: Served) -> None:
     seen = [stranger.get("/api/status").status_code for _ in range(7)]
     assert seen == [401] * 5 + [429] * 2
     assert int(stranger.get("/api/status").headers["retry-after"]) >= 1
+    assert served.client("api").get("/api/status").status_code == 200, "others at this address are not locked out"
+
+
+@before_the_store
+@pytest.mark.parametrize("settings", [{"FAILURES_PER_MINUTE": "5"}])
+def test_whoever_tries_codes_has_to_wait(served: Served) -> None:
+    stranger = served.client(None)
+    assert [stranger.post("/sign-in", data={"code": "x"}).status_code for _ in range(6)] == [403] * 5 + [429]
     assert stranger.post("/sign-in", data={"code": served.codes[-1]}).status_code == 429
+    assert served.client("api").get("/api/status").status_code == 200
 
 
 @pytest.mark.parametrize("settings", [{"REQUESTS_PER_MINUTE": "5"}])

@@ -181,13 +181,14 @@ class Memory:
         return status(self.context, self.project)
 
     def cycle(self, *, dry_run: bool = False) -> CycleReport:
-        """Do everything that is due, or only say what that is."""
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
         if dry_run:
             from recollect.tend.plan import plan
 
             return plan(self.context)
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
