@@ -226,6 +226,19 @@ def test_the_folder_of_another_tool_works_in_place(memory: Memory) -> None:
     assert changed(memory) == {}
 
 
+def test_a_copy_that_was_kept_is_found_shown_and_owned(memory: Memory) -> None:
+    put_log(memory, "2026-03-01", "## auth [project]\n- outcome: shipped\n")
+    theirs = "---\ntype: daily\n---\n\n## Topics\n- a zeppelin was seen\n"
+    memory.context.vault.replace("daily/2026-03-01.md", theirs)
+    memory.cycle()
+    assert memory.recall("zeppelin").entries[0].id == "daily/2026-03-01.before"
+    assert memory.journal.node("daily/2026-03-01.before") == theirs
+    assert memory.data.verify() == ()
+    memory.data.purge(text="zeppelin")
+    assert memory.recall("zeppelin").entries == ()
+    assert "zeppelin" not in memory.journal.node("daily/2026-03-01.before")
+
+
 @pytest.mark.parametrize("id", ["daily/2026-01-26", "weekly/2026-W05", "monthly/2026-01"])
 def test_what_only_another_tools_node_says_is_found_and_what_refers_to_it_leads_there(memory: Memory, id: str) -> None:
     level = id.partition("/")[0]

@@ -115,7 +115,7 @@ def entry(ctx: Context, id: str) -> Entry:
 
 
 def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:
-    """Entry 0 of a day whose log we never had: the node of another tool that is all there is of the period it begins."""
+    """Entry 0 of a day whose log we never had: what another tool's node says of the period that day begins."""
     for period in (calendar.day(day), calendar.week(day), calendar.month(day)):
         text = ctx.vault.read(path_of(period.id)) if period.first == day else None
         if text is not None and (node := nodes.parse(period.id, text)).generator == nodes.FOREIGN:

@@ -21,7 +21,7 @@ from recollect.store.lookup import Query, understand
 from recollect.store.passages import Stored
 from recollect.text.snippet import snippet
 
-NODE, LOG = "node", "log"
+NODE, LOG, KEPT = "node", "log", "kept"
 BEAM = 3
 """Nodes followed at each level."""
 
@@ -78,7 +78,7 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
         found = {hit.passage.id: _recalled(hit, query, _way(hit.passage)) for hit in led}
         for hit in _last_words(tx, months, weeks, days):
             found[hit.passage.id] = _recalled(hit, query, _above(hit.passage.id))
-        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG,)):
+        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG, KEPT)):
             passage = passages.by_id(tx, other.id)
             if passage and other.id not in found:
                 found[other.id] = _recalled(Hit(passage=passage, score=other.score), query, ())
