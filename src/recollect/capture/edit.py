@@ -47,8 +47,19 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
-    def change(_: Tx, learning: Learning) -> Learning:
+    if given.get("status", "active") not in ("active", "archived"):
+        raise BadInput(f"status can be set to active or archived, not {given['status']!r}")
+    if not isinstance(given.get("pinned", False), bool):
+        raise BadInput("pinned must be true or false")
+
+    def change(tx: Tx, learning: Learning) -> Learning:
         after = replace(learning, **given)
+        if after.status == "archived" and learning.status == "superseded":
+            raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
+        if after.status == "active":
+            after = replace(after, superseded_by=None)
+        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
+            after = _aging_again(tx, ctx, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
@@ -69,7 +80,7 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
     return _changed(ctx, id, "learning.tagged", change)
 
 
-def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
+def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Put away: not found or injected any more, never deleted."""
 
     def change(_: Tx, learning: Learning) -> Learning:
@@ -77,7 +88,7 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         return replace(learning, status="archived")
 
-    return _changed(ctx, id, "learning.archived", change, reason=reason)
+    return _changed(ctx, id, "learning.archived", change, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:
@@ -165,7 +176,9 @@ def adopt(ctx: Context, id: str) -> Learning:
 def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = _last_undoable(tx)
+        change = last_undoable(tx)
+        if not change:
+            raise Refused("there is nothing to undo")
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -250,15 +263,15 @@ def _save(
     )
 
 
-def _last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not itself undone."""
+def last_undoable(tx: Tx) -> list[Event]:
+    """The newest change to learnings that was not itself undone; nothing when there is none."""
     undone: set[str] = set()
     for event in events.newest(tx, prefix="learning."):
         if event.what == "learning.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
-    raise Refused("there is nothing to undo")
+    return []
 
 
 def _shown(value: Any) -> Any:

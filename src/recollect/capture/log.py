@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from recollect.core.calendar import parse_day
@@ -77,6 +77,22 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     return _acknowledged(ctx, day, change, topic, redacted)
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogDay:
+    """A day with a log, and how many entries were in it when it was last read."""
+
+    day: date
+    entries: int
+
+
+def listed(ctx: Context) -> list[LogDay]:
+    """The days with a log, newest first."""
+    there = days(ctx.vault.stamps())
+    with ctx.db.read(ctx.space) as tx:
+        known = journal.entry_counts(tx)
+    return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
+
+
 def show(ctx: Context, day: date) -> str:
     """A day's log as it stands."""
     text = ctx.vault.read(log_path(day))
@@ -97,6 +113,14 @@ def entry(ctx: Context, id: str) -> Entry:
 
 def day_of_entry(id: str) -> date:
     return parse_day(id.removeprefix(f"{KIND}/").partition("#")[0])
+
+
+def day_named(ctx: Context, name: str) -> date:
+    """`2026-03-01`, `today` or `yesterday`, in the project's time zone."""
+    back = {"today": 0, "yesterday": 1}.get(name.strip().lower())
+    if back is None:
+        return parse_day(name)
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone)) - timedelta(days=back)
 
 
 def days(stamps: Iterable[str]) -> list[date]:

@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import check_store, open_context
+from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -32,14 +32,17 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_files import FileExplanation
     from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
@@ -113,13 +116,17 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        embed_at_once(self.context)
+        return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        return observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
 
     def search(self, query: str, **options: Any) -> list[LearningHit]:
         """Learnings for any text, best first; options are those of SearchOptions."""
@@ -159,7 +166,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -171,8 +178,12 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is."""
+        if dry_run:
+            from recollect.tend.plan import plan
+
+            return plan(self.context)
         from recollect.tend.cycle import cycle
 
         return cycle(self.context)
@@ -232,6 +243,18 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

@@ -27,9 +27,9 @@ EVERY = ""  # the term that every passage holds: its count is the number of pass
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
 _NAMES = _COLUMNS.split(", ")
-_INSERT = """
-INSERT INTO passages (space, id, kind, title, text, keywords, who, at, trust, thread, position, hash, terms)
-VALUES (:space, :id, :kind, :title, :text, :keywords, :who, :at, :trust, :thread, :position, :hash, :terms)
+_WRITTEN = (*_NAMES[1:], "hash")
+_INSERT = f"""
+INSERT INTO passages (space, {", ".join(_WRITTEN)}) VALUES (:space, {", ".join(f":{name}" for name in _WRITTEN)})
 RETURNING doc"""
 
 
@@ -61,12 +61,17 @@ class Terms:
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
-    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`."""
+    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`.
+
+    What did not change keeps its number, and with it its vectors, even then.
+    """
     lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
+    if old and old[1] == digest_of(passage, lines):
+        if anew:
+            _renew(tx, passage, lines, old[0], old[2])
+        return
     if old:
-        if old[1] == digest_of(passage, lines) and not anew:
-            return
         _forget(tx, old[0], old[2])
     _add(tx, [(passage, lines)])
 
@@ -173,6 +178,23 @@ def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
         tx.index(doc, distinct)
         counts.update(distinct)
     counts[EVERY] += len(made)
+
+
+def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
+    """Write a passage again under its number."""
+    values = _values(passage, lines)
+    tx.unindex(doc)
+    tx.run(
+        f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
+        "WHERE space = :space AND doc = :doc",
+        doc=doc,
+        **values,
+    )
+    distinct = set(values["terms"].split())
+    tx.index(doc, distinct)
+    counts = tx.before_commit(_write_counts)
+    counts.update(distinct)
+    counts.subtract(set(old_stream.split()))
 
 
 def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
