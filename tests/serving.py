@@ -30,7 +30,7 @@ class Served:
 
     def client(self, token: str | None = "api", **options: Any) -> httpx.Client:
         """A client with one of the tokens: api, person, import, reader; None for none. Closed with the server."""
-        headers = {"authorization": f"Bearer {self.secrets[token]}"} if token else {}
+        headers = options.pop("headers", {}) | ({"authorization": f"Bearer {self.secrets[token]}"} if token else {})
         self.clients.append(httpx.Client(base_url=self.url, headers=headers, timeout=30, **options))
         return self.clients[-1]
 
@@ -48,7 +48,9 @@ def serving(memory: Memory, **options: Any) -> Iterator[Served]:
     app = make_app(memory, person="ada", announce=codes.append, **options)
     secrets = {channel: memory.tokens.new(channel, channel=channel)[1] for channel in ("api", "person", "import")}
     secrets["reader"] = memory.tokens.new("reader", read_only=True)[1]
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `serve` does
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

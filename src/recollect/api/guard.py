@@ -25,8 +25,7 @@ from recollect.api.problems import problem
 from recollect.core.token import SECRET_PREFIX
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-JSON_PATHS = ("/api/", "/cstp")
-BODY_SECONDS = 20.0
+JSON_PATHS = ("/api/", "/cstp", "/mcp")
 SECRET_NAMES = frozenset({"token", "access_token", "api_key", "apikey", "authorization"})
 
 HEADERS = {
@@ -92,7 +91,7 @@ def type_fault(method: str, path: str, content_type: str, length: int) -> Fault 
 class Guard:
     """Checks each request by the rules above, reads its body, and puts the headers on its answer."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], max_body: int, body_seconds: float = BODY_SECONDS):
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], max_body: int, body_seconds: float):
         self._app = app
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
         self._max_body = max_body
@@ -103,8 +102,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def answer(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 given = {name for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
@@ -128,7 +131,13 @@ class Guard:
             refusal = problem(fault.status, fault.detail, headers={"connection": "close"})
             await refusal(scope, receive, answer)
             return
-        await self._app(scope, _replayed(body, receive), answer)
+        try:
+            await self._app(scope, _replayed(body, receive), answer)
+        except Exception as error:
+            if not begun:
+                said = f"internal error: {type(error).__name__}; the server's own output says more"
+                await problem(500, said)(scope, receive, answer)
+            raise
 
     def _fault(self, scope: Scope) -> Fault | None:
         hosts = _all(scope, b"host")

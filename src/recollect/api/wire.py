@@ -7,7 +7,7 @@ has is refused. Names may be written in camelCase too. Knows neither routes nor 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
@@ -50,10 +50,16 @@ def decoded(body: bytes, kind: type[Any]) -> Any:
     if unknown:
         said = ", ".join(sorted(unknown))[:200]
         raise BadInput(f"unknown: {said}. Fields are {', '.join(kind.__annotations__)}")
+    # msgspec leaves what is not given to the class; our rooms look at the instance.
+    given = {field.name: _default(field) for field in fields(kind) if _default(field) is not MISSING}
     try:
-        return msgspec.convert(named, kind)
+        return msgspec.convert({**given, **named}, kind)
     except (msgspec.ValidationError, RecursionError) as problem:
         raise BadInput(str(problem)) from None
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def gives(kind: Any, *, listed: str = "") -> Callable[[F], F]:
@@ -82,7 +88,7 @@ def versioned(record: Any, *, status: int = 200, headers: Mapping[str, str] | No
     return answer(record, status=status, headers={"etag": f'"{record.version}"', **(headers or {})})
 
 
-def _expected(
+async def _expected(
     if_match: Annotated[
         str | None, Header(description="The ETag you read; a change in between is refused with 412.")
     ] = None,
@@ -106,7 +112,7 @@ class Window:
     offset: int
 
 
-def _window(
+async def _window(
     limit: Annotated[int, Query(ge=1, le=MOST, description="How many.")] = 50,
     offset: Annotated[int, Query(ge=0, lt=2**31, description="How many to skip.")] = 0,
 ) -> Window:

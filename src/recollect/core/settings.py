@@ -94,6 +94,8 @@ class ConsolidateSettings:
 @record
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, or `off` for words alone
+    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
+    distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
     model: str = ""  # folder of another ONNX model with its tokenizer.json; empty for MiniLM
 
 
@@ -120,7 +122,9 @@ class ServeSettings:
     port: int = 7447  # the port of `recollect serve`
     threads: int = 8  # requests that are worked on at once
     max_body: int = 4_000_000  # bytes one request may bring
+    body_seconds: int = 20  # in which a request's body must have arrived
     requests_per_minute: int = 6000  # what one token may ask; above it, it is told to wait
+    failures_per_minute: int = 30  # wrong tokens and codes that one address may try
     session_hours: int = 12  # how long a browser stays signed in
     cycle_hours: int = 24  # hours between two cycles of a running server
 
@@ -151,6 +155,8 @@ class Settings:
             raise BadInput("confidence.decay_clock must be calendar or active")
         if self.embed.use not in ("auto", "off"):
             raise BadInput("embed.use must be auto or off")
+        if self.embed.distil not in ("on", "off"):
+            raise BadInput("embed.distil must be on or off")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -181,8 +187,12 @@ _COUNTS = {
     "findings": ("first_files", "new_files"),
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
+    "embed": ("per_cycle",),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
-    "serve": ("port", "threads", "max_body", "requests_per_minute", "session_hours", "cycle_hours"),
+    "serve": (
+        *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),
+        *("session_hours", "cycle_hours"),
+    ),
 }
 
 
