@@ -43,6 +43,8 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
+        if ctx.actor.trust != "human":
+            raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
     if given.get("status", "active") not in ("active", "archived"):
@@ -241,6 +243,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
+    if before.pinned and ctx.actor.trust != "human":
+        raise Refused(f"{before.id} is pinned: only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())

@@ -11,7 +11,6 @@ from recollect.core.actor import lowest
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
-from recollect.core.ids import check_id
 from recollect.core.learning import COIA, PatternType
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, DiscoveryType
@@ -22,7 +21,7 @@ from recollect.store.files import content_hash
 from recollect.text.coia import Coia, extract, read_discoveries
 from recollect.text.frame import strip
 from recollect.text.insight import WEIGHED, Refusal, refused
-from recollect.text.kept import kept
+from recollect.text.kept import kept, kept_id
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
@@ -48,8 +47,8 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     """Read `DISCOVERY[type]: text` lines. Reading the same output twice changes nothing."""
     # The text is an agent's, whoever carries it here.
     ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
-    task = check_id(task, "task")
-    outcome = check_id(outcome, "outcome") if outcome is not None else None
+    task = kept_id(task, "task")
+    outcome = kept_id(outcome, "outcome") if outcome is not None else None
     title = kept(title)
     found = read_discoveries(strip(output))
     discoveries: list[Discovery] = []

@@ -19,11 +19,17 @@ from recollect.text.counting import counted, named
 @click.command()
 @click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
 @common
-def init(space: str | None, timezone: str | None, merge_driver: bool, project: str | None, as_json: bool) -> None:
+def init(
+    space: str | None, timezone: str | None, nested: bool, merge_driver: bool, project: str | None, as_json: bool
+) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
     root = Path(project or ".").resolve()
+    above = projects.enclosing(root)
+    if above is not None and not nested:
+        raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver
