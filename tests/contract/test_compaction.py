@@ -424,3 +424,17 @@ def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: 
     clock.advance(days=1)
     memory.cycle()
     assert found.tentative[1:] == memory.status().tentative
+
+
+def test_a_dry_cycle_names_every_step_and_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    memory.learn(title="A", context="b", observation="c", implication="d", action="e")
+    clock.advance(days=40)
+    told = dict(memory.cycle(dry_run=True).steps)
+    assert told["tree"] == "would make 4 nodes"
+    assert told["decay"] == "would take confidence from 1 learning"
+    assert memory.cycle(dry_run=True).steps == tuple(told.items())
+    assert files_of(memory) == {}
+    done = dict(memory.cycle().steps)
+    assert list(done) == list(told)
+    assert (done["tree"], done["decay"]) == ("4 nodes made", "1 learning lost confidence")

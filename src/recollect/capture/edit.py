@@ -176,7 +176,9 @@ def adopt(ctx: Context, id: str) -> Learning:
 def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = _last_undoable(tx)
+        change = last_undoable(tx)
+        if not change:
+            raise Refused("there is nothing to undo")
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -261,15 +263,15 @@ def _save(
     )
 
 
-def _last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not itself undone."""
+def last_undoable(tx: Tx) -> list[Event]:
+    """The newest change to learnings that was not itself undone; nothing when there is none."""
     undone: set[str] = set()
     for event in events.newest(tx, prefix="learning."):
         if event.what == "learning.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
-    raise Refused("there is nothing to undo")
+    return []
 
 
 def _shown(value: Any) -> Any:

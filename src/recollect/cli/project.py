@@ -72,11 +72,12 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 
 
 @click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
 @common
-def cycle(project: str | None, as_json: bool) -> None:
+def cycle(dry_run: bool, project: str | None, as_json: bool) -> None:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
     with open_memory(project) as memory:
-        report = memory.cycle()
+        report = memory.cycle(dry_run=dry_run)
     text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     emit(report, text, as_json=as_json)
 

@@ -155,7 +155,7 @@ def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = Fal
     """Decisions without an outcome, those that are due first. One without a date is due after a week."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
-        waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False)))
+        waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False, status="active")))
     queue = [
         Waiting(
             decision=decision,

@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from recollect.capture.undo import undo
 from recollect.core.actor import Actor, Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Context
+from recollect.core.decision import Decision
 from recollect.core.ids import random_id
+from recollect.core.learning import Learning
 from recollect.memory.opening import open_context
 from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
@@ -58,6 +61,10 @@ class Data:
     def backups(self) -> list[Kept]:
         """The project's own backups, newest first, each checked."""
         return backups.kept(self._project.database)
+
+    def undo(self) -> list[Learning] | list[Decision]:
+        """Take back the last change to learnings or decisions."""
+        return undo(self._context)
 
     def verify(self, *, progress: Callable[[str], object] | None = None) -> tuple[Finding, ...]:
         return verify(self._context, progress=progress)

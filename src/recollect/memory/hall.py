@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_files import FileExplanation
     from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
@@ -165,7 +166,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -177,8 +178,12 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is."""
+        if dry_run:
+            from recollect.tend.plan import plan
+
+            return plan(self.context)
         from recollect.tend.cycle import cycle
 
         return cycle(self.context)
