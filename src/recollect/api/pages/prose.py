@@ -18,8 +18,13 @@ TAGS = {
 
 
 def prose(text: str) -> Markup:
+    parser = _parser()
+    parsed = parser.parse(text)
+    for token in parsed:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"  # the page's own heading stays the only one of its rank
     made = nh3.clean(
-        _parser().render(text),
+        parser.renderer.render(parsed, parser.options, {}),
         tags=TAGS,
         attributes={"a": {"href"}},
         url_schemes={"http", "https"},
