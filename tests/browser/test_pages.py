@@ -182,7 +182,7 @@ def test_a_status_update_is_no_decision_unless_one_insists(site: Site) -> None:
     site.page.locator("form.editor").get_by_label("Category").fill("process")
     site.press("Decide")
     assert site.page.get_by_role("alert").is_visible()
-    assert site.page.get_by_label("Decision", exact=True).input_value() == "Finished the migration and all tests pass"
+    assert site.page.input_value("[name=decision]") == "Finished the migration and all tests pass"
     site.page.get_by_label("It is a decision all the same").check()
     site.press("Decide")
     assert "Finished the migration" in site.says()
