@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from keyword import iskeyword
 
@@ -51,6 +52,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cycle": ("project", "Do everything that is due."),
     "pause": ("setup", "Keep the hooks silent for a while."),
     "uninstall": ("setup", "Take our hooks out of every host's files."),
+    "models": ("models", "Which models are configured, and whether they answer."),
+    "pending": ("models", "Questions that wait for an agent's answer."),
+    "apply": ("models", "Take in an agent's answers."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
     "import": ("data", "Take in an export."),
@@ -60,9 +64,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("care", "Hold everything derived against what it is derived from."),
     "doctor": ("care", "Look for what is wrong and say what to do."),
     "rebuild": ("care", "Make everything derived again."),
+    "embed": ("care", "Make the vectors that wait, for search by meaning."),
     "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
     "migrate": ("migrate", "Move this project's memory to another store."),
     "vault": ("vault", "Mirror a team's vault to files and back."),
+    "serve": ("serve", "Serve the memory to programs and its page to you."),
+    "token": ("token", "Who may speak to the server."),
     "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
 }
 
@@ -89,8 +96,11 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recollect-memory", prog_name="recollect")
-def recollect() -> None:
+@click.option("--offline", is_flag=True, help="Call no model, whatever is configured.")
+def recollect(offline: bool) -> None:
     """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+    if offline:
+        os.environ["RECOLLECT_OFFLINE"] = "1"
 
 
 def run(arguments: list[str]) -> int:

@@ -11,8 +11,9 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.cli.progress import counting
 from recollect.core.actor import Trust
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Refused
 from recollect.tend.purge import Plan, Purged
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -49,9 +50,9 @@ def import_(file: Path, trust: Trust, project: str | None, as_json: bool) -> int
                 done = memory.data.take_in(stream, name=file.name, trust=trust, progress=progress)
     lines = [f"added {count} {kind}" for kind, count in done.added.items()] or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
-    lines += [f"{_some(done.left, 'record')} of history left where it happened"] if done.left else []
+    lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []
     lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]
-    lines += [f"and {_some(done.unreported, 'more line')} with problems"] if done.unreported else []
+    lines += [f"and {counted(done.unreported, 'more line')} with problems"] if done.unreported else []
     emit(done, "\n".join(lines), as_json=as_json)
     return 0 if done.whole else 1
 
@@ -66,8 +67,10 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
     """Remove the thing ID and what quotes it, or a text wherever it stands. Nothing brings it back."""
     if (id is None) == (text is None):
         raise BadInput("say either the id of a thing or --text")
+    if not (dry_run or yes or sys.stdin.isatty()):
+        raise Refused("there is no terminal to ask on, and nothing brings it back; look with --dry-run, then say --yes")
     with open_memory(project) as memory:
-        if dry_run or (sys.stdin.isatty() and not yes):
+        if dry_run or not yes:
             plan = memory.data.plan_purge(id=id, text=text)
             if dry_run:
                 emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)
@@ -81,20 +84,16 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
 
 def _planned(plan: Plan) -> list[str]:
     lines = [f"would remove {id}" for id in plan.things]
-    lines += [f"would mark the text in {_some(count, 'row')} of {table}" for table, count in plan.rows.items()]
+    lines += [f"would mark the text in {counted(count, 'row')} of {table}" for table, count in plan.rows.items()]
     lines += [f"would mark the text in {path}" for path in plan.files]
-    return lines + ([f"would replace {_some(plan.backups, 'own backup')} by a fresh one"] if plan.backups else [])
+    return lines + ([f"would replace {counted(plan.backups, 'own backup')} by a fresh one"] if plan.backups else [])
 
 
 def _done(done: Purged) -> list[str]:
     lines = [f"removed {id}" for id in done.things]
-    lines += [f"marked {_some(count, 'row')} of {table}" for table, count in done.rows.items()]
+    lines += [f"marked {counted(count, 'row')} of {table}" for table, count in done.rows.items()]
     lines += [f"marked {path}" for path in done.files]
     if done.fresh_backup:
         lines.append(f"own backups: {done.backups_replaced} replaced by {done.fresh_backup}")
     lines += [f"STILL FOUND in {path}; run the purge again when no other process reads it" for path in done.found]
     return [*lines, *(f"out of reach: {what}" for what in done.out_of_reach)]
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import check_store, open_context
+from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -32,15 +32,19 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
+    from recollect.memory.requests import Requests
     from recollect.memory.sessions import Sessions
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_files import FileExplanation
     from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
@@ -79,6 +83,7 @@ class Memory:
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
+            environ=environ,
         )
         memory = cls(context, project)
         if replay:
@@ -114,18 +119,22 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        embed_at_once(self.context)
+        return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        return observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
 
     def search(self, query: str, **options: Any) -> list[LearningHit]:
         """Learnings for any text, best first; options are those of SearchOptions."""
@@ -163,7 +172,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -175,10 +184,15 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        if dry_run:
+            from recollect.tend.plan import plan
+
+            return plan(self.context)
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
@@ -220,6 +234,12 @@ class Memory:
         return Inbox(self.context)
 
     @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
+
+    @cached_property
     def data(self) -> Data:
         from recollect.memory.data import Data
 
@@ -236,6 +256,18 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     @cached_property
     def sessions(self) -> Sessions:

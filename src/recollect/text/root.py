@@ -7,7 +7,7 @@ ones, user and feedback items last. Knows nothing about files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -20,6 +20,7 @@ from recollect.text.tokens import tokens
 
 SETTLED_DAYS = 90
 """A project topic nobody mentions for this long counts as completed."""
+ACTIVE_DAYS = 7
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
 SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")
@@ -30,25 +31,33 @@ _LINE_CHARS = 240
 _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
 
+Wording = Callable[[Sequence[str]], tuple[list[str], str]]
+"""Lines in, lines that say no more and the name of what worded them out."""
 Themes = tuple[str, tuple[tuple[str, int], ...]]
 """A month and how often each of its topics was mentioned."""
 
 
 def build(
-    past: Past, latest: Sequence[Capsule], recent: Sequence[Point], today: date, cap: int, sources: str = ""
+    past: Past,
+    latest: Sequence[Capsule],
+    recent: Sequence[Point],
+    today: date,
+    cap: int,
+    sources: str = "",
+    word: Wording | None = None,
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file."""
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = _within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
-    patterns = _within(_patterns(latest), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
+    active = [*_absence(recent, today), *_within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
+    patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
         "status": "tentative",
         "last-updated": today,
         "months": f"{months[0][0]}~{months[-1][0]}" if months else "",
         "sha256": sources,
-        "generator": GENERATOR,
+        "generator": generator,
         "schema": 1,
     }
 
@@ -77,6 +86,19 @@ def build(
     return page(history, [*lines, link]), _overflow(over, past.rest)
 
 
+def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
+    """The patterns as the months have them."""
+    return list(lines), GENERATOR
+
+
+def _absence(recent: Sequence[Point], today: date) -> list[str]:
+    """After a long silence the section shows where things stood, and says that it is not recent."""
+    last = max((point.last_day for point in recent), default="")
+    if not last or (today - date.fromisoformat(last)).days < ACTIVE_DAYS:
+        return []
+    return [f"- nothing was logged after {last}; this is where things stood then"]
+
+
 def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
     """Per topic what is open, else what was decided, else what it is about; of what is done, the result, at the end."""
     done = {mention.topic.casefold() for mention in mentions if mention.done}
@@ -96,10 +118,11 @@ def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
     return lines
 
 
-def _patterns(latest: Sequence[Capsule]) -> list[str]:
-    """Lessons of this month and the last, those with most support first."""
+def patterns_of(latest: Sequence[Capsule], cap: int) -> list[str]:
+    """Lessons of this month and the last, those with most support first, as far as there is room."""
     found = {point.text.casefold(): point for one in latest for point in one.lessons}
-    return [_line(point) for point in sorted(found.values(), key=lambda point: (-len(point.refs), point.text))]
+    best = sorted(found.values(), key=lambda point: (-len(point.refs), point.text))
+    return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
 def _line(point: Point) -> str:
