@@ -76,8 +76,17 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     """The learnings for a task and the block that shows them; "nothing relevant" is an answer."""
     settings = ctx.settings.inject
     with ctx.db.read(ctx.space) as tx:
-        found = _named(tx, wanted.learnings) if wanted.learnings else _relevant(tx, ctx, wanted)
-    fitting = fit(found, wanted.budget or settings.budget)
+        if wanted.learnings:
+            found = _named(tx, wanted.learnings)
+        else:
+            query = understand(tx, f"{wanted.title} {wanted.description}")
+            found = relevant(tx, ctx, wanted, query, candidates(tx, query))
+    return shown(found, wanted.budget or settings.budget)
+
+
+def shown(found: list[Learning], budget: int) -> Chosen:
+    """As many learnings as fit, and the block that shows them."""
+    fitting = fit(found, budget)
     return Chosen(learnings=fitting, markdown=section(fitting))
 
 
@@ -114,26 +123,23 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
     return named
 
 
-def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, query: Query, docs: list[int]) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    query = understand(tx, f"{wanted.title} {wanted.description}")
-    docs = candidates(tx, query)
-
-    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
         found = find(tx, query, rules, limit=limit + len(wanted.known), docs=docs)
         fresh = [hit for hit in found if hit.learning.id not in wanted.known]
         return [hit.learning for hit in fresh if hit.relevance >= settings.relevance][:limit]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
-    proven = relevant(slots, least=bar)
+    proven = between(slots, least=bar)
     if explore_from >= bar or (slots == 1 and proven):
         return proven
-    between = relevant(LOOKED_AT, least=explore_from, below=bar)
-    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    waiting = between(LOOKED_AT, least=explore_from, below=bar)
+    on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]
