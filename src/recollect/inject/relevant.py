@@ -23,6 +23,7 @@ from recollect.text.kept import kept_id
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
+    from recollect.store.lookup import Query
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
