@@ -106,7 +106,7 @@ def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session
     if not asked and not said:
         return None  # nothing but our own words
     return NewEntry(
-        topic=topic or (asked or said).splitlines()[0],
+        topic=topic or (asked or said).splitlines()[0].rstrip(".!"),
         session=session,
         request=asked or None,
         outcome=said or None,
