@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # What the tests put faults in with, look at the page with and install the hosts with; the program itself needs none of it.
-TOOLS := git strace pgbouncer chromium npm
+TOOLS := git strace pgbouncer chromium npm curl
 
 .PHONY: setup tools demo check test bench torture mutants lock clean
 

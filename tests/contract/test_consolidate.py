@@ -722,3 +722,14 @@ def test_the_cycle_says_what_is_due_and_writes_no_document(project: Project) -> 
     steps = dict(project.memory().cycle().steps)
     assert "ripe: 3 entries; run: recollect consolidate" in steps["consolidation"]
     assert project.state() == before
+
+
+def test_why_a_staged_entry_names_its_file_and_where_it_went(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    id = "staged/wait-for-a-condition-in-flaky-tests"
+    assert memory.why(id).file == FILE  # type: ignore[union-attr]
+    memory.staging.consolidate()
+    gone = memory.why(id)
+    assert gone.title == "Wait for a condition in flaky tests"  # type: ignore[union-attr]
+    assert gone.facts == (("went to", "docs/testing.md#flaky-tests"),)  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
-from recollect.core.ids import check_id
+from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.learnings import find
@@ -18,10 +18,11 @@ from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.lookup import candidates, understand
 from recollect.text.frame import fit, section
+from recollect.text.kept import kept_id
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
-    from recollect.core.learning import Injection, Learning
+    from recollect.core.learning import Injection
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50
@@ -43,8 +44,8 @@ class NewInjection:
     budget: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "task", check_id(self.task, "task"))
-        object.__setattr__(self, "outcome", check_id(self.outcome, "outcome"))
+        object.__setattr__(self, "task", kept_id(self.task, "task"))
+        object.__setattr__(self, "outcome", kept_id(self.outcome, "outcome"))
         if not isinstance(self.title, str) or not isinstance(self.description, str):
             raise BadInput("title and description must be text")
         if not isinstance(self.learnings, tuple | list):
@@ -80,7 +81,7 @@ def remember(
     ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
 ) -> list[Injection]:
     """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
-    task, outcome = check_id(task, "task"), check_id(outcome, "outcome")
+    task, outcome = kept_id(task, "task"), kept_id(outcome, "outcome")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:

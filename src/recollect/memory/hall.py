@@ -32,14 +32,18 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
+    from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_files import FileExplanation
     from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
@@ -74,6 +78,7 @@ class Memory:
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
+            environ=environ,
         )
         memory = cls(context, project)
         memory._replay_spool()
@@ -163,7 +168,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -175,10 +180,15 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        if dry_run:
+            from recollect.tend.plan import plan
+
+            return plan(self.context)
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
@@ -220,6 +230,12 @@ class Memory:
         return Inbox(self.context)
 
     @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
+
+    @cached_property
     def data(self) -> Data:
         from recollect.memory.data import Data
 
@@ -236,6 +252,18 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from recollect.capture import log as logs
-from recollect.capture.log import Logged
+from recollect.capture.log import LogDay, Logged
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
@@ -27,6 +27,10 @@ class Journal:
         done = logs.add(self._context, new)
         embed_at_once(self._context)
         return done
+
+    def days(self) -> list[LogDay]:
+        """The days with a log, newest first."""
+        return logs.listed(self._context)
 
     def show(self, day: date | str) -> str:
         """A day's log; the day may be called `today` or `yesterday`."""

@@ -198,7 +198,8 @@ def fit(learnings: Sequence[Learning], budget: int) -> tuple[Learning, ...]:
 def task_instructions(*, outcome: str, task_title: str, description: str, section: str) -> str:
     """Whole instructions for one task: what it serves, what was learned before, what to do, how to report.
 
-    The task's own words are the caller's and stay as they are, except that names are kept to their line.
+    The task's own words are the caller's and stay as they are, except that names are kept to their line and a fence
+    that was left open is closed: what comes after it is not code.
     """
     parts = [f"# Current Task\n\n**Outcome**: {one_line(outcome) or 'not named'}"]
     if section:
@@ -206,7 +207,9 @@ def task_instructions(*, outcome: str, task_title: str, description: str, sectio
     title = one_line(task_title)
     parts.append(f"## Your Task: {title}" if title else "## Your Task")
     if description.strip():
-        parts.append(description.strip())
+        from recollect.text.markdown import close_fence
+
+        parts.append(close_fence(description.strip()))
     parts.append(_REPORTING)
     return "\n\n".join(parts) + "\n"
 

@@ -7,7 +7,16 @@ runs in one transaction, after a verified backup.
 
 from __future__ import annotations
 
-MIGRATIONS = ("m001_foundation", "m002_team", "m003_decisions", "m004_themes", "m005_journal", "m007_vectors")
+MIGRATIONS = (
+    "m001_foundation",
+    "m002_team",
+    "m003_decisions",
+    "m004_themes",
+    "m005_journal",
+    "m007_vectors",
+    "m009_access",
+    "m006_models",
+)
 VERSION = len(MIGRATIONS)
 
 
