@@ -119,10 +119,11 @@ def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Seque
 
 def _above(node: str) -> tuple[str, ...]:
     """The nodes that lead to a node."""
-    period = calendar.parse_period(node)
     way: list[str] = []
-    while (period := calendar.parent(period)) is not None:
-        way.insert(0, period.id)
+    above = calendar.parent(calendar.parse_period(node))
+    while above is not None:
+        way.insert(0, above.id)
+        above = calendar.parent(above)
     return ROOT, *way
 
 
