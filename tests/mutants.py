@@ -86,6 +86,22 @@ MUTANTS = (
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
     ),
     Mutant(
+        name="vectors of a passage that changed meanwhile",
+        file="store/vectors.py",
+        old="if current.get(one.doc) == one.hash]",
+        new="if one.doc in current]",
+        tests=("tests/contract/test_vectors.py::test_vectors_of_a_passage_that_changed_meanwhile_are_not_kept",),
+    ),
+    Mutant(
+        name="signs that outlive a purge",
+        file="store/soundness.py",
+        old="            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))\n",
+        new="            pass\n",
+        tests=(
+            "tests/faults/test_embedding_faults.py::TestEmbedded::test_a_purged_text_leaves_no_vector_and_no_signs",
+        ),
+    ),
+    Mutant(
         name="no lock",
         file="store/files.py",
         old="        fcntl.flock(handle, fcntl.LOCK_EX)\n",

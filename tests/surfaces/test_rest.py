@@ -167,7 +167,8 @@ def test_feedback_by_hand_takes_the_names_of_the_seed(api: httpx.Client) -> None
 def test_trust_comes_from_the_token(served: Served, memory: Memory) -> None:
     made = {}
     for name in ("api", "person", "import"):
-        own = dict.fromkeys(("title", "context", "observation", "implication", "action"), f"What {name} saw of {name}")
+        fields = ("title", "context", "observation", "implication", "action")
+        own = {field: f"What {name} saw of the {field} of {name}" for field in fields}
         made[name] = learned(served.client(name), **own)
     assert [one["trust"] for one in made.values()] == ["agent", "human", "external"]
     events = memory.why(made["import"]["id"]).events  # type: ignore[union-attr]

@@ -20,6 +20,7 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
+    pages,
     staging,
     themes,
     upkeep,
@@ -28,7 +29,6 @@ from recollect.api import (
 from recollect.api.access import ClosedRoute, Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
-from recollect.api.pages import entrance, overview
 from recollect.api.pages.rendering import bare
 from recollect.api.problems import problem, problem_of, status_of
 from recollect.api.session import Sessions, SignInNeeded, changing, visiting
@@ -38,7 +38,7 @@ from recollect.memory import Memory
 ROUTES: tuple[APIRouter, ...] = (
     *(health.routes, openapi.routes, jsonrpc.routes),
     *(learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes, upkeep.routes),
-    *(entrance.routes, overview.routes),
+    *pages.ROUTES,
 )
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 

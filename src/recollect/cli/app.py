@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from keyword import iskeyword
 
@@ -47,6 +48,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tree": ("tree", "The compaction tree: status, tokens, topics."),
     "compact": ("tree", "Bring the tree up to date."),
     "cycle": ("project", "Do everything that is due."),
+    "models": ("models", "Which models are configured, and whether they answer."),
+    "pending": ("models", "Questions that wait for an agent's answer."),
+    "apply": ("models", "Take in an agent's answers."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
     "import": ("data", "Take in an export."),
@@ -88,8 +92,11 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recollect-memory", prog_name="recollect")
-def recollect() -> None:
+@click.option("--offline", is_flag=True, help="Call no model, whatever is configured.")
+def recollect(offline: bool) -> None:
     """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+    if offline:
+        os.environ["RECOLLECT_OFFLINE"] = "1"
 
 
 def run(arguments: list[str]) -> int:

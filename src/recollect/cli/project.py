@@ -11,8 +11,9 @@ from recollect.cli.opening import actor_of, open_memory
 from recollect.cli.output import common, emit
 from recollect.core.errors import Refused
 from recollect.memory import Memory
+from recollect.models.jobs import KINDS
 from recollect.store import project as projects
-from recollect.tend.status import Status
+from recollect.tend.status import ModelsStatus, Status
 from recollect.text.counting import counted, named
 
 
@@ -59,12 +60,33 @@ def status(project: str | None, as_json: bool) -> None:
         + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
-        f"models      {found.models}",
+        f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)
+
+
+def _models(found: ModelsStatus) -> str:
+    """Who answers, and what that used today and since the beginning."""
+    by_name: dict[str, list[str]] = {}
+    for kind, name in found.configured.items():
+        by_name.setdefault(name, []).append(kind)
+    said = "; ".join(
+        name if len(kinds) == len(KINDS) else f"{name} for {', '.join(kinds)}" for name, kinds in by_name.items()
+    )
+    parts = [said or "offline"]
+    if found.all_time.calls or found.all_time.fallbacks:
+        today, ever = found.today, found.all_time
+        parts.append(
+            f"today {counted(today.calls, 'call')}, {today.tokens:,} of {found.daily_tokens:,} tokens, "
+            f"{counted(today.fallbacks, 'fall-back')}; ever {counted(ever.calls, 'call')}, {ever.tokens:,} tokens, "
+            f"{counted(ever.fallbacks, 'fall-back')}" + (f", cost {ever.cost:.4f}" if ever.cost else "")
+        )
+    if found.pending:
+        parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect pending)")
+    return "; ".join(parts)
 
 
 def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:

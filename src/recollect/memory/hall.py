@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
     from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
@@ -77,6 +78,7 @@ class Memory:
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
+            environ=environ,
         )
         memory = cls(context, project)
         memory._replay_spool()
@@ -226,6 +228,12 @@ class Memory:
         from recollect.memory.inbox import Inbox
 
         return Inbox(self.context)
+
+    @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
 
     @cached_property
     def data(self) -> Data:

@@ -56,6 +56,8 @@ TABLES: tuple[Table, ...] = (
     Table(name="escalations", key=("number",)),
     Table(name="tokens", key=("id",)),
     Table(name="answers", key=("kind", "version", "source_hash")),
+    Table(name="asks", key=("id",)),
+    Table(name="model_usage", key=("day", "kind", "generator")),
     Table(name="events", order=("seq",), made=("seq",)),
     Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms")),
 )
@@ -67,6 +69,7 @@ NOT_DUMPED = {
     "decision_wisdom": "made again when somebody asks",
     "requests": "answers kept for a day in case a request is repeated",
     "leases": "belong to running processes",
+    "ask_claims": "the same",
     "logs": "what the tree has read; the next cycle reads again",
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",

@@ -8,7 +8,7 @@ ones, user and feedback items last. Knows nothing about files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -34,25 +34,33 @@ _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
 _AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
 
+Wording = Callable[[Sequence[str]], tuple[list[str], str]]
+"""Lines in, lines that say no more and the name of what worded them out."""
 Themes = tuple[str, tuple[tuple[str, int], ...]]
 """A month and how often each of its topics was mentioned."""
 
 
 def build(
-    past: Past, latest: Sequence[Capsule], recent: Sequence[Point], today: date, cap: int, sources: str = ""
+    past: Past,
+    latest: Sequence[Capsule],
+    recent: Sequence[Point],
+    today: date,
+    cap: int,
+    sources: str = "",
+    word: Wording | None = None,
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file."""
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
     active = [*_absence(recent, today), *_within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
-    patterns = _within(_patterns(latest), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
+    patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
         "status": "tentative",
         "last-updated": today,
         "months": f"{months[0][0]}~{months[-1][0]}" if months else "",
         "sha256": sources,
-        "generator": GENERATOR,
+        "generator": generator,
         "schema": 1,
     }
 
@@ -79,6 +87,11 @@ def build(
     lines = [line for place, line in enumerate(index) if place in shown]
     over = [dated_line(mention) for place, mention in enumerate(mentions) if place not in shown]
     return page(history, [*lines, link]), _overflow(over, past.rest)
+
+
+def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
+    """The patterns as the months have them."""
+    return list(lines), GENERATOR
 
 
 def with_ages(text: str, today: date) -> str:
@@ -117,10 +130,11 @@ def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
     return lines
 
 
-def _patterns(latest: Sequence[Capsule]) -> list[str]:
-    """Lessons of this month and the last, those with most support first."""
+def patterns_of(latest: Sequence[Capsule], cap: int) -> list[str]:
+    """Lessons of this month and the last, those with most support first, as far as there is room."""
     found = {point.text.casefold(): point for one in latest for point in one.lessons}
-    return [_line(point) for point in sorted(found.values(), key=lambda point: (-len(point.refs), point.text))]
+    best = sorted(found.values(), key=lambda point: (-len(point.refs), point.text))
+    return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
 def _line(point: Point) -> str:

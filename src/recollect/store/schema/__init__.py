@@ -15,6 +15,7 @@ MIGRATIONS = (
     "m005_journal",
     "m007_vectors",
     "m009_access",
+    "m006_models",
 )
 VERSION = len(MIGRATIONS)
 
