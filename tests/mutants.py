@@ -373,6 +373,15 @@ MUTANTS = (
         tests=(f"{REST}::test_a_key_belongs_to_one_request_and_one_token[sqlite]",),
     ),
     Mutant(
+        name="server: a list without its total",
+        file="api/wire.py",
+        old='"total": total, ',
+        new="",
+        tests=(
+            "tests/surfaces/test_openapi.py::test_every_answer_is_one_that_the_document_describes[sqlite-positive]",
+        ),
+    ),
+    Mutant(
         name="server: trust of a person for every token",
         file="core/token.py",
         old="trust=TRUST_OF[self.channel])",
