@@ -149,7 +149,7 @@ class _Run:
 
     def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
         entry = one.entry
-        chosen = judging.placed(self.ctx, entry, self.documents, self.alike)
+        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike)
         said = ask(self.ctx, judging.wording(entry))
         placed, words = chosen.value, said.value
         path = placed.path or documents.shared_path(self.ctx)
