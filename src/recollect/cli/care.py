@@ -1,4 +1,4 @@
-"""Commands that look after the store: backup, restore, verify, doctor, rebuild."""
+"""Commands that look after the store: backup, restore, verify, doctor, rebuild, embed."""
 
 from __future__ import annotations
 
@@ -80,9 +80,21 @@ def rebuild(project: str | None, as_json: bool) -> None:
     emit(
         done,
         f"made {done.nodes} nodes and {done.passages} passages again, removed {done.orphans} that nothing owns, "
-        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters",
+        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters"
+        + (f", dropped the vectors of {done.vectors_dropped} passages" if done.vectors_dropped else ""),
         as_json=as_json,
     )
+
+
+@click.command()
+@common
+def embed(project: str | None, as_json: bool) -> int:
+    """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
+    with open_memory(project) as memory, counting("passages") as progress:
+        done = memory.data.embed(progress=progress)
+    text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    emit(done, f"{text}; {done.note}" if done.note else text, as_json=as_json)
+    return 1 if done.why_not else 0
 
 
 def _told(findings: Sequence[Finding]) -> list[str]:

@@ -53,6 +53,7 @@ def status(project: str | None, as_json: bool) -> None:
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",
         f"embedder    {found.embedder}",
+        f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)

@@ -55,6 +55,25 @@ class Tx(Protocol):
         """The same for several terms at once: a server is asked once."""
         ...
 
+    @property
+    def keeps_vectors(self) -> bool:
+        """Whether this store can hold vectors; `store/vectors.py` is what calls the three below."""
+        ...
+
+    def put_vectors(self, model: int, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
+        """For each passage (number, kind, hash): its pieces' unit vectors."""
+        ...
+
+    def nearest(
+        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
+    ) -> list[tuple[int, int, float]]:
+        """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
+        ...
+
+    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        """All pieces of some passages as (passage, piece, unit vector), in order."""
+        ...
+
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
         ...
@@ -74,6 +93,10 @@ class Db(Protocol):
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
+        ...
+
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
         ...
 
     def close(self) -> None: ...
@@ -135,12 +158,21 @@ class Models(Protocol):
         """What turns texts into vectors; None means that everything works on words alone."""
         ...
 
+    def loaded_embedder(self) -> Embedder | None:
+        """The same, but only when it has been at work in this process already: loading it takes long."""
+        ...
+
 
 class Embedder(Protocol):
     """Texts to unit vectors (float32 arrays). `name` tells one model's vectors from another's."""
 
     @property
     def name(self) -> str: ...
+    @property
+    def loaded(self) -> bool:
+        """Whether the next text costs no loading."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
 

@@ -94,6 +94,7 @@ class ConsolidateSettings:
 @record
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, or `off` for words alone
+    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
     model: str = ""  # folder of another ONNX model with its tokenizer.json; empty for MiniLM
 
 
@@ -170,6 +171,7 @@ _COUNTS = {
     "findings": ("first_files", "new_files"),
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
+    "embed": ("per_cycle",),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
 }
 

@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import check_store, open_context
+from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -113,13 +113,17 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields))
+        embed_at_once(self.context)
+        return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        return observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
 
     def search(self, query: str, **options: Any) -> list[LearningHit]:
         """Learnings for any text, best first; options are those of SearchOptions."""

@@ -12,6 +12,7 @@ from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
 from recollect.distil.tree import Compacted, NodeView
 from recollect.distil.upkeep import Progress
+from recollect.memory.opening import embed_at_once
 from recollect.tend.rebuild import rebuild_tree
 from recollect.tend.reindex import reindex
 
@@ -24,7 +25,9 @@ class Journal:
         self._folder = folder
 
     def add(self, new: NewEntry) -> Logged:
-        return logs.add(self._context, new)
+        done = logs.add(self._context, new)
+        embed_at_once(self._context)
+        return done
 
     def show(self, day: date | str) -> str:
         return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)

@@ -32,6 +32,7 @@ _RANKED = (
     "p.doc, p.id, p.kind, p.title, p.at, p.trust, p.thread, p.position, p.terms, "
     "CASE WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) ELSE p.text END"
 )
+_WRITTEN = (*_NAMES[1:], "hash")
 
 
 @record
@@ -96,12 +97,17 @@ class Narrow:
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
-    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`."""
+    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`.
+
+    What did not change keeps its number, and with it its vectors, even then.
+    """
     lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
+    if old and old[1] == digest_of(passage, lines):
+        if anew:
+            _renew(tx, passage, lines, old[0], old[2])
+        return
     if old:
-        if old[1] == digest_of(passage, lines) and not anew:
-            return
         _forget(tx, old[0], old[2])
     _add(tx, passage, lines)
 
@@ -242,23 +248,44 @@ def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
 def _add(tx: Tx, passage: Passage, lines: list[str]) -> None:
     stream = stream_of(lines)
     doc = tx.value(
-        """
-        INSERT INTO passages (space, id, kind, title, text, keywords, who, at, trust, thread, position, hash, terms)
-        VALUES (:space, :id, :kind, :title, :text, :keywords, :who, :at, :trust, :thread, :position, :hash, :terms)
-        RETURNING doc""",
-        id=passage.id,
-        kind=passage.kind,
-        title=lines[0],
-        who=lines[1],
-        keywords=lines[2],
-        text="\n".join(lines[HEADER_LINES:]),
-        at=passage.at,
-        trust=passage.trust,
-        thread=passage.thread,
-        position=passage.position,
-        hash=digest_of(passage, lines),
-        terms=stream,
+        f"INSERT INTO passages (space, {', '.join(_WRITTEN)}) "
+        f"VALUES (:space, {', '.join(f':{name}' for name in _WRITTEN)}) RETURNING doc",
+        **_values(passage, lines, stream),
     )
+    _index(tx, doc, stream)
+
+
+def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
+    stream = stream_of(lines)
+    tx.unindex(doc)
+    _count(tx, dict.fromkeys(old_stream.split()), -1)
+    tx.run(
+        f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
+        "WHERE space = :space AND doc = :doc",
+        doc=doc,
+        **_values(passage, lines, stream),
+    )
+    _index(tx, doc, stream)
+
+
+def _values(passage: Passage, lines: list[str], stream: str) -> dict[str, str | int]:
+    return {
+        "id": passage.id,
+        "kind": passage.kind,
+        "title": lines[0],
+        "who": lines[1],
+        "keywords": lines[2],
+        "text": "\n".join(lines[HEADER_LINES:]),
+        "at": passage.at,
+        "trust": passage.trust,
+        "thread": passage.thread,
+        "position": passage.position,
+        "hash": digest_of(passage, lines),
+        "terms": stream,
+    }
+
+
+def _index(tx: Tx, doc: int, stream: str) -> None:
     distinct = dict.fromkeys(stream.split())
     tx.index(doc, distinct)
     _count(tx, distinct, 1)

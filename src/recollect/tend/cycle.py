@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
+from recollect.search.refresh import refresh
 from recollect.store import leases
 from recollect.tend.backups import daily
 
@@ -86,12 +87,26 @@ def _consolidation(ctx: Context) -> str:
     return f"due ({plan.reason}): {len(plan.batch)} entries are ripe; run: recollect consolidate"
 
 
+def _vectors(ctx: Context) -> str:
+    try:
+        done = refresh(ctx, most=ctx.settings.embed.per_cycle)
+    except Trouble as error:  # words alone find everything; the cycle goes on
+        return f"not made: {error}"
+    if done.why_not:
+        return f"nothing due: {done.why_not}"
+    parts = [f"made for {done.made} passage{'' if done.made == 1 else 's'}" if done.made else "nothing due"]
+    if done.waiting:
+        parts.append(f"{done.waiting} wait (recollect embed makes them now)")
+    return "; ".join(part for part in (*parts, done.note) if part)
+
+
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("vectors", _vectors),
     ("backup", daily),
 )
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

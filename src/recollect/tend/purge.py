@@ -245,6 +245,7 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
     purging.forget_answers(tx, changed.get("answers", []))
+    purging.forget_embeddings(tx)
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
     purging.drop_tags(tx, changed["learning_tags"])
     for (id,) in changed.get("discoveries", []):
