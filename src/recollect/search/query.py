@@ -7,6 +7,7 @@ the text, what is made of it is bounded. Knows nothing about passages beyond how
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
@@ -65,7 +66,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
     order = terms(text)[:256]
     pairs = {
         pair: (weights[pair[0]] + weights[pair[1]]) / 2
-        for pair in zip(order, order[1:], strict=False)
+        for pair in pairwise(order)
         if pair[0] in weights and pair[1] in weights
     }
     span = None

@@ -1,8 +1,8 @@
 """From a question to the best passages: a bounded number of candidates first, then one score for each.
 
 Candidates are the passages that hold the question's rarest words, those nearest to it in meaning, those that hold a
-quoted phrase, and what stands beside the best of them in their thread. However large the store, a few hundred are scored.
-Order is stable: equal scores are ordered by id. Knows nothing about who asks, nor how a hit is shown.
+quoted phrase, and what stands beside the best of them in their thread. However large the store, a few hundred are
+scored. Order is stable: equal scores are ordered by id. Knows nothing about who asks, nor how a hit is shown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from recollect.search.query import Question
     from recollect.search.words import Reading
 
-    Keep = Callable[[Sequence[str]], set[str]]
-    """Of the ids of learnings, those that may be shown."""
+    Keep = Callable[[Sequence[Ranked]], set[str]]
+    """Of some passages, the ids of those that may be shown."""
     Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
     """Signals of single passages that do not depend on the question, by number."""
 
@@ -37,7 +37,6 @@ FEW = 5_000  # passages up to which a filter is applied before candidates are lo
 NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours read
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
-LEARNING = "learning"
 EVERYTHING = Narrow()
 
 
@@ -65,13 +64,13 @@ def best(
     *,
     limit: int,
     wanted: Narrow = EVERYTHING,
-    keep: Keep = set,
+    keep: Keep | None = None,
     meaning: Meaning | None = None,
     span: Span | None = None,
     prior: Prior | None = None,
     weights: Weights = DEFAULT,
 ) -> list[Scored]:
-    """The `limit` best passages among those that are wanted and, for learnings, that `keep` lets through."""
+    """The `limit` best passages among those that are wanted and that `keep` lets through."""
     named = _by_id(tx, question, wanted)
     found = {one.doc: one for one in named}
     for one in _gathered(tx, question, max(POOL, limit), wanted, keep, meaning):
@@ -108,7 +107,7 @@ def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
 
 
 def _gathered(
-    tx: Tx, question: Question, pool: int, wanted: Narrow, keep: Keep, meaning: Meaning | None
+    tx: Tx, question: Question, pool: int, wanted: Narrow, keep: Keep | None, meaning: Meaning | None
 ) -> Iterable[Ranked]:
     among = None
     if wanted != EVERYTHING:
@@ -116,14 +115,14 @@ def _gathered(
         among = frozenset(some) if len(some) <= FEW else None
     docs = _with_phrases(tx, question, pool)
     if not meaning or meaning.beside_words:
-        most = pool if among is not None or wanted == EVERYTHING and keep is set else WALKED
+        most = pool if among is not None or (wanted == EVERYTHING and keep is None) else WALKED
         docs += candidates(tx, question.query, most=most, among=among)
     yield from _passing(tx, docs, pool, wanted, keep)
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
 
 
-def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep) -> list[Ranked]:
+def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
     """The first `pool` candidates that may be shown."""
     found: list[Ranked] = []
     for start in range(0, len(docs), pool):
@@ -133,11 +132,11 @@ def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep)
     return found
 
 
-def _kept(some: list[Ranked], keep: Keep) -> list[Ranked]:
-    if keep is set:
+def _kept(some: list[Ranked], keep: Keep | None) -> list[Ranked]:
+    if keep is None:
         return some
-    allowed = keep([one.id for one in some if one.kind == LEARNING])
-    return [one for one in some if one.kind != LEARNING or one.id in allowed]
+    allowed = keep(some)
+    return [one for one in some if one.id in allowed]
 
 
 def _with_phrases(tx: Tx, question: Question, pool: int) -> list[int]:
@@ -162,7 +161,7 @@ def _with_neighbours(
     readings: dict[int, Reading],
     closeness: dict[int, float],
     wanted: Narrow,
-    keep: Keep,
+    keep: Keep | None,
     weights: Weights,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""

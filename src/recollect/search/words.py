@@ -3,9 +3,9 @@
 BM25F with three turns, each measured in docs/experiments.md:
 
 - Length is held against an absolute typical length, so a store of long notes does not change the score of a short one.
-- The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn leaves
-  out ("Yes, in June!"), they do not double what it says. Long passages borrow nothing. What follows a question borrows
-  twice as much from it.
+- The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn
+  leaves out ("Yes, in June!"), they do not double what it says. Long passages borrow nothing. What follows a question
+  borrows twice as much from it.
 - The sum is divided by what a full match would have, so that scores of two questions can be compared.
 
 The same code ranks on both engines: an engine only says which passages hold a term (`store/lookup.py`).
@@ -13,6 +13,7 @@ The same code ranks on both engines: an engine only says which passages hold a t
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
@@ -107,7 +108,7 @@ def _saturated(frequency: float) -> float:
 
 def _side_by_side(tokens: list[str], pairs: Mapping[tuple[str, str], float], norm: float) -> float:
     counts: dict[tuple[str, str], int] = {}
-    for pair in zip(tokens, tokens[1:], strict=False):
+    for pair in pairwise(tokens):
         if pair in pairs:
             counts[pair] = counts.get(pair, 0) + 1
     return PAIR_WEIGHT * sum(pairs[pair] * _saturated(counts[pair] / norm) for pair in sorted(counts))

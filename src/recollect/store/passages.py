@@ -222,11 +222,11 @@ def by_id(tx: Tx, id: str) -> Stored | None:
     return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
 
 
-def ids_of_thread(tx: Tx, thread: str) -> list[str]:
-    """The passages that stand together, such as the entries of a day."""
-    # The index leaves out what stands alone; without the second condition SQLite would not use it.
-    sql = "SELECT id FROM passages WHERE space = :space AND thread = :thread AND thread <> '' ORDER BY position"
-    return [id for (id,) in tx.rows(sql, thread=thread)]
+def ids_under(tx: Tx, prefix: str) -> list[str]:
+    """The passages whose ids begin alike, such as the entries of a day (`log/2026-03-01#`), by id."""
+    end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    sql = "SELECT id FROM passages WHERE space = :space AND id >= :prefix AND id < :end ORDER BY id"
+    return [id for (id,) in tx.rows(sql, prefix=prefix, end=end)]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

@@ -11,7 +11,6 @@ from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
