@@ -5,18 +5,16 @@ Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with change
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from recollect.capture.documents import fixed_folder, paths
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.store.files import content_hash
 from recollect.text.memory_index import Problem, check_index, make_index
 from recollect.text.split import Split, relinked, split
 from recollect.text.staging import lines_of
-
-_NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,21 +36,12 @@ class IndexState:
 
 def load(ctx: Context) -> dict[str, str]:
     """Every permanent document by path."""
-    found: dict[str, str] = {}
-    for glob in ctx.settings.consolidate.documents.split(","):
-        pattern = glob.strip()
-        if not pattern:
-            continue
-        matches = _glob(pattern)
-        for path in ctx.worktree.paths(_fixed_folder(pattern)):
-            if matches.fullmatch(path) and not _NEVER.search(path) and path not in _ours(ctx):
-                found[path] = ctx.worktree.read(path) or ""
-    return found
+    return {path: ctx.worktree.read(path) or "" for path in paths(ctx)}
 
 
 def new_path(ctx: Context, slug: str, taken: Iterable[str]) -> str:
     """A path for a new document, in the first folder that the settings name."""
-    folder = _fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
+    folder = fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
     used = set(taken)
     number, path = 2, f"{folder}/{slug}.md".lstrip("/")
     while path in used or ctx.worktree.read(path) is not None:
@@ -134,21 +123,3 @@ def _split(ctx: Context, path: str, documents: Mapping[str, str]) -> Split | Non
     if not foreign:
         return done  # also when a run that was cut off wrote some of the parts
     return split(path, documents[path], taken=documents, least=limits.split_least, most=limits.split_most)
-
-
-def _ours(ctx: Context) -> set[str]:
-    return {ctx.settings.staging.file, ctx.settings.consolidate.index, ctx.settings.consolidate.report}
-
-
-def _fixed_folder(glob: str) -> str:
-    """The part of a glob that names a folder."""
-    parts = glob.split("/")[:-1]
-    fixed = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
-    return "/".join(parts[:fixed])
-
-
-def _glob(glob: str) -> re.Pattern[str]:
-    translated = ""
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob):
-        translated += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token) or re.escape(token)
-    return re.compile(translated)

@@ -6,6 +6,7 @@ Rooms are imported where they are called, because the prompt hook opens a Memory
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
     from recollect.memory.staging import Staging
+    from recollect.memory.texts import Texts
     from recollect.memory.themes import Themes
     from recollect.memory.work import Work
     from recollect.search.everything import Hit
@@ -127,8 +129,11 @@ class Memory:
 
     def search(self, query: str, **options: Any) -> list[Hit]:
         """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        from recollect.capture.documents import BEFORE_SEARCH, refresh
         from recollect.search.everything import SearchOptions, search
 
+        with suppress(Trouble):  # documents that changed meanwhile can wait, whoever searches cannot
+            refresh(self.context, most=BEFORE_SEARCH)
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
@@ -194,6 +199,12 @@ class Memory:
         from recollect.memory.learnings import Learnings
 
         return Learnings(self.context)
+
+    @cached_property
+    def texts(self) -> Texts:
+        from recollect.memory.texts import Texts
+
+        return Texts(self.context)
 
     @cached_property
     def work(self) -> Work:

@@ -1,6 +1,6 @@
 """One score out of many signs, each of which can be shown.
 
-    score = words + title + meaning + speaker + person + thread + time + confidence + recency, then phrase and id
+    score = words + title + meaning + label + person + thread + time + confidence + recency + copy + phrase + id
 
 `words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best
 hit of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other
@@ -28,7 +28,7 @@ class Weights:
     meaning: float = 2.8
     whole_meaning: float = 0.4  # share of the whole text in its meaning, the rest is its nearest piece
     title_meaning: float = 0.3  # share of a real title in its meaning
-    speaker: float = 0.3  # the question mentions who speaks
+    label: float = 0.3  # the question mentions the speaker, or another title of a word or two
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
     titled_thread: float = 0.8  # … and more so when they share a real title: they are about the same thing
@@ -36,6 +36,7 @@ class Weights:
     later: float = 0.2  # … or in the month after: people tell of things later
     confidence: float = 0.05
     recency: float = 0.05
+    copy: float = -0.2  # a node repeats what entries say, so the entry comes first
     phrase: float = 3.0  # more than all of the above together: what is quoted is found first
     id: float = 10.0
 
@@ -50,18 +51,19 @@ class Signals:
     words: float = 0.0
     title: float = 0.0
     meaning: float = 0.0
-    speaker: float = 0.0
+    label: float = 0.0
     person: float = 0.0
     thread: float = 0.0
     time: float = 0.0
     confidence: float = 0.0
     recency: float = 0.0
+    copy: float = 0.0
     phrase: float = 0.0
     id: float = 0.0
 
     @property
     def total(self) -> float:
-        return sum(vars(self).values())
+        return float(sum(vars(self).values()))
 
 
 def balanced(weights: Weights, semantic_weight: float) -> Weights:

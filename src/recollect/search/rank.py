@@ -38,6 +38,8 @@ NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours rea
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
+NODE = "node"
+FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
 
 
 @record
@@ -93,9 +95,10 @@ def best(
             **own[one.doc],
             **priors.get(one.doc, {}),
             time=_time(one.at, span, weights),
+            copy=weights.copy if one.kind == NODE else 0.0,
             id=weights.id if one.doc in ids else 0.0,
         )
-        if signals.words or signals.meaning or signals.id or signals.phrase:
+        if signals.words or signals.meaning >= FAINT * weights.meaning or signals.id:
             scored.append(Scored(passage=one, score=signals.total, relevance=shares[one.doc], signals=signals))
     return sorted(scored, key=lambda hit: (-round(hit.score, 9), hit.passage.id))[:limit]
 
@@ -204,7 +207,7 @@ def _own(
         "words": weights.words * share,
         "title": (weights.title_beside_meaning if meaning else weights.title) * reading.titled,
         "meaning": near,
-        "speaker": weights.speaker if reading.named else 0.0,
+        "label": weights.label if reading.named else 0.0,
     }
 
 

@@ -80,7 +80,8 @@ class Narrow:
 
     def where(self) -> tuple[str, dict[str, object]]:
         """The same as conditions on the table `p`."""
-        parts, params = "", {}
+        parts = ""
+        params: dict[str, object] = {}
         if self.kinds:
             parts += f" AND p.kind IN ({_names('kind', self.kinds)})"
             params.update({f"kind{i}": kind for i, kind in enumerate(self.kinds)})
@@ -227,6 +228,36 @@ def ids_under(tx: Tx, prefix: str) -> list[str]:
     end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
     sql = "SELECT id FROM passages WHERE space = :space AND id >= :prefix AND id < :end ORDER BY id"
     return [id for (id,) in tx.rows(sql, prefix=prefix, end=end)]
+
+
+def before(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
+    """What stands before a passage, nearest first."""
+    return _next_to(tx, here, "<", "DESC", limit)
+
+
+def after(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
+    """What stands after a passage, nearest first."""
+    return _next_to(tx, here, ">", "ASC", limit)
+
+
+def _next_to(tx: Tx, here: Stored, than: str, order: str, limit: int) -> list[Stored]:
+    """In its thread by place; what has no place in one (position 0) by time, among its kind or thread."""
+    if here.thread and here.position:
+        where, by = f"thread = :thread AND thread <> '' AND position {than} :position", "position"
+    else:
+        same = "thread = :thread AND thread <> ''" if here.thread else "kind = :kind"
+        where, by = f"{same} AND (at {than} :at OR (at = :at AND doc {than} :doc))", "at"
+    rows = tx.rows(
+        f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND {where} ORDER BY {by} {order}, doc {order} "
+        "LIMIT :limit",
+        thread=here.thread,
+        kind=here.kind,
+        position=here.position,
+        at=here.at,
+        doc=here.doc,
+        limit=limit,
+    )
+    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in rows]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

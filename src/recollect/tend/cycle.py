@@ -100,12 +100,20 @@ def _vectors(ctx: Context) -> str:
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
+def _documents(ctx: Context) -> str:
+    from recollect.capture.documents import refresh as read_in
+
+    changed = read_in(ctx)
+    return f"{changed} read in" if changed else "nothing due"
+
+
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("documents", _documents),
     ("vectors", _vectors),
     ("backup", daily),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.capture import finding, stage
+from recollect.capture import documents, finding, stage
 from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
@@ -107,6 +107,9 @@ OWNERS: dict[str, Owner] = {
     stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
     logs.KIND: Owner(ids=_entries, make=_entry_passages),
     upkeep.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
+    documents.KIND: Owner(
+        ids=lambda ctx, _: documents.ids(ctx), make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids))
+    ),
 }
 
 
