@@ -23,12 +23,11 @@ class Weights:
     """What each sign counts. One setting for chats, long answers and titled notes (docs/experiments.md)."""
 
     words: float = 2.0
-    title: float = 1.0  # … when there is no meaning; otherwise the title's own vector says it better
-    title_beside_meaning: float = 0.3
+    title: float = 1.0  # share of a real title that is said; where the title has a vector, that says it better
     meaning: float = 2.8
-    whole_meaning: float = 0.4  # share of the whole text in its meaning, the rest is its nearest piece
+    whole_meaning: float = 0.25  # share of the whole text in its meaning, the rest is its nearest piece
     title_meaning: float = 0.3  # share of a real title in its meaning
-    label: float = 0.3  # the question mentions the speaker, or another title of a word or two
+    label: float = 0.4  # the question mentions the speaker, or another title of a word or two
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
     titled_thread: float = 0.8  # … and more so when they share a real title: they are about the same thing
@@ -73,7 +72,6 @@ def balanced(weights: Weights, semantic_weight: float) -> Weights:
             **vars(weights),
             "words": weights.words * 2 * (1 - semantic_weight),
             "title": weights.title * 2 * (1 - semantic_weight),
-            "title_beside_meaning": weights.title_beside_meaning * 2 * (1 - semantic_weight),
             "meaning": weights.meaning * 2 * semantic_weight,
         }
     )

@@ -200,13 +200,13 @@ def _own(
     weights: Weights,
 ) -> dict[str, float]:
     """The signals of a passage by itself."""
-    near = weights.meaning * closeness.get(one.doc, 0.0)
+    near = closeness.get(one.doc)
     if meaning and not meaning.beside_words:
-        return {"meaning": near}
+        return {"meaning": weights.meaning * (near or 0.0)}
     return {
         "words": weights.words * share,
-        "title": (weights.title_beside_meaning if meaning else weights.title) * reading.titled,
-        "meaning": near,
+        "title": weights.title * reading.titled if near is None else 0.0,
+        "meaning": weights.meaning * (near or 0.0),
         "label": weights.label if reading.named else 0.0,
     }
 

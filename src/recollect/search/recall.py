@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from recollect.core import calendar
 from recollect.core.actor import Trust
@@ -17,10 +18,13 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.search import words
 from recollect.search.query import Question, ask
-from recollect.search.rank import Keep, best
+from recollect.search.rank import best
 from recollect.store import passages
 from recollect.store.passages import Narrow, Stored
 from recollect.text.snippet import snippet
+
+if TYPE_CHECKING:
+    from recollect.search.rank import Keep
 
 NODE, LOG = "node", "log"
 BEAM = 3
