@@ -2,10 +2,10 @@
 
     python -m benchmarks.retrieval DIR [--strategy hybrid|bm25|semantic] [--semantic-weight W] [--json] [--cache FILE]
 
-DIR holds `corpus.jsonl.gz` (one text a line: store, id, session, who, date, text) and `queries.jsonl` (store, query, gold,
-gold_sessions, category). Each text becomes one log entry of its own session: `who` is its topic, the day of its log is
-its date (the day after the last one, when it has none). Settings are those that are shipped, the same for all folders.
-CACHE keeps vectors between runs by the text they are of; without it each run embeds everything.
+DIR holds `corpus.jsonl.gz` (one text a line: store, id, session, who, date, text) and `queries.jsonl` (store, query,
+gold, gold_sessions, category). Each text becomes one log entry of its own session: `who` is its topic, the day of its
+log is its date (the day after the last one, when it has none). Settings are those that are shipped, the same for all
+folders. CACHE keeps vectors between runs by the text they are of; without it each run embeds everything.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class CachedModels(LocalModels):
     def __init__(self, cache: Path | None):
         super().__init__(EmbedSettings())
         self._cache = cache
-        self._made: Embedder | None = None
+        self._made: CachedEmbedder | None = None
 
     def embedder(self) -> Embedder | None:
         embedder = super().embedder()

@@ -99,8 +99,8 @@ def _shown(hit: Hit) -> list[str]:
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")
-    elif hit.relevance:
-        facts.append("beside a match")
+    else:
+        facts.append("found by its meaning or its neighbours")
     facts += ["external"] if hit.trust == "external" else []
     lines.append(f"    {' · '.join(facts)}")
     if hit.signals is not None:

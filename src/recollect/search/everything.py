@@ -68,7 +68,7 @@ class SearchOptions:
 class Hit:
     """What was found: how well it fits, where its words matched, and the words around the match.
 
-    `relevance` is the share of a full match its words are. `signals` are what the score is made of, when asked for.
+    `relevance` is the share of a full match its own words are. `signals` are what the score is made of, when asked for.
     """
 
     id: str

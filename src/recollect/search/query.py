@@ -42,13 +42,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Question:
     """A text as search understands it.
 
-    `weights` say what a term is worth, `whole` what a full match would be. `person` is 1 for a text about the speaker
-    ("what did I buy"), -1 for one about the listener ("what did you recommend").
+    `weights` say what a term is worth, `whole` what a full match would be (`whole_rarity` in plain rarity). `person`
+    is 1 for a text about the speaker ("what did I buy"), -1 for one about the listener ("what did you recommend").
     """
 
     query: Query
     weights: dict[str, float]
     whole: float
+    whole_rarity: float
     pairs: dict[tuple[str, str], float]
     person: int = 0
     ids: tuple[str, ...] = ()
@@ -78,6 +79,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
         query=query,
         weights=weights,
         whole=min(sum(weights.values()), WHOLE * rarity(query.total, 0) ** RARITY_POWER),
+        whole_rarity=min(sum(query.weights.values()), WHOLE * rarity(query.total, 0)),
         pairs=pairs,
         person=_person(text),
         ids=tuple(dict.fromkeys(found.rstrip(".?!:)") for found in _ID.findall(text)))[:IDS],

@@ -44,7 +44,7 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 
 @record
 class Scored:
-    """A passage with its score, what it is made of, and the share of a full match its words are."""
+    """A passage with its score, what it is made of, and the share of a full match its own words are."""
 
     passage: Ranked
     score: float
@@ -99,8 +99,12 @@ def best(
             id=weights.id if one.doc in ids else 0.0,
         )
         if signals.words or signals.meaning >= FAINT * weights.meaning or signals.id:
-            scored.append(Scored(passage=one, score=signals.total, relevance=shares[one.doc], signals=signals))
-    return sorted(scored, key=lambda hit: (-round(hit.score, 9), hit.passage.id))[:limit]
+            scored.append((round(signals.total, 9), one, signals))
+    scored.sort(key=lambda hit: (-hit[0], hit[1].id))
+    return [
+        Scored(passage=one, score=total, relevance=words.relevance(one.terms, question), signals=signals)
+        for total, one, signals in scored[:limit]
+    ]
 
 
 def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:

@@ -103,7 +103,7 @@ def _best(tx: Tx, query: Question, kind: str, *, limit: int, keep: Keep | None =
 
 def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[Hit]:
     stored = [found for id in ids if (found := passages.by_id(tx, id))]
-    hits = [Hit(passage=each, score=words.share(words.read(each.terms, query), query)) for each in stored]
+    hits = [Hit(passage=each, score=words.relevance(each.terms, query)) for each in stored]
     return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
 
