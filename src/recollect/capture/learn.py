@@ -13,6 +13,7 @@ from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
+from recollect.store.passages import Narrow
 from recollect.text import insight
 from recollect.text.compare import redundancy
 from recollect.text.kept import kept_id
@@ -150,7 +151,7 @@ def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
     query = lookup.understand(tx, compared_text(new))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
-    ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
+    ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -168,9 +169,8 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
-    thread = f"{KIND}/{log.day.isoformat()}"
     wanted = {found.id for found in log.entries}
-    for id in passages.ids_of_thread(tx, thread):
+    for id in passages.ids_under(tx, f"{KIND}/{log.day.isoformat()}#"):
         if id not in wanted:
             passages.remove(tx, id)
     for passage in passages_of(ctx, log):
@@ -178,20 +178,22 @@ def index(tx: Tx, ctx: Context, log: LogText) -> None:
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
-    """The entries of a log as search sees them."""
+    """The entries of a log as search sees them; those of one session stand together, whoever wrote in between."""
     noon = midday(ctx, log.day)
+    reached: Counter[str] = Counter()
     for found in log.entries:
+        thread = f"{KIND}/{log.day.isoformat()}" + (f"/{found.session}" if found.session else "")
+        reached[thread] += 1
         yield Passage(
             id=found.id,
             kind=KIND,
             title=found.topic,
             lines=tuple(line for line in found.text.split("\n") if line.strip()),
-            keywords=(found.type,),
-            who=found.session,
+            keywords=(found.type, found.session) if found.session else (found.type,),
             at=_moment(found.at, noon),
             trust=found.trust,
-            thread=f"{KIND}/{log.day.isoformat()}",
-            position=found.number,
+            thread=thread,
+            position=reached[thread],
         )
 
 
