@@ -64,7 +64,7 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     replayed, change = change is not None, change or ctx.ids("change")
     new, redacted = _redacted(new)
     now = ctx.clock.now()
-    day = day_of(now, ZoneInfo(ctx.settings.timezone))
+    day = today(ctx)
     if new.session:
         with ctx.db.write(ctx.space) as tx:
             day = journal.session_day(tx, new.session, day)
@@ -75,6 +75,11 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
         # A line left unfinished by another tool must not swallow our heading.
         ctx.vault.append(path, section if next(ctx.vault.pieces(path), None) is None else f"\n{section}")
     return _acknowledged(ctx, day, change, topic, redacted)
+
+
+def today(ctx: Context) -> date:
+    """The day it is in the project's time zone."""
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
 
 
 def show(ctx: Context, day: date) -> str:

@@ -29,6 +29,18 @@ class Journal:
     def show(self, day: date | str) -> str:
         return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
 
+    def today(self) -> date:
+        """Whose log an entry without a session goes into."""
+        return logs.today(self._context)
+
+    def days(self) -> list[date]:
+        """The days that have a log."""
+        return logs.days(self._context.vault.stamps())
+
+    def nodes(self) -> list[str]:
+        """The ids of all nodes."""
+        return tree.ids(self._context)
+
     def entry(self, id: str) -> Entry:
         return logs.entry(self._context, id)
 
