@@ -45,8 +45,19 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     if "confidence" in given:
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
-    def change(_: Tx, learning: Learning) -> Learning:
+    if given.get("status", "active") not in ("active", "archived"):
+        raise BadInput(f"status can be set to active or archived, not {given['status']!r}")
+    if not isinstance(given.get("pinned", False), bool):
+        raise BadInput("pinned must be true or false")
+
+    def change(tx: Tx, learning: Learning) -> Learning:
         after = replace(learning, **given)
+        if after.status == "archived" and learning.status == "superseded":
+            raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
+        if after.status == "active":
+            after = replace(after, superseded_by=None)
+        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
+            after = _aging_again(tx, ctx, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
@@ -67,7 +78,7 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
     return _changed(ctx, id, "learning.tagged", change)
 
 
-def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
+def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Put away: not found or injected any more, never deleted."""
 
     def change(_: Tx, learning: Learning) -> Learning:
@@ -75,7 +86,7 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         return replace(learning, status="archived")
 
-    return _changed(ctx, id, "learning.archived", change, reason=reason)
+    return _changed(ctx, id, "learning.archived", change, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:

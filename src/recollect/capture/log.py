@@ -82,6 +82,22 @@ def today(ctx: Context) -> date:
     return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogDay:
+    """A day with a log, and how many entries were in it when it was last read."""
+
+    day: date
+    entries: int
+
+
+def listed(ctx: Context) -> list[LogDay]:
+    """The days with a log, newest first."""
+    there = days(ctx.vault.stamps())
+    with ctx.db.read(ctx.space) as tx:
+        known = journal.entry_counts(tx)
+    return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
+
+
 def show(ctx: Context, day: date) -> str:
     """A day's log as it stands."""
     text = ctx.vault.read(log_path(day))

@@ -60,6 +60,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
     "migrate": ("migrate", "Move this project's memory to another store."),
     "vault": ("vault", "Mirror a team's vault to files and back."),
+    "serve": ("serve", "Serve the memory to programs and its page to you."),
+    "token": ("token", "Who may speak to the server."),
     "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
@@ -46,7 +48,7 @@ class NewLearning:
 
 @record
 class LearningEdit:
-    """Fields to change; None leaves a field as it is."""
+    """Fields to change; None leaves a field as it is. `status` archives or brings back, `pinned` pins or lets go."""
 
     title: str | None = None
     context: str | None = None
@@ -57,6 +59,8 @@ class LearningEdit:
     domain: str | None = None
     pattern_type: PatternType | None = None
     confidence: float | None = None
+    status: Literal["active", "archived"] | None = None
+    pinned: bool | None = None
 
 
 def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:

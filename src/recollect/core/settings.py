@@ -116,6 +116,18 @@ class StoreSettings:
 
 
 @record
+class ServeSettings:
+    port: int = 7447  # the port of `recollect serve`
+    threads: int = 8  # requests that are worked on at once
+    max_body: int = 4_000_000  # bytes one request may bring
+    body_seconds: int = 20  # in which a request's body must have arrived
+    requests_per_minute: int = 6000  # what one token may ask; above it, it is told to wait
+    failures_per_minute: int = 30  # wrong tokens and codes that one address may try
+    session_hours: int = 12  # how long a browser stays signed in
+    cycle_hours: int = 24  # hours between two cycles of a running server
+
+
+@record
 class Settings:
     space: str = ""  # the project's name in the store; `init` writes it, so that two clones are one space
     timezone: str = "UTC"  # IANA time zone that decides which day it is; `init` pins it
@@ -130,6 +142,7 @@ class Settings:
     consolidate: ConsolidateSettings = ConsolidateSettings()
     embed: EmbedSettings = EmbedSettings()
     tree: TreeSettings = TreeSettings()
+    serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -153,7 +166,7 @@ class Settings:
 
 _SECTIONS = (
     *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
-    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings),
+    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings, ServeSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),
@@ -171,6 +184,10 @@ _COUNTS = {
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
+    "serve": (
+        *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),
+        *("session_hours", "cycle_hours"),
+    ),
 }
 
 

@@ -192,7 +192,7 @@ def _listed(memory: Memory, folder: str, most: int) -> list[str]:
 def _names(memory: Memory, folder: str) -> list[str]:
     """What stands in a folder, newest or best supported first."""
     if folder == LOGS:
-        return list(reversed(_days(memory)))
+        return _days(memory)
     if folder == THEMES:
         return [theme.name for theme in memory.themes.list()]
     nodes = [id.partition("/") for id in memory.journal.nodes()]
@@ -245,7 +245,7 @@ def _today(memory: Memory) -> str:
 
 
 def _days(memory: Memory) -> list[str]:
-    return [day.isoformat() for day in memory.journal.days()]
+    return [each.day.isoformat() for each in memory.journal.days()]
 
 
 def _length(memory: Memory) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.ids import check_id
+from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.learnings import find
@@ -21,7 +22,7 @@ from recollect.text.frame import fit, section
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
-    from recollect.core.learning import Injection, Learning
+    from recollect.core.learning import Injection
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LIMIT = 50

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.requests import Requests
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.learnings import LearningHit
     from recollect.search.recall import Recall
@@ -232,6 +234,18 @@ class Memory:
         from recollect.memory.journal import Journal
 
         return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
 
     def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
         from recollect.memory.replay import spool_write

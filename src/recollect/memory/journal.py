@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from recollect.capture import log as logs
-from recollect.capture.log import Logged
+from recollect.capture.log import LogDay, Logged
 from recollect.core.calendar import parse_day
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
@@ -26,16 +26,16 @@ class Journal:
     def add(self, new: NewEntry) -> Logged:
         return logs.add(self._context, new)
 
+    def days(self) -> list[LogDay]:
+        """The days with a log, newest first."""
+        return logs.listed(self._context)
+
     def show(self, day: date | str) -> str:
         return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
 
     def today(self) -> date:
         """Whose log an entry without a session goes into."""
         return logs.today(self._context)
-
-    def days(self) -> list[date]:
-        """The days that have a log."""
-        return logs.days(self._context.vault.stamps())
 
     def nodes(self) -> list[str]:
         """The ids of all nodes."""

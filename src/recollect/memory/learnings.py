@@ -58,8 +58,8 @@ class Learnings:
     def tag(self, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
         return edits.retag(self._context, id, add=add, remove=remove)
 
-    def archive(self, id: str, *, reason: str = "") -> Learning:
-        return edits.archive(self._context, id, reason=reason)
+    def archive(self, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
+        return edits.archive(self._context, id, reason=reason, expect=expect)
 
     def restore(self, id: str) -> Learning:
         return edits.restore(self._context, id)

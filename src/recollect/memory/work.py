@@ -7,7 +7,7 @@ from recollect.core.ids import check_id
 from recollect.core.learning import Injection
 from recollect.core.limits import check_limit
 from recollect.core.task import Discovery, Outcome, Task
-from recollect.store import injections, tasks
+from recollect.store import counts, injections, tasks
 from recollect.text.kept import kept
 
 
@@ -31,18 +31,39 @@ class Work:
             return tasks.task(tx, id)
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=check_limit(limit))
+        return self.outcome_page(limit=limit)[0]
 
     def tasks(self, *, outcome: str | None = None, limit: int = 50) -> list[Task]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.tasks(tx, outcome=outcome, limit=check_limit(limit))
+        return self.task_page(outcome=outcome, limit=limit)[0]
 
     def discoveries(self, *, task: str | None = None, limit: int = 50) -> list[Discovery]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.discoveries(tx, task=task, limit=check_limit(limit))
+        return self.discovery_page(task=task, limit=limit)[0]
 
     def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
         """What a task was shown, or what was shown lately."""
+        if task is None:
+            return self.injection_page(limit=limit)[0]
         with self._context.db.read(self._context.space) as tx:
-            return injections.of_task(tx, task) if task is not None else injections.latest(tx, limit=check_limit(limit))
+            return injections.of_task(tx, task)
+
+    # The same a page at a time, with how many there are in all.
+
+    def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
+        with self._context.db.read(self._context.space) as tx:
+            return tasks.outcomes(tx, limit=check_limit(limit), offset=offset), counts.outcomes(tx)
+
+    def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
+        with self._context.db.read(self._context.space) as tx:
+            found = tasks.tasks(tx, outcome=outcome, limit=check_limit(limit), offset=offset)
+            return found, counts.tasks(tx, outcome)
+
+    def discovery_page(
+        self, *, task: str | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[Discovery], int]:
+        with self._context.db.read(self._context.space) as tx:
+            found = tasks.discoveries(tx, task=task, limit=check_limit(limit), offset=offset)
+            return found, counts.discoveries(tx, task)
+
+    def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
+        with self._context.db.read(self._context.space) as tx:
+            return injections.latest(tx, limit=check_limit(limit), offset=offset), counts.injections(tx)

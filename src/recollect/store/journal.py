@@ -70,6 +70,12 @@ def log_stamps(tx: Tx) -> dict[str, str]:
     return dict(tx.rows("SELECT day, stamp FROM logs WHERE space = :space ORDER BY day"))
 
 
+def entry_counts(tx: Tx) -> dict[date, int]:
+    """How many entries each log had when it was last read."""
+    found = tx.rows("SELECT day, entries FROM logs WHERE space = :space")
+    return {date.fromisoformat(day): entries for day, entries in found}
+
+
 def log(tx: Tx, day: date) -> LogRow | None:
     row = tx.row("SELECT day, stamp, hash, entries FROM logs WHERE space = :space AND day = :day", day=day.isoformat())
     return LogRow(day=day, stamp=row[1], hash=row[2], entries=row[3]) if row else None

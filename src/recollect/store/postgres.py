@@ -183,7 +183,7 @@ class PostgresDb:
         """A connection with its transaction open. One that died while idle is replaced; nothing was lost with it."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
-            connection = self._idle.pop() if self._idle else self._connect()
+            connection = self._spare() or self._connect()
             if not begin:
                 return connection
             try:
@@ -196,6 +196,13 @@ class PostgresDb:
                 connection.close()
                 if time.monotonic() > deadline:
                     raise _lost(self.place, error) from None
+
+    def _spare(self) -> psycopg.Connection[Row] | None:
+        """An idle connection. Not looked at before it is taken: another thread may be faster."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
 
     def _connect(self) -> psycopg.Connection[Row]:
         """A new connection, tried again with growing pauses while the server starts, restarts or is full."""

@@ -59,6 +59,7 @@ COLUMNS: dict[str, Columns] = {
     "decision_wisdom": Columns(key=("scope",), json=("wisdom",)),
     "themes": Columns(key=("name",), texts=("summary",), json=("work_ids", "left_out", "inherited", "inherited_units")),
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
+    "tokens": Columns(key=("id",), texts=("name", "made_by")),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
 }

@@ -11,6 +11,7 @@ import os
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import apsw
 
@@ -32,7 +33,7 @@ WORD_INDEX = (
 
 
 class SqliteDb:
-    """One database file. Each thread gets its own connection."""
+    """One database file. Each thread gets its own connection, which ends with the thread."""
 
     engine = "sqlite"
 
@@ -41,7 +42,7 @@ class SqliteDb:
         self.place = str(path)
         self._busy_ms = round(busy_seconds * 1000)
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._connections: WeakSet[apsw.Connection] = WeakSet()
         self._numbers: dict[str, int] = {}
 
     @contextmanager
@@ -86,7 +87,7 @@ class SqliteDb:
                     raise
                 connection = self._opened_for_reading()
         self._local.connection = connection
-        self._connections.append(connection)
+        self._connections.add(connection)
         return connection
 
     def _opened(self) -> apsw.Connection:

@@ -20,7 +20,18 @@ from recollect.capture import log as logs
 from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA
-from recollect.store import decisions, events, journal, learnings, passages, purging, soundness, spool, tasks
+from recollect.store import (
+    decisions,
+    events,
+    journal,
+    learnings,
+    passages,
+    purging,
+    requests,
+    soundness,
+    spool,
+    tasks,
+)
 from recollect.store.damage import kept_aside
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
@@ -244,6 +255,7 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     journal.forget_sessions(tx, lambda session: target.scrub(session) != session)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
+    requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
     purging.forget_answers(tx, changed.get("answers", []))
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
     purging.drop_tags(tx, changed["learning_tags"])

@@ -6,7 +6,7 @@ engine counts up), `$table` (what ends a table definition). It runs in one trans
 
 from __future__ import annotations
 
-MIGRATIONS = ("m001_foundation", "m002_team", "m003_decisions", "m004_themes", "m005_journal")
+MIGRATIONS = ("m001_foundation", "m002_team", "m003_decisions", "m004_themes", "m005_journal", "m009_access")
 VERSION = len(MIGRATIONS)
 
 

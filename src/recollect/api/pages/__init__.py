@@ -1,0 +1,5 @@
+"""The page for the person who owns the memory: templates filled by the server, htmx for the parts that change.
+
+One module per page with its routes; each route declares `Visiting` or `Changing` (see `api/session.py`). No script or
+style stands in a template, because the content security policy allows files alone.
+"""
