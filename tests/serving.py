@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from recollect import Memory
 from recollect.api.app import make_app
+from recollect.cli.serve import mcp
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Served:
 def serving(memory: Memory, **options: Any) -> Iterator[Served]:
     """Serve a person's memory until the block ends."""
     codes: list[str] = []
-    app = make_app(memory, person="ada", announce=codes.append, **options)
+    app = make_app(memory, person="ada", announce=codes.append, handed=mcp(memory), **options)
     secrets = {channel: memory.tokens.new(channel, channel=channel)[1] for channel in ("api", "person", "import")}
     secrets["reader"] = memory.tokens.new("reader", read_only=True)[1]
     listening = socket.create_server(("127.0.0.1", 0))

@@ -18,6 +18,7 @@ from recollect.api import access
 from recollect.api.app import DECLARATIONS, make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import changing, visiting
+from recollect.cli.serve import mcp
 from recollect.store import dump
 from serving import Served, serving
 
@@ -82,7 +83,7 @@ def writing(wanted: list[Call]) -> list[Call]:
 
 
 def test_every_route_declares_who_may_use_it(memory: Memory) -> None:
-    assert access.undeclared(make_app(memory), DECLARATIONS) == []
+    assert access.undeclared(make_app(memory, handed=mcp(memory)), DECLARATIONS) == []
 
 
 def test_a_route_without_a_declaration_is_found() -> None:

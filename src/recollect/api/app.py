@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -25,6 +25,7 @@ from recollect.api import (
 )
 from recollect.api.access import Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
+from recollect.api.handed import Handed, routes
 from recollect.api.limits import Rate
 from recollect.api.pages import entrance, overview
 from recollect.api.pages.rendering import bare
@@ -47,11 +48,12 @@ def make_app(
     person: str = "person",
     hosts: frozenset[str] = frozenset(),
     announce: Callable[[str], object] | None = None,
+    handed: Sequence[Handed] = (),
 ) -> FastAPI:
     """An ASGI application over one memory.
 
     `person` is whoever signs in to the page, with the code that `announce` is told (without it nobody can); `hosts`
-    are names the server goes by besides loopback's.
+    are names the server goes by besides loopback's; `handed` are protocols that other surfaces answer.
     """
     settings = memory.context.settings.serve
 
@@ -59,7 +61,10 @@ def make_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
         app.state.sessions.begin()
-        yield
+        async with AsyncExitStack() as running:
+            for each in handed:
+                await running.enter_async_context(each.running())
+            yield
 
     app = FastAPI(
         title="Recollect",
@@ -77,7 +82,7 @@ def make_app(
         memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
     )
     app.state.sessions = Sessions(hours=settings.session_hours, announce=announce)
-    for router in ROUTES:
+    for router in (*ROUTES, *map(routes, handed)):
         app.router.routes.extend(router.routes)
     app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
     app.exception_handler(RecollectError)(_ours)

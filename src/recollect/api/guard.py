@@ -25,7 +25,7 @@ from recollect.api.problems import problem
 from recollect.core.token import SECRET_PREFIX
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
-JSON_PATHS = ("/api/", "/cstp")
+JSON_PATHS = ("/api/", "/cstp", "/mcp")
 SECRET_NAMES = frozenset({"token", "access_token", "api_key", "apikey", "authorization"})
 
 HEADERS = {

@@ -1,4 +1,4 @@
-"""`recollect serve`: one process on loopback with REST, JSON-RPC and the page; it also does the daily cycle."""
+"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page; it also does the daily cycle."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from recollect.core.actor import Actor
 from recollect.core.errors import BadInput, RecollectError, StoreBusy, Trouble
 from recollect.memory import Memory
 from recollect.store.files import held
+
+if TYPE_CHECKING:
+    from recollect.api.handed import Handed
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -33,7 +37,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def serve(
     port: int | None, host: str, expose: bool, names: tuple[str, ...], no_cycle: bool, project: str | None
 ) -> None:
-    """Serve this project's memory: REST, JSON-RPC and a page for its owner. Ctrl-C stops it."""
+    """Serve this project's memory: REST, JSON-RPC, MCP and a page for its owner. Ctrl-C stops it."""
     if host not in LOOPBACK and not expose:
         raise BadInput(
             f"{host} can be reached by other machines: whoever finds it may try tokens and codes, and nothing is "
@@ -58,6 +62,7 @@ def serve(
                 person=starter.name,
                 hosts=frozenset({*names, _in_address(host)}),
                 announce=partial(_announce, address) if starter.trust == "human" else None,
+                handed=mcp(memory),
             )
             config = uvicorn.Config(
                 app,
@@ -69,6 +74,18 @@ def serve(
             )
             with nullcontext() if no_cycle else _cycling(memory):
                 uvicorn.Server(config).run(sockets=[listening])
+
+
+def mcp(memory: Memory) -> list[Handed]:
+    """MCP at /mcp, where its SDK is installed."""
+    from recollect.api.handed import Handed, caller
+
+    try:
+        from recollect.mcp.http import PATH, endpoint
+    except ImportError:
+        return []
+    made = endpoint(memory, caller)
+    return [Handed(path=PATH, app=made.app, running=made.running)]
 
 
 def _listen(host: str, port: int) -> socket.socket:
