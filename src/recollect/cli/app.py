@@ -50,7 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cycle": ("project", "Do everything that is due."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
-    "import": ("data", "Take in an export."),
+    "import": ("data", "Take in an export, or what another tool kept."),
     "purge": ("data", "Remove a thing or a text for good."),
     "backup": ("care", "Copy the store while it is in use."),
     "restore": ("care", "Put a backup in the store's place."),
