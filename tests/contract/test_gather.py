@@ -161,7 +161,7 @@ def test_a_note_becomes_an_entry_whole_and_its_advice_a_learning(memory: Memory,
     assert "SameSite=None" in found.action
     assert found.pattern_type == "gotcha"
     assert {"browsers", "auth"} <= set(found.tags)
-    assert found.origin == "markdown: Authentication Design.md:12"
+    assert found.origin == "markdown: Authentication Design.md:15"
     assert str(entry(memory, "2026-01-21").day) == "2026-02-11"
 
 
@@ -353,8 +353,8 @@ def test_a_damaged_database_gives_what_it_can_and_stays_as_it_is(memory: Memory,
     with sqlite3.connect(file) as db:
         rows = ((f"session-{n}", "project", "change", f"Change {n}", "x" * 900, "2026", n) for n in range(2000))
         db.executemany(
-            "INSERT INTO observations (memory_session_id, project, type, title, narrative, created_at, created_at_epoch)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO observations (memory_session_id, project, type, title, narrative, created_at,"
+            " created_at_epoch) VALUES (?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
     db.close()
@@ -381,7 +381,7 @@ def test_what_is_no_database_is_refused(memory: Memory, tmp_path: Path, data: by
 @one_engine
 @pytest.mark.parametrize("source", ["claude-code", "claude-mem", "markdown"], indirect=False)
 def test_a_place_that_is_not_there_is_refused(memory: Memory, tmp_path: Path, source: Any) -> None:
-    with pytest.raises(BadInput, match="is no fol|is no file"):
+    with pytest.raises(BadInput, match=r"is no (folder|file)"):
         memory.data.gather(source, tmp_path / "nowhere")
 
 

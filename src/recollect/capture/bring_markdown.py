@@ -53,7 +53,9 @@ def _note(file: ForeignFile, fields: dict[str, Any], body: str) -> Iterator[Piec
     at = _date(fields) or file.modified
     listed = "\n\nTags: " + " ".join(f"#{tag}" for tag in tags) if tags else ""
     yield Piece(place=file.path, at=at, what=NewEntry(text=body + listed, topic=title, type="reference"))
-    for number, (line, fenced) in enumerate(markdown.fenced(body.split("\n")), 1):
+    whole = (file.text or "").replace("\r\n", "\n")
+    above = whole.count("\n", 0, max(0, whole.find(body)))
+    for number, (line, fenced) in enumerate(markdown.fenced(body.split("\n")), above + 1):
         found = None if fenced else _OBSERVATION.fullmatch(line)
         if found is None:
             continue
