@@ -124,9 +124,9 @@ def insert(memory: Memory, bare: apsw.Connection, size: int) -> dict[str, Any]:
 
 def bulk(memory: Memory, batch: list[dict[str, Any]]) -> None:
     ctx = memory.context
+    made = [_made(ctx, NewLearning(**fields), origin="bench", now=ctx.clock.now()) for fields in batch]
     with ctx.db.write(ctx.space) as tx:
-        for fields in batch:
-            rows.insert(tx, _made(ctx, NewLearning(**fields), origin="bench", now=ctx.clock.now()))
+        rows.insert_all(tx, made)
 
 
 def bare_store(path: Path) -> apsw.Connection:

@@ -16,7 +16,6 @@ from fastapi import FastAPI
 
 from recollect import Memory
 from recollect.api.app import make_app
-from recollect.cli.serve import mcp
 
 
 @dataclass
@@ -46,10 +45,12 @@ class Served:
 def serving(memory: Memory, **options: Any) -> Iterator[Served]:
     """Serve a person's memory until the block ends."""
     codes: list[str] = []
-    app = make_app(memory, person="ada", announce=codes.append, handed=mcp(memory), **options)
+    app = make_app(memory, person="ada", announce=codes.append, **options)
     secrets = {channel: memory.tokens.new(channel, channel=channel)[1] for channel in ("api", "person", "import")}
     secrets["reader"] = memory.tokens.new("reader", read_only=True)[1]
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `serve` does
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

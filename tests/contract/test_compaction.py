@@ -122,12 +122,11 @@ def test_a_backlog_drains_in_one_cycle_without_a_model(memory: Memory) -> None:
     "damage",
     [
         lambda text: None,
-        lambda text: text.replace("worked", "slept"),
         lambda text: f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> other\n",
         lambda text: "",
         lambda text: text + text,
     ],
-    ids=["deleted", "edited", "in conflict", "emptied", "merged by union"],
+    ids=["deleted", "in conflict", "emptied", "merged by union"],
 )
 @pytest.mark.parametrize("id", ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"])
 def test_a_damaged_node_is_made_again(memory: Memory, id: str, damage: object) -> None:
@@ -142,6 +141,54 @@ def test_a_damaged_node_is_made_again(memory: Memory, id: str, damage: object) -
         memory.context.vault.replace(path, after)
     memory.cycle()
     assert files_of(memory) == before
+
+
+@pytest.mark.parametrize("id", ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"])
+def test_a_node_that_somebody_wrote_into_is_made_again_and_their_words_are_kept(memory: Memory, id: str) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    before = files_of(memory)
+    memory.context.vault.append(f"{id}.md", "my remark\n")
+    done, _ = memory.journal.compact()
+    assert done.kept == (f"{id}.edited.md",)
+    assert files_of(memory) == {**before, f"{id}.edited.md": before[f"{id}.md"] + "my remark\n"}
+    memory.context.vault.append(f"{id}.md", "another\n")
+    assert memory.journal.compact()[0].kept == (f"{id}.edited-2.md",)
+    assert memory.journal.compact()[0].kept == ()
+
+
+def test_a_root_that_somebody_wrote_into_is_made_again(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    before = files_of(memory)
+    memory.context.vault.append("ROOT.md", "- a stranger's line\n")
+    assert changed(memory) == {"root": "updated"}
+    assert files_of(memory) == before
+
+
+def test_the_node_of_another_clone_is_no_edit(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    theirs = files_of(memory)["daily/2026-03-02.md"]
+    memory.journal.add(NewEntry(text="more", topic="t"))
+    memory.cycle()
+    memory.context.vault.replace("daily/2026-03-02.md", theirs)
+    assert memory.journal.compact()[0].kept == ()
+    assert "more" in memory.journal.node("daily/2026-03-02")
+
+
+def test_an_old_log_written_to_in_place_is_noticed_the_next_day_and_at_once_when_all_is_asked_for(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    clock.advance(days=200)
+    memory.cycle()
+    put_log(memory, "2026-03-02", "\n## late [project]\nfirst\n")
+    clock.advance(days=1)
+    assert changed(memory)["daily/2026-03-02"] == "reopened"
+    put_log(memory, "2026-03-02", "\n## later [project]\nsecond\n")
+    memory.journal.compact(everything=True)
+    assert "second" in memory.journal.node("daily/2026-03-02")
 
 
 @pytest.mark.parametrize("name", ["2026-02-30.md", "2026-W54.md", "notes.md", "2026-3-1.md", "MEMORY.md"])
@@ -197,8 +244,21 @@ def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: Scri
 def test_a_dry_run_names_what_is_due_and_writes_nothing(memory: Memory) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
     done, _ = memory.journal.compact(dry_run=True)
-    assert [change.id for change in done.changes] == ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"]
+    assert [change.id for change in done.changes] == ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03", "root"]
     assert files_of(memory) == {}
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_dry_run_says_what_the_run_then_does(memory: Memory, clock: ScriptedClock, everything: bool) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    memory.cycle()
+    for days in (0, 0, 20, 60):
+        clock.advance(days=days)
+        if days:
+            put_log(memory, "2026-03-02", f"\n## after {days}\nmore\n")
+        planned, _ = memory.journal.compact(dry_run=True, everything=everything)
+        done, _ = memory.journal.compact(everything=everything)
+        assert planned.changes == done.changes
 
 
 def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None:
@@ -352,3 +412,15 @@ def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
     memory.journal.add(NewEntry(text="x"))
     assert dict(memory.cycle().steps)["tree"] == "4 nodes made"
     assert dict(memory.cycle().steps)["tree"] == "nothing due"
+
+
+def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: Opener, clock: ScriptedClock) -> None:
+    memory = open_memory(models=ScriptedModels({"summarise": ScriptedProvider(["no"] * 9)}))
+    put_log(memory, "2026-03-02", "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150)))
+    memory.cycle()
+    found = memory.status()
+    assert found.tentative == ("daily/2026-03-02", "monthly/2026-03", "root", "weekly/2026-W10")
+    assert found.waiting == ("daily/2026-03-02",)
+    clock.advance(days=1)
+    memory.cycle()
+    assert found.tentative[1:] == memory.status().tentative

@@ -271,3 +271,20 @@ def test_an_agents_words_stay_an_agents_whoever_carries_them(memory: Memory) -> 
     assert memory.context.actor.trust == "human"
     seen = memory.observe("DISCOVERY[blocker]: The gateway closes idle connections after a minute.", task="task-1")
     assert [captured.learning.trust for captured in seen.captured] == ["agent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("DISCOVERY[blocker]: TODO", "a stand-in"),
+        ("DISCOVERY[pattern]: Be careful", "does not name what it is about"),
+        ("DISCOVERY[blocker]: The deploy of PR #412 failed yesterday", "what happened once"),
+    ],
+)
+def test_a_discovery_that_teaches_nothing_is_kept_raw_with_the_reason(memory: Memory, text: str, why: str) -> None:
+    observed = memory.observe(text, task="t-1")
+    (discovery,) = observed.discoveries
+    assert observed.captured == ()
+    assert discovery.learning_id is None
+    assert why in (discovery.skipped or "")
+    assert memory.observe(text, task="t-1").known_before == 1

@@ -16,9 +16,11 @@ import psycopg
 import pytest
 
 from conftest import PERSON
+from embedders import WordEmbedder
 from recollect import Memory
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.models.scripted import ScriptedModels
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import initialise
 from samples import learning
@@ -302,16 +304,33 @@ def test_a_server_that_is_too_old_is_named_with_the_version_needed() -> None:
         assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
 
 
-def test_a_server_without_pgvector_is_told_what_to_install(tmp_path: Path) -> None:
+def test_a_server_without_pgvector_works_on_words_alone_until_it_gets_it(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
     bare = Path("/tmp") / f"recollect-bare-{os.getpid()}"
     try:
         install = copied(18, bare)
-        (install / "share" / "postgresql" / "extension" / "vector.control").unlink()
+        control = install / "share" / "postgresql" / "extension" / "vector.control"
+        described = control.read_text("utf-8")
+        control.unlink()
         with own_server(install=install) as server:
             url = server.new_database("team")
-            with pytest.raises(StoreUnreachable, match=r"no pgvector.*postgresql-18-pgvector"):
-                initialise(url)
-            assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
+            assert "extension vector" not in initialise(url)
+            environ["RECOLLECT_STORE"] = url
+            models = ScriptedModels({}, embedder=WordEmbedder(loaded=True))
+            with Memory.open(tmp_path, create=True, environ=environ, models=models) as memory:
+                kept = memory.learn(learning()).learning
+                assert [hit.learning.id for hit in memory.search("stripe webhooks")] == [kept.id]
+                assert memory.data.embed().why_not.startswith("the server has no pgvector")
+                assert "words alone" in memory.status().embedder
+                memory.learnings.archive(kept.id)
+                assert memory.data.verify() == ()
+            control.write_text(described, "utf-8")
+            assert initialise(url) == ["extension vector", "room for vectors"]
+            assert initialise(url) == []
+            with Memory.open(tmp_path, environ=environ, models=models) as memory:
+                assert memory.data.embed().made == 1
+                assert memory.status().embedder == "words"
     finally:
         shutil.rmtree(bare)
 

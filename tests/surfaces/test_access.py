@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
-from conftest import Opener
+from conftest import AGENT, Opener
 from recollect import Memory
 from recollect.api import access
 from recollect.api.app import DECLARATIONS, make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import changing, visiting
-from recollect.cli.serve import mcp
+from recollect.core.errors import Refused
 from recollect.store import dump
 from serving import Served, serving
 
@@ -44,6 +48,8 @@ def served(memory: Memory) -> Iterator[Served]:
 
 
 Call = tuple[str, str]
+before_the_store = pytest.mark.parametrize("engine", ["sqlite"])
+"""For what the gate decides: no engine is asked."""
 
 
 def calls(app: FastAPI, *declared: Any) -> list[Call]:
@@ -83,7 +89,7 @@ def writing(wanted: list[Call]) -> list[Call]:
 
 
 def test_every_route_declares_who_may_use_it(memory: Memory) -> None:
-    assert access.undeclared(make_app(memory, handed=mcp(memory)), DECLARATIONS) == []
+    assert access.undeclared(make_app(memory), DECLARATIONS) == []
 
 
 def test_a_route_without_a_declaration_is_found() -> None:
@@ -142,20 +148,24 @@ def test_a_read_only_token_changes_nothing(served: Served, memory: Memory) -> No
     assert state(memory) == before
 
 
+@before_the_store
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:7447", "127.0.0.1.evil.example", "localhost.", ""])
 def test_a_host_we_do_not_go_by_is_refused(served: Served, host: str) -> None:
     assert unlike(served.client("api"), calls(served.app), 421, headers={"host": host}) == {}
 
 
+@before_the_store
 @pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1", "http://127.0.0.1"])
 def test_another_origin_is_refused(served: Served, origin: str) -> None:
     assert unlike(served.client("api"), calls(served.app), 403, headers={"origin": origin}) == {}
 
 
+@before_the_store
 def test_our_own_origin_is_let_in(served: Served) -> None:
     assert served.client("api").get("/api/status", headers={"origin": served.url}).status_code == 200
 
 
+@before_the_store
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_the_api_takes_json_alone(served: Served, kind: str) -> None:
     wanted = [call for call in writing(calls(served.app)) if call[1].startswith(JSON_PATHS)]
@@ -163,11 +173,13 @@ def test_the_api_takes_json_alone(served: Served, kind: str) -> None:
     assert unlike(served.client("api"), wanted, 415, headers={"content-type": kind}, content=body) == {}
 
 
+@before_the_store
 def test_a_body_too_large_is_refused(served: Served) -> None:
     body = b'{"title": "' + b"x" * 20_000 + b'"}'
     assert unlike(served.client("api"), writing(calls(served.app)), 413, headers=JSON, content=body) == {}
 
 
+@before_the_store
 @pytest.mark.parametrize("name", ["token", "access_token", "api_key", "q"])
 def test_a_token_in_the_address_is_refused(served: Served, name: str) -> None:
     secret = served.secrets["api"]
@@ -195,10 +207,50 @@ def chunked(served: Served, path: str, chunk: bytes, pause: float) -> bytes:
             return line.recv(1000)
 
 
+@before_the_store
 def test_a_body_without_an_end_is_cut_off_by_size_and_by_time(served: Served) -> None:
     for path in ("/api/learnings", "/cstp", "/sign-in"):
         assert chunked(served, path, b"x" * 4000, 0).startswith(b"HTTP/1.1 413")
     assert chunked(served, "/api/learnings", b"x", 0.2).startswith(b"HTTP/1.1 408")
+
+
+# What answers beside the routes
+
+
+@dataclass
+class Neighbour:
+    """Says who asks, and tries to write on their behalf."""
+
+    ran: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self.ran.append("began")
+        yield
+        self.ran.append("ended")
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        who = access.caller(request, writing=False).context.actor.name
+        try:
+            access.caller(request, writing=True)
+        except Refused as no:
+            who = str(no)
+        await PlainTextResponse(who)(scope, receive, send)
+
+
+def test_a_neighbour_answers_whoever_holds_a_token(memory: Memory) -> None:
+    neighbour = Neighbour()
+    with serving(memory, neighbours={"/mcp": neighbour}) as running:
+        assert access.undeclared(running.app, DECLARATIONS) == []
+        wanted = [("GET", "/mcp"), ("POST", "/mcp"), ("DELETE", "/mcp")]
+        assert unlike(running.client(None, headers=JSON), wanted, 401) == {}
+        assert running.client("api").post("/mcp", content=b"x").status_code == 415
+        assert running.client("api").post("/mcp", json={}, headers={"host": "evil.example"}).status_code == 421
+        assert running.client("api").post("/mcp", json={}).text == "api"
+        assert "may only read" in running.client("reader").post("/mcp", json={}).text
+        assert neighbour.ran == ["began"]
+    assert neighbour.ran == ["began", "ended"]
 
 
 # The page
@@ -214,12 +266,14 @@ def test_the_page_is_for_whoever_typed_the_code(served: Served) -> None:
     assert len(served.codes) == 2
 
 
+@before_the_store
 def test_a_code_serves_once_and_the_next_is_announced(served: Served) -> None:
     served.browser()
     assert served.client(None).post("/sign-in", data={"code": served.codes[0]}).status_code == 403
     served.browser()
 
 
+@before_the_store
 def test_a_code_that_was_guessed_at_is_replaced(served: Served) -> None:
     stranger = served.client(None)
     for _ in range(10):
@@ -228,6 +282,7 @@ def test_a_code_that_was_guessed_at_is_replaced(served: Served) -> None:
     assert stranger.post("/sign-in", data={"code": served.codes[0]}).status_code == 403
 
 
+@before_the_store
 def test_the_cookie_is_for_our_pages_alone(served: Served) -> None:
     answer = served.client(None).post("/sign-in", data={"code": served.codes[-1]})
     cookie = answer.headers["set-cookie"]
@@ -253,6 +308,7 @@ def test_a_form_without_its_token_changes_nothing(served: Served) -> None:
     assert browser.get("/").url.path == "/sign-in"
 
 
+@before_the_store
 def test_who_cannot_announce_a_code_lets_nobody_in(memory: Memory) -> None:
     sessions = make_app(memory, announce=None).state.sessions
     sessions.begin()
@@ -282,9 +338,6 @@ def test_a_token_has_its_share(served: Served) -> None:
 
 
 def test_only_a_person_makes_and_revokes_tokens(memory: Memory, open_memory: Opener) -> None:
-    from conftest import AGENT
-    from recollect.core.errors import Refused
-
     agent = open_memory(AGENT)
     with pytest.raises(Refused, match="only a person"):
         agent.tokens.new("mine", channel="person")

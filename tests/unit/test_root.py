@@ -176,3 +176,11 @@ def test_a_fold_reads_back_and_loses_no_mention(count: int, many: int):
     assert replace(capsule.unpacked_past(capsule.packed_past(past)), rest=past.rest) == past
     named = {each.topic for each in past.mentions} | {line[2:].partition(" [")[0] for line in past.rest.split("\n")}
     assert {each.topic for one in capsules for each in one.mentions} <= named
+
+
+@pytest.mark.parametrize(("age", "said"), [(0, False), (6, False), (7, True), (400, True)])
+def test_after_a_silence_of_seven_days_active_context_says_that_it_is_not_recent(age: int, said: bool) -> None:
+    day = TODAY - timedelta(days=age)
+    point = Point(section="open", topic="auth", text="rotate the key", refs=(f"{day}#1",))
+    text, _ = build(months(1), [point], TODAY, 3_000)
+    assert (f"- nothing was logged after {day}; this is where things stood then" in text) == said

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Protocol
 
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp
 
 from recollect.api import (
     decisions,
@@ -23,9 +25,8 @@ from recollect.api import (
     upkeep,
     work,
 )
-from recollect.api.access import Denied, Door, public, reads, writes
+from recollect.api.access import ClosedRoute, Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
-from recollect.api.handed import Handed, routes
 from recollect.api.limits import Rate
 from recollect.api.pages import entrance, overview
 from recollect.api.pages.rendering import bare
@@ -42,28 +43,38 @@ ROUTES: tuple[APIRouter, ...] = (
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 
 
+class Neighbour(Protocol):
+    """Another ASGI application, and what has to run while the server does."""
+
+    @property
+    def app(self) -> ASGIApp: ...
+    @property
+    def running(self) -> Callable[[], AbstractAsyncContextManager[None]]: ...
+
+
 def make_app(
     memory: Memory,
     *,
     person: str = "person",
     hosts: frozenset[str] = frozenset(),
     announce: Callable[[str], object] | None = None,
-    handed: Sequence[Handed] = (),
+    neighbours: Mapping[str, Neighbour] | None = None,
 ) -> FastAPI:
     """An ASGI application over one memory.
 
     `person` is whoever signs in to the page, with the code that `announce` is told (without it nobody can); `hosts`
-    are names the server goes by besides loopback's; `handed` are protocols that other surfaces answer.
+    are names the server goes by besides loopback's; `neighbours` answer at addresses of their own, behind a token.
     """
     settings = memory.context.settings.serve
+    beside = dict(neighbours or {})
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
         app.state.sessions.begin()
         async with AsyncExitStack() as running:
-            for each in handed:
-                await running.enter_async_context(each.running())
+            for neighbour in beside.values():
+                await running.enter_async_context(neighbour.running())
             yield
 
     app = FastAPI(
@@ -82,8 +93,10 @@ def make_app(
         memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
     )
     app.state.sessions = Sessions(hours=settings.session_hours, announce=announce)
-    for router in (*ROUTES, *map(routes, handed)):
+    for router in ROUTES:
         app.router.routes.extend(router.routes)
+    for path, neighbour in beside.items():
+        app.router.routes.append(ClosedRoute(path, neighbour.app, app.state.door))
     app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
     app.exception_handler(RecollectError)(_ours)
     app.exception_handler(Denied)(_denied)

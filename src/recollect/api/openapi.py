@@ -62,7 +62,7 @@ def _made(app: FastAPI) -> dict[str, Any]:
     references, schemas = msgspec.json.schema_components(ordered, ref_template=_REFERENCE)
     known = dict(zip(ordered, references, strict=True))
     components = made.setdefault("components", {})
-    components["schemas"] = {name: _with_times(schema) for name, schema in schemas.items()}
+    components["schemas"] = {name: _told(schema) for name, schema in schemas.items()}
     components["schemas"]["Problem"] = _PROBLEM
     for route in shown:
         for method in route.methods or ():
@@ -110,18 +110,19 @@ def _json(shape: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {**more, "content": {"application/json": {"schema": shape}}}
 
 
-def _with_times(schema: Any, name: str = "") -> Any:
-    """Times are stored as integers and shown as ISO 8601; see `core/plain.py`."""
+def _told(schema: Any, name: str = "") -> Any:
+    """A schema with times as they are shown, in ISO 8601 (see `core/plain.py`), and pairs as short lists."""
     if isinstance(schema, list):
-        return [_with_times(part, name) for part in schema]
+        return [_told(part, name) for part in schema]
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "integer" and (name == "at" or name.endswith("_at")):
         return {**schema, "type": "string", "format": "date-time"}
+    if "prefixItems" in schema:  # both parts of our pairs are of one kind, and few tools read more than that
+        schema = {**schema, "items": schema["prefixItems"][0]}
+        del schema["prefixItems"]
     return {
-        key: {inner: _with_times(part, inner) for inner, part in value.items()}
-        if key == "properties"
-        else _with_times(value, name)
+        key: {inner: _told(part, inner) for inner, part in value.items()} if key == "properties" else _told(value, name)
         for key, value in schema.items()
     }
 

@@ -92,6 +92,8 @@ def named_query(query: bytes, known: frozenset[str]) -> bytes:
     if unknown:
         said = f"parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"
         raise BadInput(f"unknown parameter {', '.join(unknown)[:200]}; {said}")
+    if len(dict(given)) < len(given):
+        raise BadInput("a parameter is given twice")
     return urlencode(given).encode()
 
 

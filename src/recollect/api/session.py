@@ -105,7 +105,7 @@ class Sessions:
         self._announce(self._code)
 
 
-def _signed_in(request: Request) -> Visit:
+async def _signed_in(request: Request) -> Visit:
     sessions: Sessions = request.app.state.sessions
     session = sessions.find(request.cookies.get(COOKIE))
     if session is None:
@@ -115,7 +115,7 @@ def _signed_in(request: Request) -> Visit:
     return Visit(memory=memory.acting_as(Actor(name=person, channel="page", trust="human")), csrf=session.csrf)
 
 
-def visiting(visit: Annotated[Visit, Depends(_signed_in)]) -> Visit:
+async def visiting(visit: Annotated[Visit, Depends(_signed_in)]) -> Visit:
     """For a browser that is signed in; changes nothing."""
     return visit
 

@@ -88,7 +88,7 @@ def versioned(record: Any, *, status: int = 200, headers: Mapping[str, str] | No
     return answer(record, status=status, headers={"etag": f'"{record.version}"', **(headers or {})})
 
 
-def _expected(
+async def _expected(
     if_match: Annotated[
         str | None, Header(description="The ETag you read; a change in between is refused with 412.")
     ] = None,
@@ -112,7 +112,7 @@ class Window:
     offset: int
 
 
-def _window(
+async def _window(
     limit: Annotated[int, Query(ge=1, le=MOST, description="How many.")] = 50,
     offset: Annotated[int, Query(ge=0, lt=2**31, description="How many to skip.")] = 0,
 ) -> Window:

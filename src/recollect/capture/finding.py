@@ -99,7 +99,7 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
         pattern_type="gotcha",
     )
     actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
-    return learn(replace(ctx, actor=actor), new, origin=id)
+    return learn(replace(ctx, actor=actor), new, anyway=True, origin=id)
 
 
 def when(timestamp: str) -> int:

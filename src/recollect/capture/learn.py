@@ -8,10 +8,12 @@ from recollect.capture import conflicts
 from recollect.core.actor import Actor, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.errors import Rejected
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
+from recollect.text import insight
 from recollect.text.compare import redundancy
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -31,9 +33,22 @@ class Captured:
     redacted: tuple[str, ...]
 
 
-def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: str | None = None) -> Captured:
-    """Store a learning, or raise the recurrence of the one that already says so."""
+def learn(
+    ctx: Context,
+    new: NewLearning,
+    *,
+    anyway: bool = False,
+    origin: str | None = None,
+    change: str | None = None,
+) -> Captured:
+    """Store a learning, or raise the recurrence of the one that already says so.
+
+    One that teaches nothing is rejected unless the caller insists.
+    """
     new, kinds = redacted(new)
+    refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
+    if refusal is not None:
+        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} To keep it as it is: --anyway")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from recollect.core.calendar import parse_day
@@ -152,6 +152,14 @@ def entry(ctx: Context, id: str) -> Entry:
 
 def day_of_entry(id: str) -> date:
     return parse_day(id.removeprefix(f"{KIND}/").partition("#")[0])
+
+
+def day_named(ctx: Context, name: str) -> date:
+    """`2026-03-01`, `today` or `yesterday`, in the project's time zone."""
+    back = {"today": 0, "yesterday": 1}.get(name.strip().lower())
+    if back is None:
+        return parse_day(name)
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone)) - timedelta(days=back)
 
 
 def days(stamps: Iterable[str]) -> list[date]:

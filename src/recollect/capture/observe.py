@@ -21,6 +21,7 @@ from recollect.store import events, learnings, tasks
 from recollect.store.files import content_hash
 from recollect.text.coia import Coia, extract, read_discoveries
 from recollect.text.frame import strip
+from recollect.text.insight import WEIGHED, Refusal, refused
 from recollect.text.kept import kept
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
@@ -59,10 +60,8 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
         if discovery is None:
             known_before += 1
             continue
-        result = None
-        if discovery.type != "dependency":
-            result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
-        if result is not None:
+        result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
+        if isinstance(result, Captured):
             captured.append(result)
         discoveries.append(_settled(ctx, discovery, result))
     return Observed(
@@ -102,7 +101,10 @@ def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
     return Captured(learning=found, merged=False, redacted=()) if found else None
 
 
-def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
+def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
+    """The learning, or why there is none in it."""
+    if discovery.type == "dependency":
+        return SKIPPED_DEPENDENCY
     prompt = load_prompt("extract")
     facts = json.dumps({"type": discovery.type, "content": discovery.content, "task": title}, ensure_ascii=False)
     answer = ask(
@@ -117,6 +119,8 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
         ),
     )
     coia = answer.value
+    if refusal := _refused(discovery.type, coia):
+        return f"Not learned from: {refusal.why}"
     new = NewLearning(
         title=coia.title,
         context=coia.context,
@@ -131,12 +135,17 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,
     )
-    return learn(ctx, new, origin=f"observer:{answer.generator}")
+    return learn(ctx, new, anyway=True, origin=f"observer:{answer.generator}")
 
 
-def _settled(ctx: Context, discovery: Discovery, result: Captured | None) -> Discovery:
-    learning = result.learning.id if result else None
-    skipped = None if result else SKIPPED_DEPENDENCY
+def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
+    """Only what the discovery itself says is weighed. A decision is told in the past and holds on."""
+    said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
+    return refused(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+
+
+def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Discovery:
+    learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
     with ctx.db.write(ctx.space) as tx:
         tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
     return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})

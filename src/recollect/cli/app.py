@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("care", "Hold everything derived against what it is derived from."),
     "doctor": ("care", "Look for what is wrong and say what to do."),
     "rebuild": ("care", "Make everything derived again."),
+    "embed": ("care", "Make the vectors that wait, for search by meaning."),
     "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
     "migrate": ("migrate", "Move this project's memory to another store."),
     "vault": ("vault", "Mirror a team's vault to files and back."),

@@ -1,4 +1,4 @@
-"""Commands that look after the store: backup, restore, verify, doctor, rebuild."""
+"""Commands that look after the store: backup, restore, verify, doctor, rebuild, embed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recollect.cli.output import common, emit
 from recollect.cli.progress import copying, counting, naming
 from recollect.memory.data import Rescue
 from recollect.tend.verify import Finding
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -79,10 +80,23 @@ def rebuild(project: str | None, as_json: bool) -> None:
         done = memory.data.rebuild(progress=progress)
     emit(
         done,
-        f"made {done.nodes} nodes and {done.passages} passages again, removed {done.orphans} that nothing owns, "
-        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters",
+        f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
+        f"removed {counted(done.orphans, 'passage')} that nothing owns, "
+        f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
+        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else ""),
         as_json=as_json,
     )
+
+
+@click.command()
+@common
+def embed(project: str | None, as_json: bool) -> int:
+    """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
+    with open_memory(project) as memory, counting("passages") as progress:
+        done = memory.data.embed(progress=progress)
+    text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    emit(done, f"{text}; {done.note}" if done.note else text, as_json=as_json)
+    return 1 if done.why_not else 0
 
 
 def _told(findings: Sequence[Finding]) -> list[str]:

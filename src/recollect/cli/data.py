@@ -18,6 +18,7 @@ from recollect.core.errors import BadInput
 from recollect.memory import Memory
 from recollect.tend.purge import Plan, Purged
 from recollect.tend.transfer import Imported
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -81,9 +82,9 @@ def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int]
 def _imported(done: Imported) -> list[str]:
     lines = [f"added {count} {kind}" for kind, count in done.added.items()] or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
-    lines += [f"{_some(done.left, 'record')} of history left where it happened"] if done.left else []
+    lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []
     lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]
-    return lines + ([f"and {_some(done.unreported, 'more line')} with problems"] if done.unreported else [])
+    return lines + ([f"and {counted(done.unreported, 'more line')} with problems"] if done.unreported else [])
 
 
 def _gathered(found: Gathered) -> list[str]:
@@ -127,20 +128,16 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
 
 def _planned(plan: Plan) -> list[str]:
     lines = [f"would remove {id}" for id in plan.things]
-    lines += [f"would mark the text in {_some(count, 'row')} of {table}" for table, count in plan.rows.items()]
+    lines += [f"would mark the text in {counted(count, 'row')} of {table}" for table, count in plan.rows.items()]
     lines += [f"would mark the text in {path}" for path in plan.files]
-    return lines + ([f"would replace {_some(plan.backups, 'own backup')} by a fresh one"] if plan.backups else [])
+    return lines + ([f"would replace {counted(plan.backups, 'own backup')} by a fresh one"] if plan.backups else [])
 
 
 def _done(done: Purged) -> list[str]:
     lines = [f"removed {id}" for id in done.things]
-    lines += [f"marked {_some(count, 'row')} of {table}" for table, count in done.rows.items()]
+    lines += [f"marked {counted(count, 'row')} of {table}" for table, count in done.rows.items()]
     lines += [f"marked {path}" for path in done.files]
     if done.fresh_backup:
         lines.append(f"own backups: {done.backups_replaced} replaced by {done.fresh_backup}")
     lines += [f"STILL FOUND in {path}; run the purge again when no other process reads it" for path in done.found]
     return [*lines, *(f"out of reach: {what}" for what in done.out_of_reach)]
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

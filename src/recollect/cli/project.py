@@ -12,6 +12,8 @@ from recollect.cli.output import common, emit
 from recollect.core.errors import Refused
 from recollect.memory import Memory
 from recollect.store import project as projects
+from recollect.tend.status import Status
+from recollect.text.counting import counted, named
 
 
 @click.command()
@@ -44,18 +46,23 @@ def status(project: str | None, as_json: bool) -> None:
         f"{found.verdicts['not_helpful']} not helpful",
         f"discoveries {found.discoveries}",
         f"decisions   {found.decisions['total']}, {found.decisions['unreviewed']} not reviewed",
-        f"findings    {found.findings['findings']} in {found.findings['files']} raw files, "
-        f"{found.findings['themes']} themes",
+        f"findings    {found.findings['findings']} in {counted(found.findings['files'], 'raw file')}, "
+        f"{counted(found.findings['themes'], 'theme')}",
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
-        f"tree        {', '.join(f'{count} {name}' for name, count in found.tree.items())}"
-        + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
+        f"tree        fixed: {found.tree['fixed']:,}; "
+        + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {found.models}",
         f"embedder    {found.embedder}",
+        f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)
+
+
+def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
+    return {"tentative": found.tentative, "waiting": found.waiting, "incomplete": found.incomplete}
 
 
 @click.command()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ from recollect.memory import Memory
 from recollect.store.files import held
 
 if TYPE_CHECKING:
-    from recollect.api.handed import Handed
+    from recollect.api.app import Neighbour
 
+STOP_SECONDS = 5
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -62,35 +64,36 @@ def serve(
                 person=starter.name,
                 hosts=frozenset({*names, _in_address(host)}),
                 announce=partial(_announce, address) if starter.trust == "human" else None,
-                handed=mcp(memory),
+                neighbours=mcp(memory),
             )
             config = uvicorn.Config(
                 app,
                 log_level="warning",
                 server_header=False,
                 proxy_headers=False,  # the proxy's word would decide whose failures are counted
-                timeout_graceful_shutdown=5,
+                timeout_graceful_shutdown=STOP_SECONDS,
                 limit_concurrency=1000,
             )
-            with nullcontext() if no_cycle else _cycling(memory):
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop, it ends as by Ctrl-C
+            with suppress(KeyboardInterrupt), nullcontext() if no_cycle else _cycling(memory):
                 uvicorn.Server(config).run(sockets=[listening])
 
 
-def mcp(memory: Memory) -> list[Handed]:
-    """MCP at /mcp, where its SDK is installed."""
-    from recollect.api.handed import Handed, caller
+def mcp(memory: Memory) -> dict[str, Neighbour]:
+    """MCP at its address, where its SDK is installed."""
+    from recollect.api.access import caller
 
     try:
         from recollect.mcp.http import PATH, endpoint
     except ImportError:
-        return []
-    made = endpoint(memory, caller)
-    return [Handed(path=PATH, app=made.app, running=made.running)]
+        return {}
+    return {PATH: endpoint(memory, caller)}
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio does not switch Nagle's algorithm off and every answer takes 40 ms.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -127,13 +130,13 @@ def _cycling(memory: Memory) -> Iterator[None]:
             if stop.wait(seconds):
                 return
 
-    thread = threading.Thread(target=run, name="cycle")
+    thread = threading.Thread(target=run, name="cycle", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
-        thread.join()
+        thread.join(STOP_SECONDS)  # a cycle that is cut off goes on where it was
 
 
 def _announce(address: str, code: str) -> None:

@@ -38,6 +38,10 @@ class Tx(Protocol):
         ...
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The same for a statement that gives a row each time."""
+        ...
+
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a table, as the store has them."""
         ...
@@ -53,6 +57,25 @@ class Tx(Protocol):
 
     def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
         """The same for several terms at once: a server is asked once."""
+        ...
+
+    @property
+    def keeps_vectors(self) -> bool:
+        """Whether this store can hold vectors; `store/vectors.py` is what calls the three below."""
+        ...
+
+    def put_vectors(self, model: int, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
+        """For each passage (number, kind, hash): its pieces' unit vectors."""
+        ...
+
+    def nearest(
+        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
+    ) -> list[tuple[int, int, float]]:
+        """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
+        ...
+
+    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        """All pieces of some passages as (passage, piece, unit vector), in order."""
         ...
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
@@ -76,6 +99,10 @@ class Db(Protocol):
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
         ...
 
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -94,8 +121,9 @@ class Vault(Protocol):
         """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
         ...
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
-        """Every name in a folder with a stamp that changes when the file does; empty for what is no file."""
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
+        """The names in a folder, or some of them, each with a stamp that changes when the file does; empty for what
+        is no file."""
         ...
 
     def folder_stamp(self, folder: str) -> str:
@@ -135,12 +163,21 @@ class Models(Protocol):
         """What turns texts into vectors; None means that everything works on words alone."""
         ...
 
+    def loaded_embedder(self) -> Embedder | None:
+        """The same, but only when it has been at work in this process already: loading it takes long."""
+        ...
+
 
 class Embedder(Protocol):
     """Texts to unit vectors (float32 arrays). `name` tells one model's vectors from another's."""
 
     @property
     def name(self) -> str: ...
+    @property
+    def loaded(self) -> bool:
+        """Whether the next text costs no loading."""
+        ...
+
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
 

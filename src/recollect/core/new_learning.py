@@ -14,6 +14,7 @@ TITLE_LIMIT = 100
 FIELD_LIMIT = 10_000
 TAG_LIMIT = 20
 TAG_LENGTH = 50
+_SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 
 @record
@@ -40,10 +41,10 @@ class NewLearning:
         if self.confidence is not None:
             thousandths(self.confidence)
         object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip() for tag in self.tags)))
-        for name in ("outcome", "task", "discovery"):
-            given = getattr(self, f"source_{name}_id")
+        for name in _SOURCES:
+            given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, f"source_{name}_id", check_id(given, name))
+                object.__setattr__(self, name, check_id(given, name.split("_")[1]))
 
 
 @record

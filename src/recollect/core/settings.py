@@ -94,6 +94,8 @@ class ConsolidateSettings:
 @record
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, or `off` for words alone
+    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
+    distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
     model: str = ""  # folder of another ONNX model with its tokenizer.json; empty for MiniLM
 
 
@@ -153,6 +155,8 @@ class Settings:
             raise BadInput("confidence.decay_clock must be calendar or active")
         if self.embed.use not in ("auto", "off"):
             raise BadInput("embed.use must be auto or off")
+        if self.embed.distil not in ("on", "off"):
+            raise BadInput("embed.distil must be on or off")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -183,6 +187,7 @@ _COUNTS = {
     "findings": ("first_files", "new_files"),
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
+    "embed": ("per_cycle",),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
     "serve": (
         *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),

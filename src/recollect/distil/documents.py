@@ -6,7 +6,7 @@ Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with change
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Context
@@ -16,12 +16,14 @@ from recollect.text.memory_index import Problem, check_index, make_index
 from recollect.text.split import Split, relinked, split
 from recollect.text.staging import lines_of
 
+SHARED_BEGINNING = "# Learnings\n"
+
 _NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Refactored:
-    """What a split made: every file it wrote, by path."""
+    """What a split made: every file it wrote, by path; none when the document was short enough."""
 
     path: str
     written: tuple[str, ...]
@@ -47,17 +49,16 @@ def load(ctx: Context) -> dict[str, str]:
         for path in ctx.worktree.paths(_fixed_folder(pattern)):
             if matches.fullmatch(path) and not _NEVER.search(path) and path not in _ours(ctx):
                 found[path] = ctx.worktree.read(path) or ""
+    shared = shared_path(ctx)
+    if shared not in found and (text := ctx.worktree.read(shared)) is not None:
+        found[shared] = text
     return found
 
 
-def new_path(ctx: Context, slug: str, taken: Iterable[str]) -> str:
-    """A path for a new document, in the first folder that the settings name."""
+def shared_path(ctx: Context) -> str:
+    """The document for what fits into no other, in the first folder that the settings name: one, not one per rule."""
     folder = _fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
-    used = set(taken)
-    number, path = 2, f"{folder}/{slug}.md".lstrip("/")
-    while path in used or ctx.worktree.read(path) is not None:
-        path, number = f"{folder}/{slug}-{number}.md".lstrip("/"), number + 1
-    return path
+    return f"{folder}/learnings.md".lstrip("/")
 
 
 def uncommitted(ctx: Context, path: str, text: str) -> bool:
@@ -83,11 +84,13 @@ def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Map
     return changed
 
 
-def refactor(ctx: Context, path: str) -> Refactored:
-    """Split one document on demand, fix links to it, and write the index again."""
+def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
+    """Split one document on demand, fix links to it, and write the index again. A short one is left alone."""
     documents = load(ctx)
     if path not in documents:
         raise NotFound(f"{path} is not one of the permanent documents (setting consolidate.documents)")
+    if not force and len(lines_of(documents[path])) <= ctx.settings.consolidate.split_most:
+        return Refactored(path=path, written=())
     changed = split_of(ctx, path, documents, documents)
     write(ctx, changed, documents, last=path)
     write_index(ctx)

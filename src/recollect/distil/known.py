@@ -102,6 +102,12 @@ def contradicting(ctx: Context, entry: Entry, known: Sequence[Known]) -> Finding
     return None
 
 
+def opposing_sentence(entry: Entry, known: Known) -> str:
+    """The words of what is known that stand against an entry most."""
+    said = _sentences(known.text) or [known.title]
+    return max(said, key=lambda each: (found := contradiction(entry.title, each)).score * (found.answer != "no"))
+
+
 def repeating(entry: Entry, known: Sequence[Known], alike: Alike | None) -> Finding | None:
     """Something known that already says all of this entry."""
     words = _words(entry.title)

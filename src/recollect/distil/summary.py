@@ -13,6 +13,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.journal import Node
 from recollect.models.asking import OFFLINE, Ask, ask
+from recollect.models.meaning import for_distilling
 from recollect.models.prompts import load_prompt
 from recollect.store import answers
 from recollect.store.files import content_hash
@@ -32,6 +33,7 @@ class ModelSummaries:
         self._ctx = ctx
         self._unlimited = unlimited
         self.configured = ctx.models.provider(ASK) is not None
+        self._by_meaning = for_distilling(ctx)
         self._allowed: set[str] = set()
         self.calls = 0
 
@@ -51,7 +53,9 @@ class ModelSummaries:
         return self.configured and node.generator == nodes.OFFLINE and node.id != "root"
 
     def summariser(self, node: str) -> Summariser:
-        return self._asked(node) if self.configured else nodes.offline
+        if self.configured:
+            return self._asked(node)
+        return nodes.offline_by_meaning(self._by_meaning[1], self._by_meaning[0]) if self._by_meaning else nodes.offline
 
     def _asked(self, node: str) -> Summariser:
         def summarise(material: Material) -> tuple[str, str]:

@@ -16,7 +16,8 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.passage import Passage
-from recollect.distil.theme_plan import Embed, KnownTheme, PlannedTheme, plan
+from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
+from recollect.models.meaning import for_distilling
 from recollect.store import events, leases, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
@@ -70,7 +71,7 @@ def due(ctx: Context, seen: Survey) -> Due:
     return Due(due=False, reason=reason, files=len(seen.files), pending=pending)
 
 
-def run(ctx: Context, *, always: bool = False, embed: Embed | None = None) -> Gathering:
+def run(ctx: Context, *, always: bool = False) -> Gathering:
     """Gather findings into themes when that is due (or `always`). Nothing due is fine and says so."""
     seen = survey(ctx)
     _index_new(ctx, seen)
@@ -81,7 +82,7 @@ def run(ctx: Context, *, always: bool = False, embed: Embed | None = None) -> Ga
     if lease is None:
         return Gathering(ran=False, reason="another process is at it", files=len(seen.files), skipped=seen.skipped)
     try:
-        made = _gather(ctx, seen, lease, embed)
+        made = _gather(ctx, seen, lease)
     finally:
         leases.release(ctx, lease)
     left_out = sum(len(theme.left_out) for theme in made)
@@ -139,7 +140,8 @@ def index(ctx: Context) -> str:
     return text
 
 
-def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None) -> tuple[Theme, ...]:
+def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...]:
+    by_meaning = for_distilling(ctx)
     with ctx.db.read(ctx.space) as tx:
         stored = rows.everything(tx)
         placed = rows.text_hashes(tx)
@@ -150,7 +152,7 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
     known = [_known(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     known += _foreign(on_disk, {one.theme.name for one in stored})
-    planned = plan(findings, known, embed)
+    planned = plan(findings, known, by_meaning[1] if by_meaning else None)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]

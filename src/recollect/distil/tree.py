@@ -13,7 +13,8 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
-from recollect.distil.upkeep import LEASE_SECONDS, Change, Pass, Progress
+from recollect.distil.node_files import LEASE_SECONDS, Change
+from recollect.distil.upkeep import Pass, Progress
 from recollect.store import journal, leases
 from recollect.store.journal import NodeRow
 from recollect.text import nodes
@@ -24,10 +25,14 @@ LEASE = "tree"
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted:
-    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write."""
+    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write.
+
+    `kept`: copies of nodes that somebody wrote into, made before we wrote them again.
+    """
 
     held: bool = False
     changes: tuple[Change, ...] = ()
+    kept: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     clock_behind: bool = False
     calls: int = 0
@@ -115,8 +120,9 @@ def _report(ctx: Context, work: Pass) -> Compacted:
     with ctx.db.read(ctx.space) as tx:
         waiting = sum(row[3] for row in journal.counts(tx))
     return Compacted(
-        changes=tuple(work.changes),
-        unreadable=tuple(dict.fromkeys(work.unreadable)),
+        changes=tuple(work.files.changes),
+        kept=tuple(work.files.kept),
+        unreadable=tuple(dict.fromkeys(work.files.unreadable)),
         clock_behind=work.clock_behind,
         calls=work.models.calls,
         waiting=waiting,

@@ -16,6 +16,7 @@ from functools import lru_cache
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.distil.levels import bridge_line
 from recollect.text.cluster import Affinity, group, medoid
+from recollect.text.counting import counted
 from recollect.text.sentences import first_sentence
 from recollect.text.vectors import wording_vectors
 
@@ -41,7 +42,7 @@ class Saying:
 
     def line(self, noun: str) -> str:
         """`Search-first prevents duplicate work (8 confirmations)`."""
-        return f"{self.text} ({len(self.ids)} {noun}{'' if len(self.ids) == 1 else 's'})"
+        return f"{self.text} ({counted(len(self.ids), noun)})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,8 @@ from typing import Any
 from mcp.server.mcpserver import Context
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
-from starlette.types import ASGIApp
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.core.actor import lowest
 from recollect.mcp.server import make_server
@@ -46,10 +47,20 @@ def endpoint(memory: Memory, caller: Caller) -> Endpoint:
         return found.acting_as(replace(actor, channel="mcp", trust=lowest(actor.trust, "agent")))
 
     server = make_server(memory, acting=acting)
-    app = server.streamable_http_app(
+    server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate did
     )
-    return Endpoint(app=app, running=server.session_manager.run)
+    manager = server.session_manager
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls alone: there is no session to end, and a stream on which nobody speaks would only be held open."""
+        if scope["method"] == "POST":
+            # Not the SDK's own application, which would stand between a request and the server it came to.
+            await manager.asgi_app(scope, receive, send)
+        else:
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+
+    return Endpoint(app=answer, running=manager.run)

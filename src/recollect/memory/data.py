@@ -15,6 +15,7 @@ from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Context
 from recollect.core.ids import random_id
 from recollect.memory.opening import open_context
+from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
 from recollect.store.copies import Checked, check_file
 from recollect.store.files import writing
@@ -80,6 +81,10 @@ class Data:
 
     def rebuild(self, *, progress: Callable[[int], object] | None = None) -> Rebuilt:
         return rebuild(self._context, progress=progress)
+
+    def embed(self, *, progress: Callable[[int], object] | None = None) -> Refreshed:
+        """Make the vectors of every passage that waits for them."""
+        return refresh(self._context, progress=progress)
 
     def plan_purge(self, *, id: str | None = None, text: str | None = None) -> Plan:
         """What a purge would touch."""

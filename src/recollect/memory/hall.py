@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.memory.opening import check_store, open_context
+from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 if TYPE_CHECKING:
@@ -110,18 +110,22 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        return learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        embed_at_once(self.context)
+        return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        return observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
 
     def search(self, query: str, **options: Any) -> list[LearningHit]:
         """Learnings for any text, best first; options are those of SearchOptions."""

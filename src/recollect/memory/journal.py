@@ -6,12 +6,12 @@ from datetime import date
 
 from recollect.capture import log as logs
 from recollect.capture.log import LogDay, Logged
-from recollect.core.calendar import parse_day
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
 from recollect.distil.tree import Compacted, NodeView
 from recollect.distil.upkeep import Progress
+from recollect.memory.opening import embed_at_once
 from recollect.tend.rebuild import rebuild_tree
 from recollect.tend.reindex import reindex
 
@@ -24,14 +24,17 @@ class Journal:
         self._folder = folder
 
     def add(self, new: NewEntry) -> Logged:
-        return logs.add(self._context, new)
+        done = logs.add(self._context, new)
+        embed_at_once(self._context)
+        return done
 
     def days(self) -> list[LogDay]:
         """The days with a log, newest first."""
         return logs.listed(self._context)
 
     def show(self, day: date | str) -> str:
-        return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
+        """A day's log; the day may be called `today` or `yesterday`."""
+        return logs.show(self._context, logs.day_named(self._context, day) if isinstance(day, str) else day)
 
     def today(self) -> date:
         """Whose log an entry without a session goes into."""

@@ -41,6 +41,15 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
     )
 
 
+def embed_at_once(ctx: Context) -> None:
+    """After a capture: embed it when the model is at hand. A process that has not loaded it leaves it to a cycle."""
+    embedder = ctx.models.loaded_embedder()
+    if embedder is not None:
+        from recollect.search.refresh import at_once
+
+        at_once(ctx, embedder)
+
+
 def open_database(project: Project, url: str) -> Db:
     """The store at `url`; empty means the embedded one."""
     settings = project.settings.store

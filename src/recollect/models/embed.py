@@ -72,11 +72,13 @@ class SentenceModel:
 
     def __init__(self, model: ModelFiles) -> None:
         self.name = model.name
+        self.loaded = False
         self._files = model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One unit vector per text, in order; a text beyond the model's window counts with its beginning."""
         tokenizer, session = _load(self._files)
+        self.loaded = True
         # Alike lengths share a batch: padding is computed like text.
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         vectors: dict[int, Vector] = {}

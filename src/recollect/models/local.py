@@ -25,6 +25,10 @@ class LocalModels:
     def embedder(self) -> Embedder | None:
         return self._embedder
 
+    def loaded_embedder(self) -> Embedder | None:
+        known: Embedder | None = vars(self).get("_embedder")  # looking for one already costs imports
+        return known if known is not None and known.loaded else None
+
     @cached_property
     def _embedder(self) -> Embedder | None:
         if self._settings.use == "off":

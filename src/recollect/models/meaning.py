@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from recollect.core.context import Context, Embedder
@@ -16,6 +17,7 @@ from recollect.store.files import content_hash
 
 KIND = "embedding"
 
+Embed = Callable[[Sequence[str]], list[Any]]
 Alike = Callable[[str, Sequence[str]], list[float]]
 
 
@@ -30,6 +32,12 @@ def alike(ctx: Context) -> Alike | None:
         return [float(one @ other) for other in rest]
 
     return cosines
+
+
+def for_distilling(ctx: Context) -> tuple[str, Embed] | None:
+    """The embedder's name and what embeds with it, where the settings want it for themes and summaries."""
+    embedder = ctx.models.embedder() if ctx.settings.embed.distil == "on" else None
+    return (embedder.name, partial(vectors, ctx, embedder)) if embedder else None
 
 
 def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:

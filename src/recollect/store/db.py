@@ -1,7 +1,8 @@
 """The port to a database: one transaction type for both engines.
 
-An engine gives a Session (how to execute, how to keep the word index). `Transaction` adds what must hold whatever the
-engine: every statement is walled into one space, and work that belongs to a commit runs exactly once before it.
+An engine gives a Session (how to execute, how to keep the word index and vectors). `Transaction` adds what must hold
+whatever the engine: every statement is walled into one space, and work that belongs to a commit runs exactly once
+before it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
 
 _walled: set[str] = set()
 
+Entry = tuple[int, str, str, "Sequence[tuple[int, Any]]"]
+"""A passage's vectors: its number, its kind, its hash, and each piece with its unit vector."""
+
 
 class Session(Protocol):
     """What an engine must be able to do inside a transaction it has opened."""
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]: ...
     def changes(self) -> int:
         """Rows changed by the last statement."""
         ...
@@ -30,6 +34,13 @@ class Session(Protocol):
     def index(self, doc: int, tokens: list[str]) -> None: ...
     def unindex(self, doc: int) -> None: ...
     def match(self, tokens: Sequence[str]) -> list[Sequence[int]]: ...
+    @property
+    def keeps_vectors(self) -> bool: ...
+    def put_vectors(self, space: str, model: int, entries: Sequence[Entry]) -> None: ...
+    def nearest(
+        self, space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
+    ) -> list[tuple[int, int, float]]: ...
+    def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]: ...
     def flush(self) -> None:
         """Write what `index` may have kept back; called before the commit."""
         ...
@@ -65,8 +76,16 @@ class Transaction:
         return self._session.changes()
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
+        self._many(sql, many, returning=False)
+
+    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        return self._many(sql, many, returning=True)
+
+    def _many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
         _refuse_without_space(sql)
-        self._session.execute_many(sql, ({**params, "space": self._space} for params in many))
+        return self._session.execute_many(
+            sql, ({**params, "space": self._space} for params in many), returning=returning
+        )
 
     def columns(self, table: str) -> Sequence[str]:
         return self._session.columns(table)
@@ -82,6 +101,21 @@ class Transaction:
 
     def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
         return self._session.match([self._prefix + term for term in terms])
+
+    @property
+    def keeps_vectors(self) -> bool:
+        return self._session.keeps_vectors
+
+    def put_vectors(self, model: int, entries: Sequence[Entry]) -> None:
+        self._session.put_vectors(self._space, model, entries)
+
+    def nearest(
+        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
+    ) -> list[tuple[int, int, float]]:
+        return self._session.nearest(self._space, model, vector, limit=limit, kinds=kinds)
+
+    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        return self._session.vectors_of(self._space, model, docs)
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         return self._last.setdefault(action, Counter())

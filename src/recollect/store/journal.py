@@ -65,9 +65,10 @@ def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
     return len(found)
 
 
-def log_stamps(tx: Tx) -> dict[str, str]:
-    """Every known log's stamp, by day."""
-    return dict(tx.rows("SELECT day, stamp FROM logs WHERE space = :space ORDER BY day"))
+def log_stamps(tx: Tx, since: date) -> dict[str, str]:
+    """The stamps of the logs known since a day, by day."""
+    sql = "SELECT day, stamp FROM logs WHERE space = :space AND day >= :since ORDER BY day"
+    return dict(tx.rows(sql, since=since.isoformat()))
 
 
 def entry_counts(tx: Tx) -> dict[date, int]:
@@ -140,6 +141,15 @@ def tentative(tx: Tx, level: str) -> list[NodeRow]:
         f"SELECT {_NODE} FROM nodes WHERE space = :space AND status = 'tentative' AND level = :level ORDER BY first_day"
     )
     return [_node(row) for row in tx.rows(sql, level=level)]
+
+
+def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
+    """Id, status and whether it waits for a model, of every node that is not final; days before weeks, in order."""
+    sql = (
+        "SELECT id, status, waiting FROM nodes WHERE space = :space AND (status = 'tentative' OR waiting = 1) "
+        "ORDER BY level, first_day"
+    )
+    return [(id, status, bool(waiting)) for id, status, waiting in tx.rows(sql)]
 
 
 def longest_waiting(tx: Tx, level: str) -> NodeRow | None:

@@ -15,9 +15,11 @@ from psycopg.conninfo import make_conninfo
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.store.postgres import TYPES, WORD_INDEX, Address, PostgresDb, lock_key, translated
+from recollect.store.postgres_vectors import index_large_spaces
 from recollect.store.schema import MIGRATIONS, VERSION, statements
 
 OLDEST_SERVER = 17
+OLDEST_PGVECTOR = [0, 8]  # half floats, and walks that go on until enough was found
 MARK = "recollect"  # the comment on the table `meta` says whose database this is
 
 _FIRST = (
@@ -34,8 +36,12 @@ SELECT current_setting('server_version_num')::int, current_setting('server_versi
   coalesce(obj_description(to_regclass('meta'), 'pg_class'), ''),
   (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace
      AND relkind IN ('r', 'p', 'v', 'm', 'f')),
-  EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'),
-  EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')"""
+  EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'
+    AND string_to_array(substring(extversion from '^[0-9]+[.][0-9]+'), '.')::int[] >= %(oldest)s::int[]),
+  EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL
+    AND string_to_array(substring(default_version from '^[0-9]+[.][0-9]+'), '.')::int[] >= %(oldest)s::int[]),
+  coalesce((SELECT atttypid::regtype::text = 'halfvec' FROM pg_attribute
+    WHERE attrelid = to_regclass('vectors') AND attname = 'vector'), false)"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,7 @@ class _Seen:
     tables: int
     has_vector: bool
     can_vector: bool
+    keeps_vectors: bool
     version: int
 
 
@@ -66,6 +73,7 @@ def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, conn
                 f"{db.place} has schema {seen.version}, this program needs {VERSION}. Nothing was touched; take a "
                 "backup (pg_dump), then run: recollect db init"
             )
+        db.keeps_vectors = seen.keeps_vectors
     except BaseException:
         db.close()
         raise
@@ -106,8 +114,12 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
         with db.plain() as connection:
             seen = _look(connection, db.place)
             _refuse_unusable(seen, db.place)
+            if seen.can_vector:
+                made += _make_extension(connection)
             while done := _next_step(connection, db.place):
                 made += done
+            made += _make_vectors(connection, db.place)
+            made += index_large_spaces(connection)
             if role is not None:
                 _grant(connection, role)
     finally:
@@ -123,12 +135,10 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
         seen = _look(connection, place)
         if seen.version >= VERSION:
             return []
-        if not seen.has_vector:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            made.append("extension vector")
         migration = MIGRATIONS[seen.version]
         position = seen.version + 1
-        for statement in (*(_FIRST if position == 1 else ()), *statements(migration, TYPES)):
+        types = TYPES if seen.has_vector else {**TYPES, "$vector": "bytea"}
+        for statement in (*(_FIRST if position == 1 else ()), *statements(migration, types)):
             connection.execute(statement.encode())
         connection.execute("INSERT INTO migrations (name, position) VALUES (%s, %s)", (migration, position))
         connection.execute(
@@ -140,9 +150,29 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
     return made
 
 
+def _make_extension(connection: psycopg.Connection[Row]) -> list[str]:
+    """Where this role may; without it the store works on words alone."""
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.errors.InsufficientPrivilege:
+        return []
+    return ["extension vector"]
+
+
+def _make_vectors(connection: psycopg.Connection[Row], place: str) -> list[str]:
+    """A store that was made before its server had pgvector learns to keep vectors."""
+    seen = _look(connection, place)
+    if seen.keeps_vectors or not seen.has_vector:
+        return []
+    with connection.transaction():
+        connection.execute("TRUNCATE vectors, vector_models")
+        connection.execute("ALTER TABLE vectors ALTER COLUMN vector TYPE halfvec USING NULL")
+    return ["room for vectors"]
+
+
 def _look(connection: psycopg.Connection[Row], place: str) -> _Seen:
     with translated(place):
-        found = connection.execute(_LOOK.encode()).fetchone()
+        found = connection.execute(_LOOK.encode(), {"oldest": OLDEST_PGVECTOR}).fetchone()
         assert found is not None
         version = 0
         if found[3] == MARK:
@@ -161,11 +191,6 @@ def _refuse_unusable(seen: _Seen, place: str) -> None:
         raise StoreNewer(
             f"{place} was written by a newer Recollect (schema {seen.version}, this program knows {VERSION}). "
             "Nothing was touched; upgrade this program"
-        )
-    if not seen.has_vector and not seen.can_vector:
-        raise StoreUnreachable(
-            f"the server of {place} has no pgvector; install it there (Debian: postgresql-18-pgvector), "
-            "then run: recollect db init"
         )
 
 

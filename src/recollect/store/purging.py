@@ -101,6 +101,11 @@ def forget_answers(tx: Tx, keys: list[Row]) -> None:
     _delete(tx, "answers", COLUMNS["answers"].key, keys)
 
 
+def forget_embeddings(tx: Tx) -> None:
+    """Vectors that are kept by the hash of a text alone, so that nobody can tell whose they are."""
+    tx.run("DELETE FROM answers WHERE space = :space AND kind = 'embedding'")
+
+
 def drop_tags(tx: Tx, keys: list[Row]) -> None:
     _delete(tx, "learning_tags", COLUMNS["learning_tags"].key, keys)
 

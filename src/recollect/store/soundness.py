@@ -1,4 +1,5 @@
-"""Whether the embedded store is sound as a file, and what can be made again inside it: b-tree indexes, the word index.
+"""Whether the embedded store is sound as a file, and what can be made again inside it: b-tree indexes, the word index,
+the signs of vectors.
 
 Row contents are held against each other in `derived`; this module looks at what only SQLite has.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.store import sqlite_vectors
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
 
 if TYPE_CHECKING:
@@ -37,8 +39,15 @@ def leftover_words(db: SqliteDb) -> int:
     return int(row[0]) if row else 0
 
 
+def unpacked_vectors(db: SqliteDb) -> int:
+    """Vectors that a search for the nearest would not meet."""
+    with translated(db.path):
+        return sqlite_vectors.unpacked(db.connection())
+
+
 def remake_indexes(db: SqliteDb) -> None:
-    """All b-tree indexes, and the word index from the terms that passages hold, in one transaction."""
+    """All b-tree indexes, the word index from the terms that passages hold, and the signs of vectors, in one
+    transaction."""
     connection = db.connection()
     with translated(db.path), connection:
         connection.execute("REINDEX")
@@ -50,6 +59,8 @@ def remake_indexes(db: SqliteDb) -> None:
         connection.executemany(
             "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (_indexed(row, numbers) for row in rows)
         )
+        for space, number in connection.execute("SELECT space, number FROM vector_models").fetchall():
+            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))
 
 
 def _indexed(row: Row, numbers: dict[str, int]) -> tuple[int, str]:

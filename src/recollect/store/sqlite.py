@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import threading
+from _thread import get_ident  # `threading` takes as long to load as this whole module
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 import apsw
 
@@ -23,8 +22,26 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from recollect.core.context import Row
+    from recollect.store.db import Entry
 
-TYPES = {"$int": "INTEGER", "$text": "TEXT", "$key": "INTEGER PRIMARY KEY", "$table": "STRICT"}
+# Beside each vector its signs, a bit per dimension, many to a row: a search reads all of them, and the vectors of the
+# few that look near. Six times faster than reading every vector.
+_SIGNS = """
+CREATE TABLE vector_signs (
+  space TEXT NOT NULL, model INTEGER NOT NULL, kind TEXT NOT NULL, chunk INTEGER NOT NULL,
+  numbers BLOB NOT NULL, signs BLOB NOT NULL,
+  PRIMARY KEY (space, model, kind, chunk),
+  FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
+) STRICT"""
+
+TYPES = {
+    "$int": "INTEGER",
+    "$text": "TEXT",
+    "$key": "INTEGER PRIMARY KEY",
+    "$table": "STRICT",
+    "$vector_index": _SIGNS,
+    "$vector": "BLOB",
+}
 
 WORD_INDEX = (
     "CREATE VIRTUAL TABLE passage_words USING fts5(terms, content='', contentless_delete=1, detail=none, "
@@ -33,7 +50,7 @@ WORD_INDEX = (
 
 
 class SqliteDb:
-    """One database file. Each thread gets its own connection, which ends with the thread."""
+    """One database file. Each thread gets its own connection."""
 
     engine = "sqlite"
 
@@ -41,8 +58,7 @@ class SqliteDb:
         self.path = path
         self.place = str(path)
         self._busy_ms = round(busy_seconds * 1000)
-        self._local = threading.local()
-        self._connections: WeakSet[apsw.Connection] = WeakSet()
+        self._connections: dict[int, apsw.Connection] = {}
         self._numbers: dict[str, int] = {}
 
     @contextmanager
@@ -59,10 +75,16 @@ class SqliteDb:
             yield transaction
             transaction.finish()
 
+    def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
+        from recollect.store import sqlite_vectors
+
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            sqlite_vectors.pack_if_stale(connection, space, model)
+        return ""
+
     def close(self) -> None:
         while self._connections:
-            self._connections.pop().close()
-        self._local = threading.local()
+            self._connections.popitem()[1].close()
 
     def write_anew(self) -> None:
         """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
@@ -76,9 +98,10 @@ class SqliteDb:
 
     def connection(self) -> apsw.Connection:
         """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
-        existing = getattr(self._local, "connection", None)
+        # A thread that ended leaves its number, and with it its connection, to another.
+        existing = self._connections.get(get_ident())
         if existing is not None:
-            return existing  # type: ignore[no-any-return]
+            return existing
         with translated(self.path):
             try:
                 connection = self._opened()
@@ -86,8 +109,7 @@ class SqliteDb:
                 if not self._stands_alone():
                     raise
                 connection = self._opened_for_reading()
-        self._local.connection = connection
-        self._connections.add(connection)
+        self._connections[get_ident()] = connection
         return connection
 
     def _opened(self) -> apsw.Connection:
@@ -147,6 +169,8 @@ class SqliteDb:
 class _Session:
     """Executes inside an open transaction."""
 
+    keeps_vectors = True
+
     def __init__(self, connection: apsw.Connection):
         self._connection = connection
         self._entries: list[tuple[int, str]] = []
@@ -154,8 +178,8 @@ class _Session:
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, params).fetchall()
 
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._connection.executemany(sql, many)
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+        return self._connection.executemany(sql, many).fetchall()
 
     def changes(self) -> int:
         return self._connection.changes()
@@ -176,6 +200,23 @@ class _Session:
     def unindex(self, doc: int) -> None:
         self.flush()
         self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
+
+    def put_vectors(self, space: str, model: int, entries: Sequence[Entry]) -> None:
+        from recollect.store import sqlite_vectors
+
+        sqlite_vectors.put(self._connection, space, model, entries)
+
+    def nearest(
+        self, space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
+    ) -> list[tuple[int, int, float]]:
+        from recollect.store import sqlite_vectors
+
+        return sqlite_vectors.nearest(self._connection, space, model, vector, limit=limit, kinds=kinds)
+
+    def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        from recollect.store import sqlite_vectors
+
+        return sqlite_vectors.of(self._connection, space, model, docs)
 
     def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
         if self._entries:

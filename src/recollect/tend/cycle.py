@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
+from recollect.search.refresh import refresh
 from recollect.store import leases
 from recollect.tend.backups import daily
+from recollect.text.counting import counted
 
 LEASE_SECONDS = 600
 
@@ -39,9 +41,9 @@ def _tree(ctx: Context) -> str:
     done = compact(ctx)
     if done.held:
         return "another process is at it"
-    parts = [f"{len(done.changes)} nodes made" if done.changes else "nothing due"]
+    parts = [f"{counted(len(done.changes), 'node')} made" if done.changes else "nothing due"]
     if done.waiting:
-        parts.append(f"{done.waiting} wait for a model")
+        parts.append(f"waiting for a model: {counted(done.waiting, 'node')}")
     if done.unreadable:
         parts.append(f"cannot be read: {', '.join(done.unreadable)}")
     if done.clock_behind:
@@ -53,13 +55,13 @@ def _decay(ctx: Context) -> str:
     changed = decay(ctx)
     if not changed:
         return "nothing due"
-    return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
+    return f"{counted(changed, 'learning')} lost confidence"
 
 
 def _themes(ctx: Context) -> str:
     done = themes.run(ctx)
     return (
-        f"gathered {done.files} raw files into {len(done.themes)} themes"
+        f"gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
         if done.ran
         else f"nothing due ({done.reason})"
     )
@@ -67,8 +69,8 @@ def _themes(ctx: Context) -> str:
 
 def _decisions(ctx: Context) -> str:
     done = decisions.compact(ctx)
-    waits = f", {done.waiting} wait for a model" if done.waiting else ""
-    return f"{done.prepared} wordings prepared{waits}" if done.prepared or done.waiting else "nothing due"
+    waits = f", {done.waiting} waiting for a model" if done.waiting else ""
+    return f"{counted(done.prepared, 'wording')} prepared{waits}" if done.prepared or done.waiting else "nothing due"
 
 
 def _consolidation(ctx: Context) -> str:
@@ -83,7 +85,20 @@ def _consolidation(ctx: Context) -> str:
         return f"nothing due: {unknown}"
     if plan.trigger == "none":
         return f"nothing due: {plan.reason}"
-    return f"due ({plan.reason}): {len(plan.batch)} entries are ripe; run: recollect consolidate"
+    return f"due ({plan.reason}): ripe: {counted(len(plan.batch), 'entry')}; run: recollect consolidate"
+
+
+def _vectors(ctx: Context) -> str:
+    try:
+        done = refresh(ctx, most=ctx.settings.embed.per_cycle)
+    except Trouble as error:  # words alone find everything; the cycle goes on
+        return f"not made: {error}"
+    if done.why_not:
+        return f"nothing due: {done.why_not}"
+    parts = [f"made for {done.made} passage{'' if done.made == 1 else 's'}" if done.made else "nothing due"]
+    if done.waiting:
+        parts.append(f"{done.waiting} wait (recollect embed makes them now)")
+    return "; ".join(part for part in (*parts, done.note) if part)
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
@@ -92,6 +107,7 @@ STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("vectors", _vectors),
     ("backup", daily),
 )
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

@@ -257,6 +257,7 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     changed = purging.scrub_texts(tx, target.scrub)
     requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
     purging.forget_answers(tx, changed.get("answers", []))
+    purging.forget_embeddings(tx)
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
     purging.drop_tags(tx, changed["learning_tags"])
     for (id,) in changed.get("discoveries", []):

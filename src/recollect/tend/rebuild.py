@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.distil.tree import Compacted, compact
-from recollect.store import derived, journal, passages, soundness
+from recollect.store import derived, journal, passages, soundness, vectors
 from recollect.store.sqlite import SqliteDb
 from recollect.tend.owners import OWNERS, batches
 
@@ -26,10 +26,12 @@ class Rebuilt:
     orphans: int
     terms_corrected: int
     counters_corrected: int
+    vectors_dropped: int
 
 
 def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
-    """The tree, passages, term counts, indexes and counters."""
+    """The tree, passages, term counts, indexes and counters. Vectors stay where their passage did not change; the
+    next cycle makes those that were wrong."""
     if isinstance(ctx.db, SqliteDb):
         soundness.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
@@ -37,12 +39,14 @@ def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
     orphans = _orphans(ctx)
     with ctx.db.write(ctx.space) as tx:
         terms = derived.recount(tx)
+        dropped = vectors.mend(tx)
     return Rebuilt(
         nodes=len(nodes.changes),
         passages=made,
         orphans=orphans,
         terms_corrected=terms,
         counters_corrected=_counters(ctx),
+        vectors_dropped=dropped,
     )
 
 

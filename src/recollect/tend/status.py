@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from recollect.capture.finding import survey
 from recollect.core.actor import Actor
-from recollect.core.context import Context, Tx
+from recollect.core.context import Context, Embedder, Tx
 from recollect.core.finding import SkippedFile
-from recollect.store import counts, decisions, escalations, journal, spool, themes
+from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
+from recollect.store import counts, decisions, escalations, journal, spool, themes, vectors
 from recollect.store.project import Project
 
 
@@ -24,6 +25,8 @@ class Status:
     verdicts: dict[str, int]
     discoveries: int
     tree: dict[str, int]
+    tentative: tuple[str, ...]
+    waiting: tuple[str, ...]
     incomplete: tuple[str, ...]
     passages: int
     inbox: int
@@ -33,6 +36,7 @@ class Status:
     findings: dict[str, int]
     skipped_findings: tuple[SkippedFile, ...]
     embedder: str
+    vectors: dict[str, int]
 
 
 def status(ctx: Context, project: Project) -> Status:
@@ -40,6 +44,7 @@ def status(ctx: Context, project: Project) -> Status:
     seen = survey(ctx)
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
+        unsettled = journal.unsettled(tx)
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
@@ -51,6 +56,8 @@ def status(ctx: Context, project: Project) -> Status:
             verdicts=counts.verdicts(tx),
             discoveries=counts.discoveries(tx),
             tree=_tree(tx),
+            tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
+            waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
@@ -63,8 +70,23 @@ def status(ctx: Context, project: Project) -> Status:
                 "themes": len(themes.everything(tx)),
             },
             skipped_findings=seen.skipped,
-            embedder=embedder.name if embedder else "none: everything works on words alone",
+            embedder=_embedder(tx, embedder),
+            vectors=_vectors(tx, embedder),
         )
+
+
+def _embedder(tx: Tx, embedder: Embedder | None) -> str:
+    if embedder is None:
+        return NO_EMBEDDER
+    return embedder.name if tx.keeps_vectors else f"{embedder.name}, but {NO_ROOM}"
+
+
+def _vectors(tx: Tx, embedder: Embedder | None) -> dict[str, int]:
+    """How many passages can be found by meaning, and how many wait for the next cycle."""
+    if embedder is None or not tx.keeps_vectors:
+        return {"passages": 0, "waiting": 0}
+    have, waiting = vectors.counts(tx, embedder.name)
+    return {"passages": have, "waiting": waiting}
 
 
 def _tree(tx: Tx) -> dict[str, int]:

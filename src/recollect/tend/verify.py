@@ -13,7 +13,7 @@ from typing import Literal
 
 from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context, Tx
-from recollect.store import derived, soundness
+from recollect.store import derived, soundness, vectors
 from recollect.store.sqlite import SqliteDb
 from recollect.tend.owners import OWNERS, expected
 
@@ -73,6 +73,9 @@ def _file(db: SqliteDb) -> Iterator[Finding]:
     if not data and not indexes and (leftover := soundness.leftover_words(db)):
         detail = f"{leftover} documents in the word index belong to no passage"
         yield Finding(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
+    if not data and not indexes and (unpacked := soundness.unpacked_vectors(db)):
+        detail = f"{unpacked} vectors are missing in the signs that lead to them"
+        yield Finding(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
 
 
 def _passages(ctx: Context, tx: Tx) -> Iterator[Finding]:
@@ -94,6 +97,10 @@ def _index(_: Context, tx: Tx) -> Iterator[Finding]:
     yield from _differences("index", derived.wrong_index(tx), REBUILD)
 
 
+def _vectors(_: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("vector", vectors.wrong(tx), REBUILD)
+
+
 def _counters(_: Context, tx: Tx) -> Iterator[Finding]:
     def spelled() -> Iterator[derived.Difference]:
         for id, wrong in derived.wrong_counters(tx):
@@ -110,6 +117,7 @@ CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
     ("passages", _passages),
     ("term counts", _terms),
     ("the word index", _index),
+    ("vectors", _vectors),
     ("counters", _counters),
     ("references", _references),
 )

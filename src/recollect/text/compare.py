@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from recollect.text.antonyms import opposite
+from recollect.text.antonyms import may_oppose, opposite
 from recollect.text.rule_words import LIGHT
 from recollect.text.statement import Statement, statements
 
@@ -107,9 +107,12 @@ def contradiction(one: str, other: str) -> Comparison:
     return best
 
 
-def supersession(newer: str, older: str) -> Comparison:
-    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue."""
-    conflict = contradiction(newer, older)
+def supersession(newer: str, older: str, *, conflict: Comparison | None = None) -> Comparison:
+    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue.
+
+    Who has compared the two already gives the `conflict` that was found.
+    """
+    conflict = conflict or contradiction(newer, older)
     if conflict.answer == "no":
         return conflict
     cue = _CUE.search(newer.lower())
@@ -131,10 +134,15 @@ class _Pair:
 
     @cached_property
     def opposites(self) -> frozenset[tuple[str, str]]:
-        same = self.one.signs.keys() & self.other.signs.keys()
-        candidates = product(self.one.signs.keys() - same, self.other.signs.keys() - same)
+        ones = self.one.signs.keys() - self.other.signs.keys()
+        lefts = [stem for stem in ones if may_oppose(self.one.forms[stem], self.other.bases)]
+        if not lefts:
+            return frozenset()
+        rights = self.other.signs.keys() - self.one.signs.keys()
         return frozenset(
-            (left, right) for left, right in candidates if opposite(self.one.forms[left], self.other.forms[right])
+            (left, right)
+            for left, right in product(lefts, rights)
+            if opposite(self.one.forms[left], self.other.forms[right])
         )
 
     @cached_property

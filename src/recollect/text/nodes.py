@@ -15,7 +15,7 @@ from typing import Any
 from recollect.core.calendar import Level, Period, parse_period
 from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
 from recollect.text import entries, extract, markdown, points
-from recollect.text.summarise import Budget, summarise
+from recollect.text.summarise import Budget, Embed, summarise
 from recollect.text.tokens import terms
 
 SCHEMA = 1
@@ -78,10 +78,16 @@ Summariser = Callable[[Material], tuple[str, str]]
 """Gives a body and the name of what made it."""
 
 
-def offline(material: Material) -> tuple[str, str]:
+def offline(material: Material, *, embed: Embed | None = None) -> tuple[str, str]:
     level = material.period.level
-    chosen = summarise(material.points, material.budget, with_entities=level != "daily")
+    chosen = summarise(material.points, material.budget, with_entities=level != "daily", embed=embed)
     return layout(material.period, chosen), OFFLINE
+
+
+def offline_by_meaning(embed: Embed, model: str) -> Summariser:
+    """The offline summariser that also keeps lines apart which mean the same; it is known by its embedder's name."""
+    generator = f"{OFFLINE}+{'-'.join(model.split())}"
+    return lambda material: (offline(material, embed=embed)[0], generator)
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:

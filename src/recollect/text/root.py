@@ -22,6 +22,7 @@ SETTLED_DAYS = 90
 """A project topic nobody mentions for this long counts as completed."""
 DOUBT_DAYS = 30
 """A reference older than this is shown with `?`."""
+ACTIVE_DAYS = 7
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
 SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")
@@ -43,7 +44,7 @@ def build(
     """ROOT.md and, when it cannot hold everything, its overflow file."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = _within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
+    active = [*_absence(recent, today), *_within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
     patterns = _within(_patterns(latest), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
     fields = {
         "type": "root",
@@ -87,6 +88,14 @@ def with_ages(text: str, today: date) -> str:
         return found[1] + _age(found[2], found[4], today) + found[3]
 
     return _AGED.sub(aged, text)
+
+
+def _absence(recent: Sequence[Point], today: date) -> list[str]:
+    """After a long silence the section shows where things stood, and says that it is not recent."""
+    last = max((point.last_day for point in recent), default="")
+    if not last or (today - date.fromisoformat(last)).days < ACTIVE_DAYS:
+        return []
+    return [f"- nothing was logged after {last}; this is where things stood then"]
 
 
 def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:

@@ -17,7 +17,7 @@ from recollect.text import entries, nodes, root
 from recollect.text.capsule import LATEST, Capsule, Past, capsule, fold
 from recollect.text.nodes import Summariser, offline
 
-RECENT = timedelta(days=7)
+RECENT = timedelta(days=root.ACTIVE_DAYS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,7 @@ def root_files(
 
 
 def recent_days(days: Sequence[date], today: date) -> list[date]:
-    """The last seven days that can be shown; after a long absence, the last seven before it."""
+    """The last seven days that can be shown; after a long absence, the last seven before it, marked as such."""
     past = [day for day in days if day <= today] or list(days)
     if not past:
         return []

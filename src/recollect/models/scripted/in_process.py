@@ -40,6 +40,9 @@ class ScriptedModels:
     def embedder(self) -> Embedder | None:
         return self._embedder
 
+    def loaded_embedder(self) -> Embedder | None:
+        return self._embedder if self._embedder is not None and self._embedder.loaded else None
+
 
 class NoModels:
     """Whole without a key: every question is answered by its offline twin."""
@@ -48,4 +51,7 @@ class NoModels:
         return None
 
     def embedder(self) -> Embedder | None:
+        return None
+
+    def loaded_embedder(self) -> Embedder | None:
         return None

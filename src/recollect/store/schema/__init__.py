@@ -1,12 +1,21 @@
 """Tables of both engines, as named migrations in order.
 
 Each migration is a module of statements with the engine's types left open: `$int`, `$text`, `$key` (an integer the
-engine counts up), `$table` (what ends a table definition). It runs in one transaction, after a verified backup.
+engine counts up), `$table` (what ends a table definition), `$vector` and `$vector_index` (how it keeps vectors). It
+runs in one transaction, after a verified backup.
 """
 
 from __future__ import annotations
 
-MIGRATIONS = ("m001_foundation", "m002_team", "m003_decisions", "m004_themes", "m005_journal", "m009_access")
+MIGRATIONS = (
+    "m001_foundation",
+    "m002_team",
+    "m003_decisions",
+    "m004_themes",
+    "m005_journal",
+    "m007_vectors",
+    "m009_access",
+)
 VERSION = len(MIGRATIONS)
 
 

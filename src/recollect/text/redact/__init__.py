@@ -80,6 +80,8 @@ def _possible(data: bytes) -> Iterable[Shape]:
 def _private_spans(data: bytes) -> Iterator[_Span]:
     """From an opening tag to the closing tag that balances it, or to the end if that was forgotten."""
     depth = start = 0
+    if b"<" not in data:  # most texts have none, and this is a hundred times as fast
+        return
     for tag in _regexp(r"(?i)<(/?)private\s*>").finditer(data):
         if not tag.group(1):
             start = start if depth else tag.start()
