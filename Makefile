@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 # What the tests put faults in with, look at the page with and install the hosts with; the program itself needs none of it.
-TOOLS := git strace pgbouncer chromium npm
+TOOLS := git strace pgbouncer chromium npm curl
 # Real hosts and clients, for the tests that drive them. npm writes the second file when it is done.
 NPM := tests/host/npm
 HOSTS := $(NPM)/node_modules/.package-lock.json

@@ -1,10 +1,10 @@
 """How long the nearest vectors take, on both engines, and what finding them by their signs misses.
 
     python -m benchmarks.vectors [--passages 10000 100000] [--engine sqlite postgres] [--queries 30] [--store URL]
-    python -m benchmarks.vectors --real DIR [--texts 4000]
+    python -m benchmarks.vectors --real DIR… [--texts 4000]
 
 The first form embeds passages with random unit vectors, three pieces each, through the product's own refresh: what is
-measured does not depend on what vectors mean. The second reads a folder of texts and queries (`corpus.jsonl.gz`,
+measured does not depend on what vectors mean. The second reads folders of texts and queries (`corpus.jsonl.gz`,
 `queries.jsonl`), embeds them with the model and says how many of the true nearest pieces are among the candidates.
 CPU time of this process; on a server wall time, because its work is not in our CPU time.
 """
@@ -62,8 +62,8 @@ def main() -> None:
     parser.add_argument("--engine", nargs="+", default=["sqlite", "postgres"])
     parser.add_argument("--queries", type=int, default=30)
     parser.add_argument("--store", help="an empty database to use instead of a server of our own")
-    parser.add_argument("--real", type=Path, help="a folder of texts and queries")
-    parser.add_argument("--texts", type=int, default=4_000, help="how many of them are embedded")
+    parser.add_argument("--real", type=Path, nargs="+", help="folders of texts and queries")
+    parser.add_argument("--texts", type=int, default=4_000, help="how many of each are embedded")
     given = parser.parse_args()
     if given.real:
         real(given.real, given.texts)
@@ -138,16 +138,19 @@ def timed(what: str, clock: Callable[[], float], calls: Sequence[Callable[[], ob
     print(f"  {what}: p50 {statistics.median(took):.1f} ms, p95 {p95:.1f} ms", flush=True)
 
 
-def real(folder: Path, count: int) -> None:
+def real(folders: Sequence[Path], count: int) -> None:
     """How many of the true nearest pieces have few different signs, for several numbers of candidates."""
     files = default_files()
     assert files is not None, "this needs the extra `embeddings`"
     model = SentenceModel(files)
-    with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
+    texts, asked = [], []
+    for folder in folders:
+        with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+            texts += [json.loads(line) for line, _ in zip(lines, range(count), strict=False)]
+        queries = (folder / "queries.jsonl").read_text("utf-8").splitlines()[:100]
+        asked += [json.loads(line)["query"] for line in queries]
     cut = [piece for one in texts for _, piece in pieces(title=one["who"], who="", text=one["text"])]
     table = np.stack(model.embed(cut))
-    asked = [json.loads(line)["query"] for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()[:100]]
     signs = np.packbits(table > 0, axis=1)
     shares: dict[tuple[int, int], list[float]] = {}
     for query in model.embed(asked):
@@ -157,7 +160,8 @@ def real(folder: Path, count: int) -> None:
             for best in (10, LIMIT):
                 met = set(true[:best]) & set(order[:candidates])
                 shares.setdefault((candidates, best), []).append(len(met) / best)
-    print(f"{folder.name}: {len(texts):,} texts, {len(cut):,} pieces, {len(asked)} queries")
+    names = ", ".join(folder.name for folder in folders)
+    print(f"{names}: {len(texts):,} texts, {len(cut):,} pieces, {len(asked)} queries")
     for (candidates, best), found in shares.items():
         share = candidates / len(cut)
         print(f"  {candidates} candidates ({share:.1%}): {statistics.mean(found):.1%} of the true {best} nearest")

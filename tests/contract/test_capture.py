@@ -431,3 +431,12 @@ def test_what_teaches_nothing_is_rejected_with_a_way_to_say_it_better(memory: Me
 def test_whoever_insists_may_keep_what_seems_to_teach_nothing(memory: Memory) -> None:
     kept = memory.learn(title="x", context="x", observation="x", implication="x", action="x", anyway=True)
     assert memory.learnings.get(kept.learning.id).title == "x"
+
+
+def test_a_secret_in_the_id_of_a_task_or_outcome_never_reaches_the_store(memory: Memory) -> None:
+    memory.learn(learning(source_task_id=f"task {SECRET}", source_outcome_id=SECRET))
+    memory.observe("DISCOVERY[constraint]: Uploads must stay below 5 MB", task=SECRET, outcome=SECRET)
+    memory.inject(task=SECRET, outcome="o", title="Stripe webhooks arrive out of order")
+    memory.feedback("nothing to say", task=SECRET)
+    memory.work.add_task(SECRET, outcome=SECRET)
+    assert SECRET.encode() not in everything_stored(memory)

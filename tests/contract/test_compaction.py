@@ -10,6 +10,7 @@ from conftest import Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
+from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes, tree
 from recollect.text.tree import Limits
@@ -226,6 +227,33 @@ def test_the_folder_of_another_tool_works_in_place(memory: Memory) -> None:
     assert changed(memory) == {}
 
 
+def test_a_copy_that_was_kept_is_found_shown_and_owned(memory: Memory) -> None:
+    put_log(memory, "2026-03-01", "## auth [project]\n- outcome: shipped\n")
+    theirs = "---\ntype: daily\n---\n\n## Topics\n- a zeppelin was seen\n"
+    memory.context.vault.replace("daily/2026-03-01.md", theirs)
+    memory.cycle()
+    assert memory.recall("zeppelin").entries[0].id == "daily/2026-03-01.before"
+    assert memory.journal.node("daily/2026-03-01.before") == theirs
+    assert memory.data.verify() == ()
+    memory.data.purge(text="zeppelin")
+    assert memory.recall("zeppelin").entries == ()
+    assert "zeppelin" not in memory.journal.node("daily/2026-03-01.before")
+
+
+@pytest.mark.parametrize("id", ["daily/2026-01-26", "weekly/2026-W05", "monthly/2026-01"])
+def test_what_only_another_tools_node_says_is_found_and_what_refers_to_it_leads_there(memory: Memory, id: str) -> None:
+    level = id.partition("/")[0]
+    text = f"---\ntype: {level}\nstatus: fixed\n---\n\n## Key Decisions\n- ledger: chose double-entry bookkeeping\n"
+    memory.context.vault.replace(f"{id}.md", text)
+    memory.journal.add(NewEntry(text="unrelated work", topic="today"))
+    memory.cycle()
+    best = memory.recall("double-entry bookkeeping").entries[0]
+    assert (best.id, best.way[0]) == (id, "root")
+    (line,) = [line for line in memory.journal.node("root").split("\n") if line.startswith("- ledger [")]
+    assert "double-entry" in memory.journal.entry(line.rpartition(" → ")[2]).text
+    assert memory.why(line.rpartition(" → ")[2]).topic.startswith(id)  # type: ignore[union-attr]
+
+
 def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: ScriptedClock) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
     clock.advance(days=10)
@@ -290,12 +318,10 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
 
     def slow_model(prompt: object) -> str:
         put_log(memory, "2026-03-02", "\n## meanwhile [user]\nnot lost\n")
-        return "## Topics\n- a summary of what was there before the entry came in (2026-03-02#1)"
+        return "## Topics\n- t1: decided, before the entry came in (2026-03-02#1)"
 
-    provider = ScriptedProvider(
-        [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
-    )
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    provider = ScriptedProvider([slow_model, "## Topics\n- meanwhile [user]: not lost, t1 decided (2026-03-02#151)"])
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_day)
     memory.journal.compact()
     assert "not lost" not in memory.journal.node("daily/2026-03-02")
@@ -303,8 +329,11 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
     assert "not lost" in memory.journal.node("daily/2026-03-02")
 
 
+SCRIPTED = f"scripted@{load_prompt('summarise').version}"
+
+
 def good_summary(prompt: object) -> str:
-    return "## Topics\n- what a model would say about this day, in its own words (2026-03-02#1)"
+    return "## Topics\n- topic: decided on each, in few words\n\n## Key Themes\n- topic: decided"
 
 
 def long_log(n: int) -> str:
@@ -313,16 +342,16 @@ def long_log(n: int) -> str:
 
 def test_a_model_writes_the_newest_and_the_longest_waiting_and_the_rest_is_never_behind(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary] * 20)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     for n in range(4):
         put_log(memory, date(2026, 3, 2) - timedelta(days=n), long_log(n))
     done, _ = memory.journal.compact()
     made = {id: nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)}
-    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", "scripted"]
+    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", SCRIPTED]
     assert done.calls == len(provider.prompts)
     for _ in range(3):
         memory.journal.compact()
-    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {"scripted"}
+    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {SCRIPTED}
     assert memory.status().tree["waiting"] == 0
 
 
@@ -333,7 +362,7 @@ def _dailies(memory: Memory) -> list[str]:
 @pytest.mark.parametrize("answer", ["", "I'm sorry, I cannot help with these notes at all, really.", "x" * 400_000])
 def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory: Opener, answer: str) -> None:
     provider = ScriptedProvider([answer] * 9)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
@@ -343,12 +372,12 @@ def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory:
 
 def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary])
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     memory.journal.rebuild()
     assert len(provider.prompts) == 1
-    assert "in its own words" in memory.journal.node("daily/2026-03-02")
+    assert "decided on each" in memory.journal.node("daily/2026-03-02")
 
 
 def test_recall_walks_down_and_shows_the_way(memory: Memory, clock: ScriptedClock) -> None:
@@ -415,7 +444,7 @@ def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
 
 
 def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: Opener, clock: ScriptedClock) -> None:
-    memory = open_memory(models=ScriptedModels({"summarise": ScriptedProvider(["no"] * 9)}))
+    memory = open_memory(models=ScriptedModels({"daily": ScriptedProvider(["no"] * 9)}))
     put_log(memory, "2026-03-02", "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150)))
     memory.cycle()
     found = memory.status()
@@ -424,3 +453,26 @@ def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: 
     clock.advance(days=1)
     memory.cycle()
     assert found.tentative[1:] == memory.status().tentative
+
+
+LEARNING = {
+    "title": "Stripe webhooks arrive out of order",
+    "context": "Integrating Stripe payments into the billing service",
+    "observation": "Deliveries can overtake each other, so an update may come before its creation",
+    "implication": "Handlers must not rely on the order of arrival",
+    "action": "Compare the event's created time with the stored one before applying it",
+}
+
+
+def test_a_dry_cycle_names_every_step_and_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    memory.learn(**LEARNING)
+    clock.advance(days=40)
+    told = dict(memory.cycle(dry_run=True).steps)
+    assert told["tree"] == "would make 4 nodes"
+    assert told["decay"] == "would take confidence from 1 learning"
+    assert memory.cycle(dry_run=True).steps == tuple(told.items())
+    assert files_of(memory) == {}
+    done = dict(memory.cycle().steps)
+    assert list(done) == list(told)
+    assert (done["tree"], done["decay"]) == ("4 nodes made", "1 learning lost confidence")

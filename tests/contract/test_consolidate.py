@@ -571,7 +571,7 @@ def test_a_staged_entry_becomes_a_learning(project: Project) -> None:
     assert (made.title, made.action) == ("Build test records with factories", "Build test records with factories")
     assert made.observation == "Copied rows leak personal data."
     assert "Build test records with factories" not in project.titles()
-    assert [hit.learning.id for hit in memory.search("factories for test records")] == [made.id]
+    assert [hit.learning.id for hit in memory.search("factories for test records", kinds=("learning",))] == [made.id]
 
 
 def long_document() -> str:
@@ -722,3 +722,14 @@ def test_the_cycle_says_what_is_due_and_writes_no_document(project: Project) -> 
     steps = dict(project.memory().cycle().steps)
     assert "ripe: 3 entries; run: recollect consolidate" in steps["consolidation"]
     assert project.state() == before
+
+
+def test_why_a_staged_entry_names_its_file_and_where_it_went(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    id = "staged/wait-for-a-condition-in-flaky-tests"
+    assert memory.why(id).file == FILE  # type: ignore[union-attr]
+    memory.staging.consolidate()
+    gone = memory.why(id)
+    assert gone.title == "Wait for a condition in flaky tests"  # type: ignore[union-attr]
+    assert gone.facts == (("went to", "docs/testing.md#flaky-tests"),)  # type: ignore[union-attr]

@@ -204,8 +204,10 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("get", {"id": "log/2026-03-01#9"}, "no entry log/2026-03-01#9"),
         ("get", {"id": "log/2026-02-30"}, "is not a day"),
         ("get", {"id": "daily/2026-03-01"}, "no node daily/2026-03-01"),
-        ("get", {"id": "theme/../../etc"}, "no theme"),
+        ("get", {"id": "theme/../../etc"}, "is not a path inside the memory folder"),
         ("get", {"id": "../../etc/passwd"}, "ids look like learn_"),
+        ("get", {"id": "staged/nothing"}, "no staged/nothing"),
+        ("get", {"id": "doc/../../etc/passwd"}, "no doc/"),
         ("get", {}, "Field required"),
         ("search", {"query": "x", "limit": -1}, "limit"),
         ("search", {"query": "x", "min_confidence": 7}, "confidence"),
@@ -223,6 +225,15 @@ def test_what_cannot_be_done_is_a_tool_error_that_says_why(
     quick: Site, tool: str, arguments: dict[str, Any], says: str
 ) -> None:
     assert says in quick.client.refused(tool, **arguments)
+
+
+def test_a_search_finds_whatever_is_remembered_and_says_what_kind_it_is(quick: Site) -> None:
+    quick.client.call("log", text="The ledger export moved to the nightly window.", topic="ledger export")
+    quick.client.call("decide", decision="Run the ledger export at night", confidence=0.8, category="operations")
+    hits = quick.client.call("search", query="ledger export")["hits"]
+    assert {hit["kind"] for hit in hits} == {"log", "decision"}
+    for hit in hits:
+        assert "ledger export" in quick.client.call("get", id=hit["id"])["body"]
 
 
 def test_an_unknown_resource_is_an_error_that_says_why(quick: Site) -> None:

@@ -15,7 +15,7 @@ from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
 from recollect.core.limits import MOST
 from recollect.core.new_learning import LearningEdit, NewLearning
-from recollect.search.learnings import LearningHit
+from recollect.search.everything import Hit
 
 routes = APIRouter(prefix="/api/learnings", tags=["learnings"], route_class=Route)
 
@@ -52,8 +52,9 @@ def listed(
     sort: str = "newest",
 ) -> Response:
     if search is not None:
-        hits = memory.search(search, status=status, domain=domain, min_confidence=min_confidence, limit=MOST)
-        found = [hit.learning for hit in hits if tag is None or tag in hit.learning.tags]
+        found = memory.learnings.search(
+            search, tag=tag, status=status, domain=domain, min_confidence=min_confidence, limit=MOST
+        )
         return sliced(request, "learnings", found, window)
     found, total = memory.learnings.page(
         status=status,
@@ -69,14 +70,14 @@ def listed(
 
 @routes.post("", status_code=201, summary="Create a learning")
 @gives(Captured)
-def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)]) -> Response:
-    made = memory.learn(new)
+def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)], anyway: bool = False) -> Response:
+    made = memory.learn(new, anyway=anyway)
     headers = {"location": f"/api/learnings/{made.learning.id}", "etag": f'"{made.learning.version}"'}
     return answer(made, status=200 if made.merged else 201, headers=headers)
 
 
 @routes.get("/search", summary="Find learnings for any text")
-@gives(LearningHit, listed="results")
+@gives(Hit, listed="results")
 def search(
     memory: Reads,
     request: Request,
@@ -89,6 +90,7 @@ def search(
 ) -> Response:
     hits = memory.search(
         q,
+        kinds=("learning",),
         min_confidence=min_confidence,
         domain=domain,
         status=status,

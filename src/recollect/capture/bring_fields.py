@@ -11,8 +11,8 @@ from recollect.core.actor import Trust
 from recollect.core.clock import parse_time
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Refused
-from recollect.core.ids import check_id
 from recollect.store.files import content_hash
+from recollect.text.kept import kept_id
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
@@ -61,7 +61,7 @@ def time_of(values: Values, name: str, terms: Terms) -> int:
 
 def caller_id(values: Values, name: str) -> str | None:
     value = values.get(name)
-    return None if value is None else check_id(value, name)
+    return None if value is None else kept_id(value, name)
 
 
 def reference(values: Values, name: str) -> str | None:

@@ -10,11 +10,13 @@ from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Rejected
 from recollect.core.learning import COIA, Learning
-from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
+from recollect.store.passages import Narrow
 from recollect.text import insight
 from recollect.text.compare import redundancy
+from recollect.text.kept import kept_id
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.tokens import terms
@@ -48,7 +50,7 @@ def learn(
     new, kinds = redacted(new)
     refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
     if refusal is not None:
-        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} To keep it as it is: --anyway")
+        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
@@ -146,14 +148,15 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     fields["title"] = " ".join(fields["title"].split())[
         :TITLE_LIMIT
     ].rstrip()  # a title is one line wherever it is shown
-    return replace(new, **fields, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
+    sources = {name: kept_id(id, name) for name in SOURCES if (id := getattr(new, name)) is not None}
+    return replace(new, **fields, **sources, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 
 def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
     query = lookup.understand(tx, compared_text(new))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
-    ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
+    ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
 
 

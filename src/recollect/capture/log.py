@@ -1,18 +1,20 @@
 """The journal: appending entries to raw logs, reading them back, and making them searchable.
 
 A log is append-only and permanent. The file is written first; rows follow and can be made again from it. Logs of any
-size are read in bounded memory. Knows nothing about nodes.
+size are read in bounded memory. Knows nothing about how nodes are made.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, iso, parse_time
 from recollect.core.context import Context, Tx
@@ -21,11 +23,11 @@ from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages
 from recollect.store.journal import LogRow
-from recollect.text import entries, frame
+from recollect.text import entries, frame, nodes
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.summarise import topic_from
-from recollect.text.tree import log_path
+from recollect.text.tree import log_path, path_of
 
 KIND = "log"
 ENTRY_LIMIT = 10_000_000
@@ -147,7 +149,18 @@ def entry(ctx: Context, id: str) -> Entry:
         for found in entries.read(parse_day(day), lines(ctx.vault.pieces(f"{day}.md"))):
             if found.number == int(number):
                 return found
+        if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
+            return kept
     raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+
+
+def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:
+    """Entry 0 of a day whose log we never had: what another tool's node says of the period that day begins."""
+    for period in (calendar.day(day), calendar.week(day), calendar.month(day)):
+        text = ctx.vault.read(path_of(period.id)) if period.first == day else None
+        if text is not None and (node := nodes.parse(period.id, text)).generator == nodes.FOREIGN:
+            return Entry(day=day, number=0, topic=f"{period.id}, made by another tool", text=node.body)
+    return None
 
 
 def day_of_entry(id: str) -> date:
@@ -195,9 +208,8 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
-    thread = f"{KIND}/{log.day.isoformat()}"
     wanted = {found.id for found in log.entries}
-    for id in passages.ids_of_thread(tx, thread):
+    for id in passages.ids_under(tx, f"{KIND}/{log.day.isoformat()}#"):
         if id not in wanted:
             passages.remove(tx, id)
     for passage in passages_of(ctx, log):
@@ -205,20 +217,22 @@ def index(tx: Tx, ctx: Context, log: LogText) -> None:
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
-    """The entries of a log as search sees them."""
+    """The entries of a log as search sees them; those of one session stand together, whoever wrote in between."""
     noon = midday(ctx, log.day)
+    reached: Counter[str] = Counter()
     for found in log.entries:
+        thread = f"{KIND}/{log.day.isoformat()}" + (f"/{found.session}" if found.session else "")
+        reached[thread] += 1
         yield Passage(
             id=found.id,
             kind=KIND,
             title=found.topic,
             lines=tuple(line for line in found.text.split("\n") if line.strip()),
-            keywords=(found.type,),
-            who=found.session,
+            keywords=(found.type, found.session) if found.session else (found.type,),
             at=_moment(found.at, noon),
             trust=found.trust,
-            thread=f"{KIND}/{log.day.isoformat()}",
-            position=found.number,
+            thread=thread,
+            position=reached[thread],
         )
 
 

@@ -14,7 +14,7 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.cli.progress import counting
 from recollect.core.actor import Trust
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Refused
 from recollect.memory import Memory
 from recollect.tend.purge import Plan, Purged
 from recollect.tend.transfer import Imported
@@ -113,8 +113,10 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
     """Remove the thing ID and what quotes it, or a text wherever it stands. Nothing brings it back."""
     if (id is None) == (text is None):
         raise BadInput("say either the id of a thing or --text")
+    if not (dry_run or yes or sys.stdin.isatty()):
+        raise Refused("there is no terminal to ask on, and nothing brings it back; look with --dry-run, then say --yes")
     with open_memory(project) as memory:
-        if dry_run or (sys.stdin.isatty() and not yes):
+        if dry_run or not yes:
             plan = memory.data.plan_purge(id=id, text=text)
             if dry_run:
                 emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)

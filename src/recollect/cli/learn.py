@@ -242,10 +242,13 @@ def adopt(id: str, project: str | None, as_json: bool) -> None:
 @click.command()
 @common
 def undo(project: str | None, as_json: bool) -> None:
-    """Take back the last change to learnings; again takes back the one before."""
+    """Take back the last change to learnings or decisions; again takes back the one before."""
     with open_memory(project) as memory:
-        restored = memory.learnings.undo()
-    text = "\n".join(f"{each.id} is {each.status}: {each.title}" for each in restored)
+        restored = memory.data.undo()
+    text = "\n".join(
+        f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
+        for each in restored
+    )
     emit(restored, text, as_json=as_json)
 
 

@@ -14,7 +14,7 @@ TITLE_LIMIT = 100
 FIELD_LIMIT = 10_000
 TAG_LIMIT = 20
 TAG_LENGTH = 50
-_SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
+SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 
 @record
@@ -41,7 +41,7 @@ class NewLearning:
         if self.confidence is not None:
             thousandths(self.confidence)
         object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip() for tag in self.tags)))
-        for name in _SOURCES:
+        for name in SOURCES:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, check_id(given, name.split("_")[1]))

@@ -18,6 +18,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
 from recollect.core.passage import Passage
+from recollect.distil import kept_copies
 from recollect.distil.summary import ModelSummaries
 from recollect.store import journal, leases, passages
 from recollect.store.journal import NodeRow
@@ -57,6 +58,7 @@ class NodeFiles:
     kept: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     _steps: int = 0
+    _calls: int = 0
 
     def node(self, id: str) -> Node | None:
         text = self.text(id)
@@ -87,9 +89,13 @@ class NodeFiles:
         old = self.ctx.vault.read(path_of(node.id)) if file else text
         row = self.row_of(node, key, text)
         if old == text and before and replace(before, made_at=row.made_at) == row:
-            if also and not self.dry_run:
+            failed = node.id in self.models.failed
+            if (also or failed) and not self.dry_run:
                 with self.writing() as tx:
-                    also(tx)
+                    if also:
+                        also(tx)
+                    if failed:
+                        journal.wait_again(tx, node.id, at=row.made_at)
             return False
         self.changes.append(Change(id=node.id, what=_what(before, node, file=file)))
         if self.dry_run:
@@ -135,23 +141,30 @@ class NodeFiles:
         )
 
     def step(self) -> None:
-        """One more node is done; a long pass keeps its lease."""
+        """One more node is done; a long pass keeps its lease, and calls of a model are what takes long."""
         self._steps += 1
-        if self.lease and self._steps % RENEWED_EVERY == 0:
+        asked, self._calls = self.models.calls > self._calls, self.models.calls
+        if self.lease and (asked or self._steps % RENEWED_EVERY == 0):
             leases.renew(self.ctx, self.lease, seconds=LEASE_SECONDS)
+
+    def keep(self, id: str, text: str) -> None:
+        """Put a copy aside that is not ours; it may hold words that no log has."""
+        self.ctx.vault.replace(f"{id}.md", text)
+        with self.writing() as tx:
+            passages.put(tx, kept_copies.passage_of(id, text))
 
     def _keep_others_words(self, id: str, old: str | None, before: NodeRow | None) -> None:
         if old is None:
             return
-        found, stem = nodes.parse(id, old), path_of(id).removesuffix(".md")
+        found = nodes.parse(id, old)
         if before is None and found.generator == nodes.FOREIGN:
-            self.ctx.vault.replace(f"{stem}.before.md", old)  # it may hold words that no log has
+            self.keep(f"{id}.before", old)
         elif before and self._edited(found, before):
-            folder = {name.removesuffix(".md") for name in self.ctx.vault.stamps(stem.partition("/")[0])}
-            name = free_slug(f"{stem.rpartition('/')[2]}.edited", folder)
-            path = f"{stem.rpartition('/')[0]}/{name}.md"
-            self.ctx.vault.replace(path, old)
-            self.kept.append(path)
+            level, _, name = id.partition("/")
+            taken = {name.removesuffix(".md") for name in self.ctx.vault.stamps(level)}
+            copy = f"{level}/{free_slug(f'{name}.edited', taken)}"
+            self.keep(copy, old)
+            self.kept.append(f"{copy}.md")
 
     def _edited(self, found: Node, before: NodeRow) -> bool:
         """Other words from the sources we took ours from: somebody's edit, not the node of another clone or a merge."""

@@ -131,7 +131,7 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
             action=action or found.title,
         ),
         anyway=True,  # it passed the gate of staged learnings
-        origin="staged",
+        origin=f"staged/{found.slug}",
     )
     where = captured.learning.id
     leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted"))

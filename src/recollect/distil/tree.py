@@ -13,6 +13,7 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
+from recollect.distil.kept_copies import is_kept
 from recollect.distil.node_files import LEASE_SECONDS, Change
 from recollect.distil.upkeep import Pass, Progress
 from recollect.store import journal, leases
@@ -54,16 +55,24 @@ class NodeView:
 
 
 def compact(
-    ctx: Context, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
+    ctx: Context,
+    *,
+    everything: bool = False,
+    dry_run: bool = False,
+    asking: bool = True,
+    progress: Progress | None = None,
 ) -> Compacted:
-    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits."""
+    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits.
+
+    Not `asking`, only answers that are known are used.
+    """
     if dry_run:
         return _report(ctx, _run(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything)))
     lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
     try:
-        work = Pass(ctx=ctx, lease=lease, everything=everything)
+        work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
         return _report(ctx, _run(work))
@@ -98,8 +107,9 @@ def sources(ctx: Context, id: str) -> list[Point]:
 
 
 def read(ctx: Context, id: str) -> str:
-    """A node's file."""
-    text = ctx.vault.read(path_of(id if id == ROOT else calendar.parse_period(id).id))
+    """A node's file, or a copy that was kept beside it."""
+    path = f"{id}.md" if is_kept(id) else path_of(id if id == ROOT else calendar.parse_period(id).id)
+    text = ctx.vault.read(path)
     if text is None:
         raise NotFound(f"no node {id}; see: recollect tree")
     return text

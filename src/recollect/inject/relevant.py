@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
-from recollect.core.ids import check_id
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.learnings import find
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
-from recollect.store.lookup import candidates, understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import fit, section
+from recollect.text.kept import kept_id
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
+LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
 LIMIT = 50
 MOST_TOKENS = 1_000_000
 LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
@@ -42,14 +44,18 @@ class NewInjection:
     max_learnings: int | None = None
     min_confidence: float | None = None
     budget: int | None = None
+    known: tuple[str, ...] = ()
+    """Learnings that are in front of the agent already."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "task", check_id(self.task, "task"))
-        object.__setattr__(self, "outcome", check_id(self.outcome, "outcome"))
+        object.__setattr__(self, "task", kept_id(self.task, "task"))
+        object.__setattr__(self, "outcome", kept_id(self.outcome, "outcome"))
         if not isinstance(self.title, str) or not isinstance(self.description, str):
             raise BadInput("title and description must be text")
         if not isinstance(self.learnings, tuple | list):
             raise BadInput("learnings must be a list of ids")
+        if not isinstance(self.known, tuple | list):
+            raise BadInput("known must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
         if self.max_learnings is not None:
@@ -81,16 +87,22 @@ def remember(
     ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
 ) -> list[Injection]:
     """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
-    task, outcome = check_id(task, "task"), check_id(outcome, "outcome")
+    task, outcome = kept_id(task, "task"), kept_id(outcome, "outcome")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_outcome(tx, outcome, at=now)
         tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        for id in (learning.id for learning in rows.many(tx, learnings)):
-            if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
-                events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
+        record_shown(tx, ctx, task=task, outcome=outcome, learnings=learnings, change=change)
         return [made for made in injections.of_task(tx, task) if made.learning_id in learnings]
+
+
+def record_shown(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: tuple[str, ...], change: str) -> None:
+    """The injections of a task that is known, in the caller's transaction."""
+    now = ctx.clock.now()
+    for id in (learning.id for learning in rows.many(tx, learnings)):
+        if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
+            events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
@@ -111,13 +123,22 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    query = understand(tx, f"{wanted.title} {wanted.description}")
-    docs = candidates(tx, query)
+    # A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing.
+    question = ask(tx, f"{wanted.title} {wanted.description}", respell=False)
 
     def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, query, rules, limit=limit, docs=docs)
-        return [hit.learning for hit in found if hit.relevance >= settings.relevance]
+        found = best(
+            tx,
+            question,
+            limit=limit + len(wanted.known),
+            wanted=LEARNINGS,
+            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
+        )
+        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
+        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        records = {learning.id: learning for learning in rows.many(tx, near)}
+        return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = relevant(slots, least=bar)

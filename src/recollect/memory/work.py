@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from recollect.core.context import Context
-from recollect.core.ids import check_id
 from recollect.core.learning import Injection
 from recollect.core.limits import check_limit
 from recollect.core.task import Discovery, Outcome, Task
+from recollect.inject.relevant import Chosen, NewInjection, choose
 from recollect.store import counts, injections, tasks
-from recollect.text.kept import kept
+from recollect.text.kept import kept, kept_id
 
 
 class Work:
@@ -19,14 +19,14 @@ class Work:
 
     def add_outcome(self, id: str, *, name: str = "") -> Outcome:
         with self._context.db.write(self._context.space) as tx:
-            id = check_id(id, "outcome")
+            id = kept_id(id, "outcome")
             tasks.ensure_outcome(tx, id, at=self._context.clock.now(), name=kept(name))
             return tasks.outcome(tx, id)
 
     def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
         with self._context.db.write(self._context.space) as tx:
-            outcome = check_id(outcome, "outcome") if outcome is not None else None
-            id = check_id(id, "task")
+            outcome = kept_id(outcome, "outcome") if outcome is not None else None
+            id = kept_id(id, "task")
             tasks.ensure_task(tx, id, outcome=outcome, at=self._context.clock.now(), title=kept(title))
             return tasks.task(tx, id)
 
@@ -45,6 +45,10 @@ class Work:
             return self.injection_page(limit=limit)[0]
         with self._context.db.read(self._context.space) as tx:
             return injections.of_task(tx, task)
+
+    def preview(self, wanted: NewInjection) -> Chosen:
+        """What a task would be shown; nothing is recorded."""
+        return choose(self._context, wanted)
 
     # The same a page at a time, with how many there are in all.
 

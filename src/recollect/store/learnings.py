@@ -291,6 +291,15 @@ def keep_sources(tx: Tx, id: str, *, first: int) -> None:
     )
 
 
+def confidences(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
+    """The confidence of some learnings, in thousandths."""
+    if not ids:
+        return {}
+    names = ", ".join(f":i{number}" for number in range(len(ids)))
+    sql = f"SELECT id, confidence FROM learnings WHERE space = :space AND id IN ({names})"
+    return dict(tx.rows(sql, **{f"i{number}": id for number, id in enumerate(ids)}))
+
+
 def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
     """Where a learning came from, first source first."""
     names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")
@@ -299,6 +308,11 @@ def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
         id=id,
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def set_origin(tx: Tx, id: str, origin: str) -> None:
+    """Say who gave a learning its words."""
+    tx.run("UPDATE learnings SET origin = :origin WHERE space = :space AND id = :id", id=id, origin=origin)
 
 
 def of_discovery(tx: Tx, discovery: str) -> Learning | None:

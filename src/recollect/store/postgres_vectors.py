@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 EXACT = 50_000  # pieces of a space that are compared one by one
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
 
-_PUT = """
-INSERT INTO vectors (doc, model, piece, space, kind, hash, vector) VALUES (%s, %s, %s, %s, %s, %s, %s::halfvec)
-ON CONFLICT (doc, model, piece) DO UPDATE SET hash = excluded.hash, vector = excluded.vector"""
+_PUT = "COPY vectors (doc, model, piece, space, kind, hash, vector) FROM STDIN (FORMAT BINARY)"
+_PUT_TYPES = ("int8", "int8", "int8", "text", "text", "text", "bytea")
 _OF = """
 SELECT doc, piece, halfvec_send(vector) FROM vectors WHERE doc = ANY(%s) AND model = %s AND space = %s"""
 _COUNT = """
@@ -41,19 +40,17 @@ SELECT doc, piece, -(vector::halfvec({dimensions}) <#> {vector}::halfvec({dimens
 WHERE space = {space} AND model = {model} AND ({every} OR kind = ANY({kinds}))
 ORDER BY vector::halfvec({dimensions}) <#> {vector}::halfvec({dimensions}) LIMIT {limit}"""
 _INDEX = """
-CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
 WHERE space = {space} AND model = {model}"""
 
 
 def put(cursor: psycopg.Cursor[Row], space: str, model: int, entries: Sequence[Entry]) -> None:
-    cursor.executemany(
-        _PUT,
-        [
-            (doc, model, piece, space, kind, digest, _written(vector))
-            for doc, kind, digest, pieces in entries
-            for piece, vector in pieces
-        ],
-    )
+    cursor.execute("DELETE FROM vectors WHERE doc = ANY(%s) AND model = %s", ([entry[0] for entry in entries], model))
+    with cursor.copy(_PUT) as copy:
+        copy.set_types(_PUT_TYPES)
+        for doc, kind, digest, pieces in entries:
+            for piece, vector in pieces:
+                copy.write_row((doc, model, piece, space, kind, digest, _sent(vector)))
 
 
 def nearest(
@@ -68,7 +65,7 @@ def nearest(
 ) -> list[tuple[int, int, float]]:
     with connection.cursor(binary=True) as cursor:
         asked = {"space": space, "model": model, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
-        if _has_index(cursor, space, model) and _count(cursor, asked, exact) > exact:
+        if _has_index(cursor, space, model) and (not kinds or _count(cursor, asked, exact) > exact):
             found = _walked(cursor, asked, len(vector))
         else:
             found = cursor.execute(_COMPARE, asked).fetchall()
@@ -80,7 +77,6 @@ def of(connection: psycopg.Connection[Row], space: str, model: int, docs: Sequen
 
     with connection.cursor(binary=True) as cursor:
         found = cursor.execute(_OF, (list(docs), model, space)).fetchall()
-    # Sent as two counts of two bytes each, then the halves.
     return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
 
 
@@ -144,6 +140,13 @@ def _owns(cursor: psycopg.Cursor[Row]) -> bool:
 
 def _name(space: str, model: int) -> str:
     return f"vectors_near_{hashlib.sha256(space.encode()).hexdigest()[:12]}_{model}"
+
+
+def _sent(vector: Any) -> bytes:
+    """As pgvector sends and takes it: how many numbers, two empty bytes, the numbers."""
+    import numpy as np
+
+    return len(vector).to_bytes(2, "big") + b"\0\0" + np.asarray(vector, ">f2").tobytes()
 
 
 def _written(vector: Any) -> str:

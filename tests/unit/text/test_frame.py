@@ -379,3 +379,8 @@ def test_task_instructions_hold_no_discovery_and_no_verdict_of_their_own() -> No
     text = frame.task_instructions(outcome="o", task_title="t", description="", section=frame.section([PLAIN]))
     signals = read_signals(text)
     assert signals.helpful == signals.not_helpful == ()
+
+
+def test_a_fence_left_open_in_a_task_is_closed_before_the_reporting_rules() -> None:
+    text = frame.task_instructions(outcome="o", task_title="t", description="Run:\n```sh\nmake", section="")
+    assert "```sh\nmake\n```\n\n## Reporting" in text

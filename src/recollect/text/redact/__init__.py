@@ -107,9 +107,18 @@ def _secrets(shape: Shape, data: bytes) -> Iterator[_Span]:
         start, end = match.span(group)
         position = end
         if shape.guard(data[start : min(end, start + _JUDGED)].decode("utf-8", "replace")):
-            yield _Span(start, end, shape.kind)
+            yield _Span(start, _with_tail(data, end) if shape.named else end, shape.kind)
         elif shape.named and end - start <= _LONGEST_NAME:
             position = start
+
+
+def _with_tail(data: bytes, end: int) -> int:
+    """Where a value really ends: what follows an `&` is the next parameter, or more of the value if it has no name."""
+    while tail := _regexp(r"&[^\s\"'`,;&<>\\=\[\]]+").match(data, end):
+        if data[tail.end() : tail.end() + 1] in (b"=", b";"):  # a parameter, or &quot;
+            break
+        end = tail.end()
+    return end
 
 
 def _markers(data: bytes) -> list[_Span]:
