@@ -76,6 +76,11 @@ def learn(
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
+def known_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
+    """The learning that already says what a new one would say."""
+    return _same_insight(_nearest(tx, new), new, trust)
+
+
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
     """What a caller says, else 0.7 for a person, else by the kind of insight (seed 002)."""
     if new.confidence is not None:

@@ -59,7 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("models", "Take in an agent's answers."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
-    "import": ("data", "Take in an export."),
+    "import": ("data", "Take in an export, or what another tool kept."),
     "purge": ("data", "Remove a thing or a text for good."),
     "backup": ("care", "Copy the store while it is in use."),
     "restore": ("care", "Put a backup in the store's place."),
