@@ -227,6 +227,33 @@ def test_the_folder_of_another_tool_works_in_place(memory: Memory) -> None:
     assert changed(memory) == {}
 
 
+def test_a_copy_that_was_kept_is_found_shown_and_owned(memory: Memory) -> None:
+    put_log(memory, "2026-03-01", "## auth [project]\n- outcome: shipped\n")
+    theirs = "---\ntype: daily\n---\n\n## Topics\n- a zeppelin was seen\n"
+    memory.context.vault.replace("daily/2026-03-01.md", theirs)
+    memory.cycle()
+    assert memory.recall("zeppelin").entries[0].id == "daily/2026-03-01.before"
+    assert memory.journal.node("daily/2026-03-01.before") == theirs
+    assert memory.data.verify() == ()
+    memory.data.purge(text="zeppelin")
+    assert memory.recall("zeppelin").entries == ()
+    assert "zeppelin" not in memory.journal.node("daily/2026-03-01.before")
+
+
+@pytest.mark.parametrize("id", ["daily/2026-01-26", "weekly/2026-W05", "monthly/2026-01"])
+def test_what_only_another_tools_node_says_is_found_and_what_refers_to_it_leads_there(memory: Memory, id: str) -> None:
+    level = id.partition("/")[0]
+    text = f"---\ntype: {level}\nstatus: fixed\n---\n\n## Key Decisions\n- ledger: chose double-entry bookkeeping\n"
+    memory.context.vault.replace(f"{id}.md", text)
+    memory.journal.add(NewEntry(text="unrelated work", topic="today"))
+    memory.cycle()
+    best = memory.recall("double-entry bookkeeping").entries[0]
+    assert (best.id, best.way[0]) == (id, "root")
+    (line,) = [line for line in memory.journal.node("root").split("\n") if line.startswith("- ledger [")]
+    assert "double-entry" in memory.journal.entry(line.rpartition(" → ")[2]).text
+    assert memory.why(line.rpartition(" → ")[2]).topic.startswith(id)  # type: ignore[union-attr]
+
+
 def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: ScriptedClock) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
     clock.advance(days=10)
@@ -428,9 +455,18 @@ def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: 
     assert found.tentative[1:] == memory.status().tentative
 
 
+LEARNING = {
+    "title": "Stripe webhooks arrive out of order",
+    "context": "Integrating Stripe payments into the billing service",
+    "observation": "Deliveries can overtake each other, so an update may come before its creation",
+    "implication": "Handlers must not rely on the order of arrival",
+    "action": "Compare the event's created time with the stored one before applying it",
+}
+
+
 def test_a_dry_cycle_names_every_step_and_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
-    memory.learn(title="A", context="b", observation="c", implication="d", action="e")
+    memory.learn(**LEARNING)
     clock.advance(days=40)
     told = dict(memory.cycle(dry_run=True).steps)
     assert told["tree"] == "would make 4 nodes"

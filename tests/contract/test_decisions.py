@@ -764,7 +764,13 @@ def test_undo_never_loses_a_later_change_to_a_decision(memory: Memory, open_memo
 
 def test_undo_takes_the_later_of_a_learning_and_a_decision(memory: Memory) -> None:
     made = record(memory)
-    learned = memory.learn(title="A", context="b", observation="c", implication="d", action="e").learning
+    learned = memory.learn(
+        title="Stripe webhooks arrive out of order",
+        context="Integrating Stripe payments into the billing service",
+        observation="Deliveries can overtake each other, so an update may come before its creation",
+        implication="Handlers must not rely on the order of arrival",
+        action="Compare the event's created time with the stored one before applying it",
+    ).learning
     assert [each.id for each in memory.data.undo()] == [learned.id]
     assert [each.id for each in memory.data.undo()] == [made.id]
 

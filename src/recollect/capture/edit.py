@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.core.actor import lowest
+from recollect.core.actor import Trust, lowest
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
@@ -258,8 +258,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
-    if before.pinned and ctx.actor.trust != "human":
-        raise Refused(f"{before.id} is pinned: only a person may change it; log what you found instead")
+    if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
+        raise Refused(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
@@ -285,6 +285,12 @@ def last_undoable(tx: Tx) -> list[Event]:
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
     return []
+
+
+def _pinned_by(tx: Tx, id: str) -> Trust:
+    """Who pinned a learning last; an import, which a person runs, leaves no event of it."""
+    pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
+    return pins[-1] if pins else "human"
 
 
 def _shown(value: Any) -> Any:

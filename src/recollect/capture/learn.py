@@ -49,7 +49,7 @@ def learn(
     new, kinds = redacted(new)
     refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
     if refusal is not None:
-        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} To keep it as it is: --anyway")
+        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:

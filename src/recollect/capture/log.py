@@ -1,7 +1,7 @@
 """The journal: appending entries to raw logs, reading them back, and making them searchable.
 
 A log is append-only and permanent. The file is written first; rows follow and can be made again from it. Logs of any
-size are read in bounded memory. Knows nothing about nodes.
+size are read in bounded memory. Knows nothing about how nodes are made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, iso, parse_time
 from recollect.core.context import Context, Tx
@@ -21,11 +22,11 @@ from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages
 from recollect.store.journal import LogRow
-from recollect.text import entries, frame
+from recollect.text import entries, frame, nodes
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.summarise import topic_from
-from recollect.text.tree import log_path
+from recollect.text.tree import log_path, path_of
 
 KIND = "log"
 ENTRY_LIMIT = 10_000_000
@@ -108,7 +109,18 @@ def entry(ctx: Context, id: str) -> Entry:
         for found in entries.read(parse_day(day), lines(ctx.vault.pieces(f"{day}.md"))):
             if found.number == int(number):
                 return found
+        if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
+            return kept
     raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+
+
+def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:
+    """Entry 0 of a day whose log we never had: what another tool's node says of the period that day begins."""
+    for period in (calendar.day(day), calendar.week(day), calendar.month(day)):
+        text = ctx.vault.read(path_of(period.id)) if period.first == day else None
+        if text is not None and (node := nodes.parse(period.id, text)).generator == nodes.FOREIGN:
+            return Entry(day=day, number=0, topic=f"{period.id}, made by another tool", text=node.body)
+    return None
 
 
 def day_of_entry(id: str) -> date:

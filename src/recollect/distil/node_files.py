@@ -18,6 +18,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
 from recollect.core.passage import Passage
+from recollect.distil import kept_copies
 from recollect.distil.summary import ModelSummaries
 from recollect.store import journal, leases, passages
 from recollect.store.journal import NodeRow
@@ -146,18 +147,24 @@ class NodeFiles:
         if self.lease and (asked or self._steps % RENEWED_EVERY == 0):
             leases.renew(self.ctx, self.lease, seconds=LEASE_SECONDS)
 
+    def keep(self, id: str, text: str) -> None:
+        """Put a copy aside that is not ours; it may hold words that no log has."""
+        self.ctx.vault.replace(f"{id}.md", text)
+        with self.writing() as tx:
+            passages.put(tx, kept_copies.passage_of(id, text))
+
     def _keep_others_words(self, id: str, old: str | None, before: NodeRow | None) -> None:
         if old is None:
             return
-        found, stem = nodes.parse(id, old), path_of(id).removesuffix(".md")
+        found = nodes.parse(id, old)
         if before is None and found.generator == nodes.FOREIGN:
-            self.ctx.vault.replace(f"{stem}.before.md", old)  # it may hold words that no log has
+            self.keep(f"{id}.before", old)
         elif before and self._edited(found, before):
-            folder = {name.removesuffix(".md") for name in self.ctx.vault.stamps(stem.partition("/")[0])}
-            name = free_slug(f"{stem.rpartition('/')[2]}.edited", folder)
-            path = f"{stem.rpartition('/')[0]}/{name}.md"
-            self.ctx.vault.replace(path, old)
-            self.kept.append(path)
+            level, _, name = id.partition("/")
+            taken = {name.removesuffix(".md") for name in self.ctx.vault.stamps(level)}
+            copy = f"{level}/{free_slug(f'{name}.edited', taken)}"
+            self.keep(copy, old)
+            self.kept.append(f"{copy}.md")
 
     def _edited(self, found: Node, before: NodeRow) -> bool:
         """Other words from the sources we took ours from: somebody's edit, not the node of another clone or a merge."""

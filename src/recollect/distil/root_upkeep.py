@@ -15,7 +15,7 @@ from recollect.text import nodes, root, tree
 from recollect.text.capsule import LATEST, Past, fold, packed_past, unpacked, unpacked_past
 from recollect.text.tree import digest
 
-KEPT_ROOT = "ROOT.before.md"
+KEPT_ROOT = "ROOT.before"
 """Where the ROOT.md of another tool goes when ours takes its place."""
 
 
@@ -84,7 +84,7 @@ def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: Node
     if files.dry_run:
         return
     if old is not None and before is None and nodes.parse(ROOT, old).generator == nodes.FOREIGN:
-        vault.replace(KEPT_ROOT, old)
+        files.keep(KEPT_ROOT, old)
     if old != text:
         vault.replace("ROOT.md", text)
     if overflow is None and old_overflow is not None:

@@ -13,6 +13,7 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
+from recollect.distil.kept_copies import is_kept
 from recollect.distil.node_files import LEASE_SECONDS, Change
 from recollect.distil.upkeep import Pass, Progress
 from recollect.store import journal, leases
@@ -106,8 +107,9 @@ def sources(ctx: Context, id: str) -> list[Point]:
 
 
 def read(ctx: Context, id: str) -> str:
-    """A node's file."""
-    text = ctx.vault.read(path_of(id if id == ROOT else calendar.parse_period(id).id))
+    """A node's file, or a copy that was kept beside it."""
+    path = f"{id}.md" if is_kept(id) else path_of(id if id == ROOT else calendar.parse_period(id).id)
+    text = ctx.vault.read(path)
     if text is None:
         raise NotFound(f"no node {id}; see: recollect tree")
     return text

@@ -6,7 +6,7 @@ is marked as such. Knows nothing about how nodes are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -21,7 +21,7 @@ from recollect.store.lookup import Query, understand
 from recollect.store.passages import Stored
 from recollect.text.snippet import snippet
 
-NODE, LOG = "node", "log"
+NODE, LOG, KEPT = "node", "log", "kept"
 BEAM = 3
 """Nodes followed at each level."""
 
@@ -37,7 +37,8 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """An entry of a raw log. `way` names the nodes that led to it; empty when only the look at everything found it."""
+    """An entry of a raw log, or a node with nothing below it. `way` names the nodes that led to it; empty when only
+    the look at everything found it."""
 
     id: str
     topic: str
@@ -75,7 +76,9 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
         inside = [id for day in days for id in passages.ids_of_thread(tx, f"{LOG}/{day.passage.id.partition('/')[2]}")]
         led = _scored(tx, query, inside, limit)
         found = {hit.passage.id: _recalled(hit, query, _way(hit.passage)) for hit in led}
-        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG,)):
+        for hit in _last_words(tx, months, weeks, days):
+            found[hit.passage.id] = _recalled(hit, query, _above(hit.passage.id))
+        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG, KEPT)):
             passage = passages.by_id(tx, other.id)
             if passage and other.id not in found:
                 found[other.id] = _recalled(Hit(passage=passage, score=other.score), query, ())
@@ -103,6 +106,25 @@ def _scored(tx: Tx, query: Query, ids: Iterable[str], limit: int) -> list[Hit]:
 def _below(parents: Sequence[Hit], child: Callable[[date], Period]) -> list[str]:
     periods = [calendar.parse_period(parent.passage.id) for parent in parents]
     return list(dict.fromkeys(child(day).id for period in periods for day in period.days))
+
+
+def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Sequence[Hit]) -> Iterator[Hit]:
+    """Nodes with nothing below them: all that is left where a log is gone, or was another tool's."""
+    for hits, child in ((months, calendar.week), (weeks, calendar.day)):
+        yield from (hit for hit in hits if not any(passages.by_id(tx, id) for id in _below([hit], child)))
+    for day in days:
+        if not passages.ids_of_thread(tx, f"{LOG}/{day.passage.id.partition('/')[2]}"):
+            yield day
+
+
+def _above(node: str) -> tuple[str, ...]:
+    """The nodes that lead to a node."""
+    way: list[str] = []
+    above = calendar.parent(calendar.parse_period(node))
+    while above is not None:
+        way.insert(0, above.id)
+        above = calendar.parent(above)
+    return ROOT, *way
 
 
 def _way(entry: Stored) -> tuple[str, ...]:

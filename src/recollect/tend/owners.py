@@ -12,7 +12,7 @@ from recollect.capture import finding, stage
 from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.distil import node_files, themes
+from recollect.distil import kept_copies, node_files, themes
 from recollect.store import decisions, journal, learnings
 from recollect.store import themes as theme_rows
 from recollect.text import nodes
@@ -106,6 +106,10 @@ OWNERS: dict[str, Owner] = {
     themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
     stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
     logs.KIND: Owner(ids=_entries, make=_entry_passages),
+    kept_copies.KIND: Owner(
+        ids=lambda ctx, tx: kept_copies.ids(_reading_in(ctx, tx)),
+        make=lambda ctx, tx, ids: kept_copies.passages_of(_reading_in(ctx, tx), ids),
+    ),
     node_files.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
 }
 

@@ -9,6 +9,7 @@ from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.distil import consolidate, decisions, themes, tree
 from recollect.feedback.confidence import decay
+from recollect.store import vectors
 from recollect.tend import backups
 from recollect.tend.cycle import CycleReport
 from recollect.text.counting import counted
@@ -49,6 +50,14 @@ def _consolidation(ctx: Context) -> str:
     return f"would say that a consolidation is due ({found.reason})"
 
 
+def _vectors(ctx: Context) -> str:
+    embedder = ctx.models.embedder()
+    with ctx.db.read(ctx.space) as tx:
+        waiting = vectors.counts(tx, embedder.name)[1] if embedder and tx.keeps_vectors else 0
+    due = min(waiting, ctx.settings.embed.per_cycle)
+    return f"would make them for {counted(due, 'passage')}" if due else "nothing due"
+
+
 def _backup(ctx: Context) -> str:
     return backups.daily(ctx, dry_run=True)
 
@@ -59,6 +68,7 @@ PLANNED: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("vectors", _vectors),
     ("backup", _backup),
 )
 """The steps of the cycle, each as a question."""

@@ -16,6 +16,7 @@ MIGRATIONS = (
     "m007_vectors",
     "m009_access",
     "m006_models",
+    "m010_hosts",
 )
 VERSION = len(MIGRATIONS)
 
