@@ -285,8 +285,11 @@ MUTANTS = (
     Mutant(
         name="two processes pay for one ask",
         file="store/usage.py",
-        old="    if held and held[0] != owner and held[1] > now:",
-        new="    if held and held[0] != owner and held[1] > now + 10**12:",
+        old="""    if claimed(tx, id, now=now):
+        return False
+""",
+        new="""    tx.run("DELETE FROM ask_claims WHERE space = :space AND id = :id", id=id)
+""",
         tests=(f"{MODELS}::test_two_who_ask_the_same_at_once_pay_once_and_get_the_same",),
     ),
     Mutant(
