@@ -119,11 +119,8 @@ def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Seque
 
 def _above(node: str) -> tuple[str, ...]:
     """The nodes that lead to a node."""
-    period = calendar.parse_period(node)
-    way: list[str] = []
-    while (period := calendar.parent(period)) is not None:
-        way.insert(0, period.id)
-    return ROOT, *way
+    parent = calendar.parent(calendar.parse_period(node))
+    return (*_above(parent.id), parent.id) if parent else (ROOT,)
 
 
 def _way(entry: Stored) -> tuple[str, ...]:
