@@ -145,10 +145,11 @@ def growth(port: int, secret: str, pid: int, wanted: int) -> None:
     print(f"memory after {wanted:,} requests:", end="")
     for part in range(parts + 1):
         print(f" {resident(pid):.1f}", end="", flush=True)
+        files = len(os.listdir(f"/proc/{pid}/fd"))
         if part < parts:
             some = [list(requests(port, secret).values()) for _ in range(8)]
             spread(some, wanted // parts // len(some))
-    print(" MB")
+    print(f" MB; {files} open files")
 
 
 def spread(callers: list[list[Call]], each: int) -> None:

@@ -10,6 +10,7 @@ from conftest import Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
+from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes, tree
 from recollect.text.tree import Limits
@@ -317,12 +318,10 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
 
     def slow_model(prompt: object) -> str:
         put_log(memory, "2026-03-02", "\n## meanwhile [user]\nnot lost\n")
-        return "## Topics\n- a summary of what was there before the entry came in (2026-03-02#1)"
+        return "## Topics\n- t1: decided, before the entry came in (2026-03-02#1)"
 
-    provider = ScriptedProvider(
-        [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
-    )
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    provider = ScriptedProvider([slow_model, "## Topics\n- meanwhile [user]: not lost, t1 decided (2026-03-02#151)"])
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_day)
     memory.journal.compact()
     assert "not lost" not in memory.journal.node("daily/2026-03-02")
@@ -330,8 +329,11 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
     assert "not lost" in memory.journal.node("daily/2026-03-02")
 
 
+SCRIPTED = f"scripted@{load_prompt('summarise').version}"
+
+
 def good_summary(prompt: object) -> str:
-    return "## Topics\n- what a model would say about this day, in its own words (2026-03-02#1)"
+    return "## Topics\n- topic: decided on each, in few words\n\n## Key Themes\n- topic: decided"
 
 
 def long_log(n: int) -> str:
@@ -340,16 +342,16 @@ def long_log(n: int) -> str:
 
 def test_a_model_writes_the_newest_and_the_longest_waiting_and_the_rest_is_never_behind(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary] * 20)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     for n in range(4):
         put_log(memory, date(2026, 3, 2) - timedelta(days=n), long_log(n))
     done, _ = memory.journal.compact()
     made = {id: nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)}
-    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", "scripted"]
+    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", SCRIPTED]
     assert done.calls == len(provider.prompts)
     for _ in range(3):
         memory.journal.compact()
-    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {"scripted"}
+    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {SCRIPTED}
     assert memory.status().tree["waiting"] == 0
 
 
@@ -360,7 +362,7 @@ def _dailies(memory: Memory) -> list[str]:
 @pytest.mark.parametrize("answer", ["", "I'm sorry, I cannot help with these notes at all, really.", "x" * 400_000])
 def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory: Opener, answer: str) -> None:
     provider = ScriptedProvider([answer] * 9)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
@@ -370,12 +372,12 @@ def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory:
 
 def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary])
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     memory.journal.rebuild()
     assert len(provider.prompts) == 1
-    assert "in its own words" in memory.journal.node("daily/2026-03-02")
+    assert "decided on each" in memory.journal.node("daily/2026-03-02")
 
 
 def test_recall_walks_down_and_shows_the_way(memory: Memory, clock: ScriptedClock) -> None:
@@ -442,7 +444,7 @@ def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
 
 
 def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: Opener, clock: ScriptedClock) -> None:
-    memory = open_memory(models=ScriptedModels({"summarise": ScriptedProvider(["no"] * 9)}))
+    memory = open_memory(models=ScriptedModels({"daily": ScriptedProvider(["no"] * 9)}))
     put_log(memory, "2026-03-02", "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150)))
     memory.cycle()
     found = memory.status()

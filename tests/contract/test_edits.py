@@ -519,7 +519,7 @@ def test_what_is_pinned_is_changed_by_a_person_only(
     kept = memory.learn(learning()).learning
     memory.learnings.pin(kept.id)
     before = memory.learnings.get(kept.id)
-    with pytest.raises(Refused, match="pinned: only a person may change it"):
+    with pytest.raises(Refused, match="a person pinned"):
         change(memory.acting_as(AGENT), kept.id)
     assert memory.learnings.get(kept.id) == before
     change(memory, kept.id)
@@ -535,3 +535,10 @@ def test_what_is_pinned_is_not_merged_away_by_an_agent(open_memory: Opener) -> N
         memory.acting_as(AGENT).learnings.merge(other.id, kept.id)
     assert memory.learnings.get(kept.id).status == "active"
     assert memory.learnings.get(other.id).tags == other.tags
+
+
+def test_what_an_agent_pinned_it_may_unpin(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    kept = memory.learn(learning()).learning
+    memory.learnings.pin(kept.id)
+    assert not memory.learnings.pin(kept.id, on=False).pinned

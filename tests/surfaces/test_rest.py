@@ -41,7 +41,7 @@ def api(served: Served) -> httpx.Client:
 
 
 def learned(api: httpx.Client, **given: Any) -> dict[str, Any]:
-    answer = api.post("/api/learnings", json={**WEBHOOKS, **given})
+    answer = api.post("/api/learnings?anyway=true", json={**WEBHOOKS, **given})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()["learning"]
     return made
@@ -66,6 +66,13 @@ def test_the_same_insight_again_is_the_same_learning(api: httpx.Client) -> None:
     assert again.status_code == 200
     assert again.json()["learning"]["id"] == first["id"]
     assert again.json()["merged"] is True
+
+
+def test_a_learning_that_teaches_nothing_is_refused_unless_insisted_on(api: httpx.Client) -> None:
+    thin = dict.fromkeys(("title", "context", "observation", "implication", "action"), "It broke")
+    refused = api.post("/api/learnings", json=thin)
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:recollect:rejected")
+    assert api.post("/api/learnings", params={"anyway": True}, json=thin).status_code == 201
 
 
 def test_learnings_are_listed_by_every_filter_of_the_seed(api: httpx.Client) -> None:
@@ -160,7 +167,8 @@ def test_feedback_by_hand_takes_the_names_of_the_seed(api: httpx.Client) -> None
 def test_trust_comes_from_the_token(served: Served, memory: Memory) -> None:
     made = {}
     for name in ("api", "person", "import"):
-        own = dict.fromkeys(("title", "context", "observation", "implication", "action"), f"What {name} saw of {name}")
+        fields = ("title", "context", "observation", "implication", "action")
+        own = {field: f"What {name} saw of the {field} of {name}" for field in fields}
         made[name] = learned(served.client(name), **own)
     assert [one["trust"] for one in made.values()] == ["agent", "human", "external"]
     events = memory.why(made["import"]["id"]).events  # type: ignore[union-attr]
@@ -324,6 +332,31 @@ def test_a_key_is_forgotten_after_a_day(api: httpx.Client, clock: ScriptedClock)
 
 
 # Threads
+
+
+def test_eight_editors_of_one_text_lose_no_word(served: Served) -> None:
+    id = learned(served.client("api"))["id"]
+
+    def write(word: str) -> int:
+        client, tries = served.client("api"), 0
+        while True:
+            tries += 1
+            read = client.get(f"/api/learnings/{id}")
+            longer = f"{read.json()['action']} {word}"
+            answer = client.patch(
+                f"/api/learnings/{id}", json={"action": longer}, headers={"if-match": read.headers["etag"]}
+            )
+            if answer.status_code == 200:
+                return tries
+            assert answer.status_code == 412, answer.text
+
+    words = [f"word{number}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        tries = sum(pool.map(write, words))
+    final = served.client("api").get(f"/api/learnings/{id}").json()
+    assert set(words) <= set(final["action"].split())
+    assert final["version"] == 1 + len(words)
+    assert tries > len(words), "nobody was ever slower: the test did not put them against each other"
 
 
 def test_threads_share_one_memory_without_losing_a_write(served: Served, memory: Memory) -> None:

@@ -65,6 +65,7 @@ EXAMPLES: list[tuple[str, str, str]] = [
         ("vault-token", "hvs." + made_up(_MIXED, 92)),
         ("terraform-token", f"{made_up(_MIXED, 14)}.atlasv1.{made_up(_MIXED, 67)}"),
         ("doppler-token", "dp.pt." + made_up(_MIXED, 43)),
+        ("recollect-token", "rct_" + made_up(_MIXED, 43)),
         ("pulumi-token", "pul-" + made_up(_HEX, 40)),
         ("planetscale-token", "pscale_pw_" + made_up(_MIXED, 43)),
         ("databricks-token", "dapi" + made_up(_HEX, 32)),

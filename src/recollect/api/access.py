@@ -29,7 +29,7 @@ _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token
 
 
 class Denied(Exception):
-    """The caller is not let in; `status` is 401, 403 or 429."""
+    """A request that is turned away before any work: no token, not allowed, too often, nothing there."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
         super().__init__(detail)
@@ -46,13 +46,11 @@ class Door:
     failures: Rate
 
     def admit(self, secret: str | None, *, address: str) -> Token:
-        """The token of a secret, or `Denied`."""
-        waits = self.failures.wait(address, cost=0)
-        if waits:
-            raise _too_many(waits)
+        """The token of a secret, or `Denied`. A worker with an old token does not lock out its neighbours."""
         token = self.memory.tokens.holder(secret) if secret else None
         if token is None:
-            self.failures.wait(address)
+            if waits := self.failures.wait(f"token {address}"):
+                raise _too_many(waits)
             raise Denied(
                 401,
                 "no valid token; make one with: recollect token new NAME, and send it as 'Authorization: Bearer …'",

@@ -20,6 +20,7 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
+    pages,
     staging,
     themes,
     upkeep,
@@ -28,17 +29,16 @@ from recollect.api import (
 from recollect.api.access import ClosedRoute, Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
-from recollect.api.pages import entrance, overview
 from recollect.api.pages.rendering import bare
 from recollect.api.problems import problem, problem_of, status_of
 from recollect.api.session import Sessions, SignInNeeded, changing, visiting
-from recollect.core.errors import RecollectError
+from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
 ROUTES: tuple[APIRouter, ...] = (
     *(health.routes, openapi.routes, jsonrpc.routes),
     *(learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes, upkeep.routes),
-    *(entrance.routes, overview.routes),
+    *pages.ROUTES,
 )
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 
@@ -132,12 +132,12 @@ def _to_sign_in(request: Request, _: SignInNeeded) -> Response:
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
     said = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()[:10])
-    return problem(400, said or "the request cannot be read", kind="urn:recollect:bad-input")
+    return _ours(request, BadInput(said or "the request cannot be read"))
 
 
 def _http(request: Request, error: HTTPException) -> Response:
     detail = f"no such address: {request.url.path[:200]}" if error.status_code == 404 else str(error.detail)
-    return problem(error.status_code, detail, headers=error.headers)
+    return _denied(request, Denied(error.status_code, detail, headers=dict(error.headers or {})))
 
 
 def _for_program(request: Request) -> bool:

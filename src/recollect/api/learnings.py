@@ -69,8 +69,8 @@ def listed(
 
 @routes.post("", status_code=201, summary="Create a learning")
 @gives(Captured)
-def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)]) -> Response:
-    made = memory.learn(new)
+def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)], anyway: bool = False) -> Response:
+    made = memory.learn(new, anyway=anyway)
     headers = {"location": f"/api/learnings/{made.learning.id}", "etag": f'"{made.learning.version}"'}
     return answer(made, status=200 if made.merged else 201, headers=headers)
 

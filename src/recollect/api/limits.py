@@ -19,14 +19,14 @@ class Rate:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, key: str, *, cost: int = 1) -> int:
-        """0 when there is room, which is taken; else in how many seconds to ask again. `cost` 0 only looks."""
+    def wait(self, key: str) -> int:
+        """0 when there is room, which is taken; else in how many seconds to ask again."""
         with self._lock:
             now = self._seconds()
             left, then = self._left.pop(key, (self._most, now))
             left = min(self._most, left + (now - then) * self._most / 60)
             waits = 0 if left >= 1 else int((1 - left) * 60 / self._most) + 1
-            self._left[key] = (left if waits else left - cost, now)
+            self._left[key] = (left if waits else left - 1, now)
             if len(self._left) > MOST_CALLERS:
                 self._left.popitem(last=False)
             return waits

@@ -28,6 +28,13 @@ class Resolution:
     verb: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunCycle:
+    """A dry run says what is due."""
+
+    dry_run: bool = False
+
+
 @routes.get("/inbox", summary="What waits for a person")
 @gives(Escalation, listed="matters")
 def inbox(memory: Reads, request: Request, window: Paged) -> Response:
@@ -60,5 +67,5 @@ def why(memory: Reads, id: str) -> Response:
 
 @routes.post("/cycle", summary="Do everything that is due")
 @gives(CycleReport)
-def cycle(memory: Writes) -> Response:
-    return answer(memory.cycle())
+def cycle(memory: Writes, wanted: Annotated[RunCycle, taken(RunCycle)]) -> Response:
+    return answer(memory.cycle(dry_run=wanted.dry_run))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.core.actor import lowest
+from recollect.core.actor import Trust, lowest
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
@@ -18,6 +18,7 @@ from recollect.core.learning import COIA, PATTERN_TYPES, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events
 from recollect.store import learnings as rows
+from recollect.text.coia import Coia
 from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -64,6 +65,18 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
     return _changed(ctx, id, "learning.edited", change, expect=expect)
+
+
+def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
+    """Put an observer's better words in the place of its first ones."""
+    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in ("title", *COIA)}
+    tags = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in said.tags))
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        rows.set_origin(tx, id, origin)
+        return replace(learning, **given, tags=tags, domain=said.domain, trust=lowest(learning.trust, "agent"))
+
+    return _changed(ctx, id, "learning.reworded", change, expect=expect, reason=origin)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
@@ -245,8 +258,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
-    if before.pinned and ctx.actor.trust != "human":
-        raise Refused(f"{before.id} is pinned: only a person may change it; log what you found instead")
+    if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
+        raise Refused(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
@@ -272,6 +285,12 @@ def last_undoable(tx: Tx) -> list[Event]:
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
     return []
+
+
+def _pinned_by(tx: Tx, id: str) -> Trust:
+    """Who pinned a learning last; an import, which a person runs, leaves no event of it."""
+    pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
+    return pins[-1] if pins else "human"
 
 
 def _shown(value: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.core.actor import Actor
     from recollect.core.clock import Clock
     from recollect.core.ids import Ids
-    from recollect.core.prompt import Prompt
+    from recollect.core.prompt import Completion, Prompt
     from recollect.core.settings import Settings
 
 Row = tuple[Any, ...]
@@ -159,6 +159,10 @@ class Models(Protocol):
     """Which provider answers which kind of ask; None means the offline twin does."""
 
     def provider(self, kind: str) -> Provider | None: ...
+    def pause(self, seconds: float) -> None:
+        """Let time pass before a model is tried again."""
+        ...
+
     def embedder(self) -> Embedder | None:
         """What turns texts into vectors; None means that everything works on words alone."""
         ...
@@ -186,7 +190,9 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str: ...
-    def complete(self, prompt: Prompt) -> str: ...
+    def complete(self, prompt: Prompt) -> Completion:
+        """Raises NoAnswer, whose message never holds a key."""
+        ...
 
 
 @record

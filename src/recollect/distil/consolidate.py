@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
-from recollect.distil import documents, known, report
+from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
 from recollect.distil.removal import record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
+from recollect.models.asking import OFFLINE, ask
+from recollect.models.asking import known as known_answer
 from recollect.models.meaning import Alike, alike
 from recollect.store import escalations, leases
-from recollect.text import quality
 from recollect.text.counting import counted
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.ripeness import Aged, Plan
-from recollect.text.route import place
 from recollect.text.staging import marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
@@ -41,7 +41,7 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
-        return _consolidate(ctx, dry_run=False)
+        return _consolidate(ctx, dry_run=False, lease=lease)
     finally:
         leases.release(ctx, lease)
 
@@ -51,7 +51,7 @@ def due(ctx: Context) -> Plan:
     return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), {})
 
 
-def _consolidate(ctx: Context, *, dry_run: bool) -> Consolidation:
+def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = None) -> Consolidation:
     try:
         file = read_with_history(ctx, ctx.settings.staging.file)
     except NotFound as missing:
@@ -75,6 +75,8 @@ def _consolidate(ctx: Context, *, dry_run: bool) -> Consolidation:
         )
     for entry in made.batch:
         run.outcomes.append(run.settle(entry))
+        if lease:
+            leases.renew(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
     return run.finish(made)
 
 
@@ -116,7 +118,7 @@ class _Run:
         older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
         if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
             return self._leave(one, "redundant", same.known.id, same.reason, same)
-        verdict = quality.check(entry.title, entry.body)
+        verdict = ask(self.ctx, judging.verdict(entry)).value
         if not verdict.passes and not self._accepted(VAGUE, entry.slug, ""):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{verdict.why}. {verdict.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", verdict.why)
@@ -147,7 +149,9 @@ class _Run:
 
     def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
         entry = one.entry
-        placed = place(f"{entry.title}\n{entry.body}", self.documents, alike=self.alike)
+        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike)
+        said = ask(self.ctx, judging.wording(entry))
+        placed, words = chosen.value, said.value
         path = placed.path or documents.shared_path(self.ctx)
         text = self.documents.get(path, documents.SHARED_BEGINNING)
         if self._mixed(path):
@@ -160,12 +164,14 @@ class _Run:
                 return self._stay(one, "file limit", path, str(refused))
             return self._place(one, split_before=True)
         level = 3 if placed.heading else 2
-        block = rendered_entry(entry.title, entry.body, level)
-        return self._write(one, path, with_block(text, block, placed.heading or None), placed.heading)
+        block = rendered_entry(words.title, words.body, level)
+        how = "" if chosen.generator == OFFLINE else f", chosen by {chosen.generator}"
+        how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
+        return self._write(one, path, with_block(text, block, placed.heading or None), placed.heading, how)
 
-    def _write(self, one: Aged, path: str, text: str, heading: str) -> Outcome:
+    def _write(self, one: Aged, path: str, text: str, heading: str, how: str) -> Outcome:
         changed = {path: text}
-        reason = "nearest in meaning" if path in self.documents else "new document"
+        reason = ("nearest in meaning" if path in self.documents else "new document") + how
         if not self.dry_run:
             documents.write(self.ctx, changed, self.documents, last=path)
         self.documents |= changed
@@ -186,7 +192,9 @@ class _Run:
     def _placed_before(self, one: Aged) -> str:
         """Where an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
-        blocks = [rendered_entry(entry.title, entry.body, level) for level in (2, 3)]
+        worded = known_answer(self.ctx, judging.wording(entry))
+        forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
+        blocks = [rendered_entry(title, body, level) for title, body in forms for level in (2, 3)]
         for path, text in self.documents.items():
             if entry.body and any(holds_block(text, block) for block in blocks):
                 return path

@@ -21,16 +21,21 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
         matter = escalations.get(tx, number)
     if matter.resolved_at is not None:
         raise Refused(f"matter {number} was settled before: {matter.resolution}")
-    verbs = EFFECTS.get(matter.kind, {})
+    verbs = verbs_of(matter)
     if verb not in verbs:
-        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(sorted(verbs))}")
-    verbs[verb](ctx, matter)
+        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(verbs)}")
+    EFFECTS[matter.kind][verb](ctx, matter)
     with ctx.db.write(ctx.space) as tx:
         escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
         events.record(
             tx, ctx, change=ctx.ids("change"), subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}"
         )
         return escalations.get(tx, number)
+
+
+def verbs_of(matter: Escalation) -> tuple[str, ...]:
+    """What settles a matter of its kind."""
+    return tuple(sorted(EFFECTS.get(matter.kind, {})))
 
 
 def _leave(ctx: Context, matter: Escalation) -> None:

@@ -58,6 +58,7 @@ class NodeFiles:
     kept: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     _steps: int = 0
+    _calls: int = 0
 
     def node(self, id: str) -> Node | None:
         text = self.text(id)
@@ -88,9 +89,13 @@ class NodeFiles:
         old = self.ctx.vault.read(path_of(node.id)) if file else text
         row = self.row_of(node, key, text)
         if old == text and before and replace(before, made_at=row.made_at) == row:
-            if also and not self.dry_run:
+            failed = node.id in self.models.failed
+            if (also or failed) and not self.dry_run:
                 with self.writing() as tx:
-                    also(tx)
+                    if also:
+                        also(tx)
+                    if failed:
+                        journal.wait_again(tx, node.id, at=row.made_at)
             return False
         self.changes.append(Change(id=node.id, what=_what(before, node, file=file)))
         if self.dry_run:
@@ -136,9 +141,10 @@ class NodeFiles:
         )
 
     def step(self) -> None:
-        """One more node is done; a long pass keeps its lease."""
+        """One more node is done; a long pass keeps its lease, and calls of a model are what takes long."""
         self._steps += 1
-        if self.lease and self._steps % RENEWED_EVERY == 0:
+        asked, self._calls = self.models.calls > self._calls, self.models.calls
+        if self.lease and (asked or self._steps % RENEWED_EVERY == 0):
             leases.renew(self.ctx, self.lease, seconds=LEASE_SECONDS)
 
     def keep(self, id: str, text: str) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.journal import Node
+from recollect.distil import patterns
 from recollect.distil.node_files import Change, NodeFiles, passage_of, source_key
-from recollect.store import journal, passages
+from recollect.store import asks, journal, passages
 from recollect.store.journal import NodeRow
 from recollect.text import nodes, root, tree
 from recollect.text.capsule import LATEST, Past, fold, packed_past, unpacked, unpacked_past
@@ -18,11 +19,13 @@ KEPT_ROOT = "ROOT.before"
 """Where the ROOT.md of another tool goes when ours takes its place."""
 
 
-def update_root(files: NodeFiles, *, everything: bool) -> None:
+def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
+    """Not `asking`, the patterns are worded as they are known."""
     with files.ctx.db.read(files.ctx.space) as tx:
         months = journal.body_hashes(tx, "monthly")
         before = journal.node(tx, ROOT)
         days = tree.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
+        answered = bool(asks.answered(tx, patterns.KIND))
     if files.dry_run and any(change.id.startswith("monthly/") for change in files.changes):
         files.changes.append(Change(id=ROOT, what="updated" if before else "created"))
         return
@@ -30,10 +33,14 @@ def update_root(files: NodeFiles, *, everything: bool) -> None:
         return
     recent = [node for day in days if (node := files.node(calendar.day(day).id))]
     key = source_key(
-        [*months.items(), *((node.id, digest(node.body)) for node in recent), (str(files.today), "")],
+        [
+            *months.items(),
+            *((node.id, digest(node.body)) for node in recent),
+            (str(files.today), patterns.version(files.ctx)),
+        ],
         files.limits.root_tokens,
     )
-    if before and before.source_key == key and files.intact(before) and not everything:
+    if before and before.source_key == key and not answered and files.intact(before) and not everything:
         return
     latest = list(months)[-LATEST:]
     with files.ctx.db.read(files.ctx.space) as tx:
@@ -45,6 +52,7 @@ def update_root(files: NodeFiles, *, everything: bool) -> None:
         today=files.today,
         limits=files.limits,
         sources=tree.month_key(months),
+        word=patterns.wording(files.ctx, asking=asking),
     )
     _write(files, made, key, before)
 
@@ -69,8 +77,8 @@ def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: Node
     assert text is not None
     vault = files.ctx.vault
     old, old_overflow = vault.read("ROOT.md"), vault.read(root.OVERFLOW)
-    body = nodes.parse(ROOT, text).body
-    node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=root.GENERATOR, body=body)
+    said = nodes.parse(ROOT, text)
+    node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=said.generator, body=said.body)
     if (old, old_overflow) != (text, overflow):
         files.changes.append(Change(id=ROOT, what="updated" if old else "created"))
     if files.dry_run:

@@ -55,16 +55,24 @@ class NodeView:
 
 
 def compact(
-    ctx: Context, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
+    ctx: Context,
+    *,
+    everything: bool = False,
+    dry_run: bool = False,
+    asking: bool = True,
+    progress: Progress | None = None,
 ) -> Compacted:
-    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits."""
+    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits.
+
+    Not `asking`, only answers that are known are used.
+    """
     if dry_run:
         return _report(ctx, _run(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything)))
     lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
     try:
-        work = Pass(ctx=ctx, lease=lease, everything=everything)
+        work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
         return _report(ctx, _run(work))

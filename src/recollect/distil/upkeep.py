@@ -44,6 +44,7 @@ class Pass:
     lease: Lease | None
     dry_run: bool = False
     everything: bool = False
+    asking: bool = True
     progress: Progress = lambda *_: None
     clock_behind: bool = False
     files: NodeFiles = field(init=False)
@@ -57,7 +58,8 @@ class Pass:
             monthly=settings.tree.monthly_lines,
             root_tokens=settings.tree.root_max_tokens,
         )
-        self.models = ModelSummaries(self.ctx, unlimited=self.everything)
+        asking = self.asking and not self.dry_run
+        self.models = ModelSummaries(self.ctx, unlimited=self.everything, asking=asking)
         self.files = NodeFiles(
             ctx=self.ctx,
             lease=self.lease,
@@ -72,13 +74,15 @@ class Pass:
             self.clock_behind = self.now < int(journal.state(tx, "last_run") or 0) - CLOCK_BEHIND
         # A clock that runs behind may be wrong: nothing is called final on its word.
         self.fixing_day = date.min if self.clock_behind else self.files.today
+        if not self.dry_run:
+            self.models.renew()
         noticed = noticing.notice(self.files, everything=self.everything)
         self._forget(noticed.gone)
         touched = set(noticed.damaged) | set(map(calendar.day, noticed.written))
         for level in LEVELS:
             here = {period for period in touched if period.level == level} | self._due(level)
             touched |= self._level(level, here)
-        update_root(self.files, everything=self.everything)
+        update_root(self.files, everything=self.everything, asking=self.asking and not self.dry_run)
         if not self.dry_run:
             looks = noticing.looks(self.files)
             with self.ctx.db.write(self.ctx.space) as tx:
@@ -91,11 +95,8 @@ class Pass:
             if self.everything:
                 return {calendar.parse_period(row.id) for row in journal.nodes_between(tx, level, date.min, date.max)}
             rows = [row for row in journal.tentative(tx, level) if self._over(calendar.parse_period(row.id))]
-            waiting = journal.longest_waiting(tx, level) if self.models.configured else None
-        if waiting:
-            self.models.allow(waiting.id)
-            rows.append(waiting)
-        return {calendar.parse_period(row.id) for row in rows}
+            ids = [*(row.id for row in rows), *self.models.due(tx, level)]
+        return set(map(calendar.parse_period, ids))
 
     def _over(self, period: Period) -> bool:
         return self.fixing_day >= period.fixed_from
@@ -103,7 +104,7 @@ class Pass:
     def _level(self, level: Level, touched: set[Period]) -> set[Period]:
         """Make the touched nodes of a level; gives the periods above those that changed."""
         order = sorted(touched, key=lambda period: period.first)
-        self.models.allow_newest(level, order)
+        self.models.allow_newest(order)
         above: set[Period] = set()
         for number, period in enumerate(order):
             self.progress(level, number, len(order))
@@ -140,7 +141,7 @@ class Pass:
                 limits=self.limits,
                 summariser=self.models.summariser(period.id),
             )
-            made = (node, key)
+            made = (self._not_worse(node, key), key)
         row = LogRow(day=day, stamp=stamp, hash=log.hash, entries=len(log.entries))
         return self.files.write(*made, also=lambda tx: self._read_again(tx, row, log))
 
@@ -172,8 +173,17 @@ class Pass:
                 incomplete=missing,
                 summariser=self.models.summariser(period.id),
             )
-            made = (node, key)
+            made = (self._not_worse(node, key), key)
         return self.files.write(*made)
+
+    def _not_worse(self, node: Node, key: str) -> Node:
+        """What a model wrote from the same sources stays while asking again fails."""
+        if node.id not in self.models.failed:
+            return node
+        row, old = self.files.row(node.id), self.files.node(node.id)
+        if row is None or old is None or (row.source_key, row.body_hash) != (key, digest(old.body)):
+            return node
+        return replace(old, status=node.status, incomplete=node.incomplete)
 
     def _will_change(self, level: Level, period: Period) -> bool:
         """Whether a dry run found something to do below: what the node would then say is not known."""

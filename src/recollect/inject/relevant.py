@@ -42,6 +42,8 @@ class NewInjection:
     max_learnings: int | None = None
     min_confidence: float | None = None
     budget: int | None = None
+    known: tuple[str, ...] = ()
+    """Learnings that are in front of the agent already."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "task", kept_id(self.task, "task"))
@@ -50,6 +52,8 @@ class NewInjection:
             raise BadInput("title and description must be text")
         if not isinstance(self.learnings, tuple | list):
             raise BadInput("learnings must be a list of ids")
+        if not isinstance(self.known, tuple | list):
+            raise BadInput("known must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
         if self.max_learnings is not None:
@@ -87,10 +91,16 @@ def remember(
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_outcome(tx, outcome, at=now)
         tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        for id in (learning.id for learning in rows.many(tx, learnings)):
-            if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
-                events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
+        record_shown(tx, ctx, task=task, outcome=outcome, learnings=learnings, change=change)
         return [made for made in injections.of_task(tx, task) if made.learning_id in learnings]
+
+
+def record_shown(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: tuple[str, ...], change: str) -> None:
+    """The injections of a task that is known, in the caller's transaction."""
+    now = ctx.clock.now()
+    for id in (learning.id for learning in rows.many(tx, learnings)):
+        if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
+            events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
@@ -116,8 +126,9 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
 
     def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, query, rules, limit=limit, docs=docs)
-        return [hit.learning for hit in found if hit.relevance >= settings.relevance]
+        found = find(tx, query, rules, limit=limit + len(wanted.known), docs=docs)
+        fresh = [hit for hit in found if hit.learning.id not in wanted.known]
+        return [hit.learning for hit in fresh if hit.relevance >= settings.relevance][:limit]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = relevant(slots, least=bar)

@@ -87,8 +87,9 @@ class Data:
 class Rescue:
     """What works on a project whose store does not open."""
 
-    def __init__(self, project: projects.Project, actor: Actor, clock: Clock):
+    def __init__(self, project: projects.Project, actor: Actor, clock: Clock, environ: Mapping[str, str]):
         self._project = project
+        self._environ = environ
         self._actor = actor
         self._clock = clock
 
@@ -103,7 +104,7 @@ class Rescue:
     ) -> Rescue:
         """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
-        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ))
+        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Look at everything; with `fix`, make derived state again."""
@@ -119,4 +120,11 @@ class Rescue:
         return check_file(file)
 
     def _opened(self) -> Context:
-        return open_context(self._project, actor=self._actor, clock=self._clock, ids=random_id, models=None)
+        return open_context(
+            self._project,
+            actor=self._actor,
+            clock=self._clock,
+            ids=random_id,
+            models=None,
+            environ=self._environ,
+        )

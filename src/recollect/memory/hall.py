@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
-from recollect.core.errors import BadInput, Trouble
+from recollect.core.errors import BadInput
 from recollect.core.ids import Ids, random_id
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
     from recollect.memory.requests import Requests
+    from recollect.memory.sessions import Sessions
     from recollect.memory.staging import Staging
     from recollect.memory.themes import Themes
     from recollect.memory.tokens import Tokens
@@ -64,8 +66,12 @@ class Memory:
         ids: Ids = random_id,
         models: Models | None = None,
         environ: Mapping[str, str] | None = None,
+        replay: bool = True,
     ) -> Memory:
-        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none."""
+        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
+
+        Writes that wait in the spool are done first, unless `replay` is False.
+        """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
@@ -77,9 +83,11 @@ class Memory:
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
+            environ=environ,
         )
         memory = cls(context, project)
-        memory._replay_spool()
+        if replay:
+            memory._replay_spool()
         return memory
 
     @classmethod
@@ -136,7 +144,8 @@ class Memory:
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
-        from recollect.inject.relevant import NewInjection, choose, remember
+        from recollect.inject.relevant import NewInjection, choose
+        from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
         wanted = wanted or _made(NewInjection, fields)
@@ -146,12 +155,9 @@ class Memory:
                 "task": wanted.task,
                 "outcome": wanted.outcome,
                 "title": kept(wanted.title),
-                "learnings": tuple(learning.id for learning in chosen.learnings),
+                "learnings": [learning.id for learning in chosen.learnings],
             }
-            try:
-                remember(self.context, **shown)
-            except Trouble:
-                self._spool("inject", shown)
+            deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
@@ -179,13 +185,14 @@ class Memory:
         return status(self.context, self.project)
 
     def cycle(self, *, dry_run: bool = False) -> CycleReport:
-        """Do everything that is due, or only say what that is."""
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
         if dry_run:
             from recollect.tend.plan import plan
 
             return plan(self.context)
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
@@ -227,6 +234,12 @@ class Memory:
         return Inbox(self.context)
 
     @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
+
+    @cached_property
     def data(self) -> Data:
         from recollect.memory.data import Data
 
@@ -256,10 +269,11 @@ class Memory:
 
         return Requests(self.context)
 
-    def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
-        from recollect.memory.replay import spool_write
+    @cached_property
+    def sessions(self) -> Sessions:
+        from recollect.memory.sessions import Sessions
 
-        spool_write(self.context, self.project, verb, arguments)
+        return Sessions(self.context, self.project)
 
     def _replay_spool(self) -> None:
         from recollect.store import spool

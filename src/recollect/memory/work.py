@@ -6,6 +6,7 @@ from recollect.core.context import Context
 from recollect.core.learning import Injection
 from recollect.core.limits import check_limit
 from recollect.core.task import Discovery, Outcome, Task
+from recollect.inject.relevant import Chosen, NewInjection, choose
 from recollect.store import counts, injections, tasks
 from recollect.text.kept import kept, kept_id
 
@@ -44,6 +45,10 @@ class Work:
             return self.injection_page(limit=limit)[0]
         with self._context.db.read(self._context.space) as tx:
             return injections.of_task(tx, task)
+
+    def preview(self, wanted: NewInjection) -> Chosen:
+        """What a task would be shown; nothing is recorded."""
+        return choose(self._context, wanted)
 
     # The same a page at a time, with how many there are in all.
 

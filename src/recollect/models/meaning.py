@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any
 
 from recollect.core.context import Context, Embedder
+from recollect.core.errors import NoAnswer
 from recollect.store import answers
+from recollect.store.answers import AnswerKey
 from recollect.store.files import content_hash
 
 KIND = "embedding"
@@ -28,7 +30,10 @@ def alike(ctx: Context) -> Alike | None:
         return None
 
     def cosines(text: str, others: Sequence[str]) -> list[float]:
-        one, *rest = vectors(ctx, embedder, [text, *others])
+        try:
+            one, *rest = vectors(ctx, embedder, [text, *others])
+        except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
+            return [0.0] * len(others)
         return [float(one @ other) for other in rest]
 
     return cosines
@@ -48,7 +53,7 @@ def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]
     known: dict[str, Any] = {}
     with ctx.db.read(ctx.space) as tx:
         for digest in set(hashes):
-            kept = answers.get(tx, kind=KIND, version=embedder.name, source_hash=digest)
+            kept = answers.get(tx, _key(embedder, digest))
             if kept is not None:
                 known[digest] = np.frombuffer(base64.b64decode(kept.answer), dtype=np.float32)
     new = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
@@ -59,11 +64,13 @@ def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]
             for digest, vector in zip(new, made, strict=True):
                 answers.put(
                     tx,
-                    kind=KIND,
-                    version=embedder.name,
-                    source_hash=digest,
+                    _key(embedder, digest),
                     generator=embedder.name,
                     answer=base64.b64encode(vector.tobytes()).decode("ascii"),
                     at=ctx.clock.now(),
                 )
     return [known[digest] for digest in hashes]
+
+
+def _key(embedder: Embedder, digest: str) -> AnswerKey:
+    return AnswerKey(kind=KIND, version=embedder.name, source_hash=digest)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from recollect.core.context import Context, Embedder
-from recollect.core.errors import Refused, Trouble
+from recollect.core.errors import NoAnswer, Refused, Trouble
 from recollect.store import leases, vectors
 from recollect.store.vectors import Embedded, Waiting
 from recollect.text.pieces import pieces
@@ -59,6 +59,8 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
         note = _tend(ctx, embedder, lease, made)
     except Refused:  # it took so long that somebody else went on with it
         note = "another process went on with it"
+    except NoAnswer as failure:  # an endpoint: what waits waits for the next run
+        note = str(failure)
     finally:
         leases.release(ctx, lease)
     with ctx.db.read(ctx.space) as tx:

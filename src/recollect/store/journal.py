@@ -162,6 +162,27 @@ def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
     return _node(row) if row else None
 
 
+def wait_again(tx: Tx, id: str, *, at: int) -> None:
+    """A model failed on this node: others that wait come first."""
+    tx.run("UPDATE nodes SET made_at = :at WHERE space = :space AND id = :id", id=id, at=at)
+
+
+def generators(tx: Tx, level: str) -> list[str]:
+    """By whom the nodes of a level were made."""
+    sql = "SELECT DISTINCT generator FROM nodes WHERE space = :space AND level = :level ORDER BY generator"
+    return [generator for (generator,) in tx.rows(sql, level=level)]
+
+
+def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
+    """Have the nodes that somebody made wait for a model, or no longer wait."""
+    tx.run(
+        "UPDATE nodes SET waiting = :waiting WHERE space = :space AND level = :level AND generator = :generator",
+        level=level,
+        generator=generator,
+        waiting=int(waiting),
+    )
+
+
 def put_node(tx: Tx, row: NodeRow) -> None:
     tx.run(
         """

@@ -301,6 +301,11 @@ def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+def set_origin(tx: Tx, id: str, origin: str) -> None:
+    """Say who gave a learning its words."""
+    tx.run("UPDATE learnings SET origin = :origin WHERE space = :space AND id = :id", id=id, origin=origin)
+
+
 def of_discovery(tx: Tx, discovery: str) -> Learning | None:
     """The learning that a discovery became, or was merged into."""
     id = tx.value(

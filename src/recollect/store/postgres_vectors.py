@@ -65,7 +65,7 @@ def nearest(
 ) -> list[tuple[int, int, float]]:
     with connection.cursor(binary=True) as cursor:
         asked = {"space": space, "model": model, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
-        if _has_index(cursor, space, model) and _count(cursor, asked, exact) > exact:
+        if _has_index(cursor, space, model) and (not kinds or _count(cursor, asked, exact) > exact):
             found = _walked(cursor, asked, len(vector))
         else:
             found = cursor.execute(_COMPARE, asked).fetchall()

@@ -61,6 +61,8 @@ COLUMNS: dict[str, Columns] = {
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
     "tokens": Columns(key=("id",), texts=("name", "made_by")),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
+    "host_sessions": Columns(key=("id",), texts=("transcript",)),
+    "asks": Columns(key=("id",), texts=("subject",), json=("sources",)),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
 }
 NAMED_BY_CALLERS = ("outcomes", "tasks")
@@ -99,6 +101,11 @@ def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:
 def forget_answers(tx: Tx, keys: list[Row]) -> None:
     """An answer that held the text is no answer any more."""
     _delete(tx, "answers", COLUMNS["answers"].key, keys)
+
+
+def forget_asks(tx: Tx, keys: list[Row]) -> None:
+    """Nor is an ask about it worth answering: whoever asked will ask about what is left."""
+    _delete(tx, "asks", COLUMNS["asks"].key, keys)
 
 
 def forget_embeddings(tx: Tx) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.capture.observe import use_answers
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused, Trouble
+from recollect.core.errors import NoAnswer, NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
@@ -32,9 +33,24 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
+        done = [(name, _done(ctx, step)) for name, step in STEPS]
+        return CycleReport(steps=tuple((name, did) for name, did in done if did))
     finally:
         leases.release(ctx, lease)
+
+
+def _done(ctx: Context, step: Callable[[Context], str]) -> str:
+    """What a step did. An endpoint for vectors that fails stops its step, not the cycle."""
+    try:
+        return step(ctx)
+    except NoAnswer as failure:
+        return f"not done: {failure}"
+
+
+def _answers(ctx: Context) -> str:
+    """Only spoken of where an agent answers questions."""
+    used = use_answers(ctx)
+    return f"{used} of an agent's answers taken in" if used else ""
 
 
 def _tree(ctx: Context) -> str:
@@ -102,6 +118,7 @@ def _vectors(ctx: Context) -> str:
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+    ("answers", _answers),
     ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),

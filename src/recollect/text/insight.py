@@ -16,7 +16,7 @@ from recollect.text.quality import PAST, is_incident, telling_words
 Flaw = Literal["placeholder", "repeated", "vague", "status", "incident"]
 
 WEIGHED = ("title", "observation", "implication", "action")
-LEAST_WORDS = 3  # different words that say something, in all fields together
+LEAST_WORDS = 2  # different words that say something, in all fields together
 
 
 @record
@@ -70,6 +70,7 @@ _STAND_INS = (
 )  # fmt: skip
 _STAND_IN = re.compile(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
 LONGEST_STAND_IN = 60  # characters
+_WORD = re.compile(r"\w+")
 _TELLS = re.compile(
     rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
     re.IGNORECASE,
@@ -86,7 +87,7 @@ def refused(*, title: str, observation: str, implication: str, action: str) -> R
 def _flaw(title: str, fields: list[str]) -> Flaw | None:
     if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
         return "placeholder"
-    if len(fields) == 3 and len({" ".join(telling_words(field)) or field for field in (title, *fields)}) == 1:
+    if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
         return "repeated"
     if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
         return "vague"

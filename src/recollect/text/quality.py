@@ -84,6 +84,11 @@ _SAYS_LITTLE = """
 _EMPTY = frozenset(map(stem_of, _SAYS_LITTLE.split())) | WEAK
 
 
+def verdict(flaw: str) -> Verdict | None:
+    """What is said about a flaw; None for a word that names none."""
+    return next((found for name, found in _REFUSALS.items() if name == flaw), None)
+
+
 def check(title: str, body: str = "") -> Verdict:
     """Whether a staged learning states a rule, and if not, how it could."""
     if _RULE_NOUN.search(_plain(title)):

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from recollect.api.access import Denied, Public, address_of
+from recollect.api.access import Denied, Door, Public, address_of
 from recollect.api.pages.rendering import bare
 from recollect.api.session import COOKIE, Changing, Sessions
 from recollect.core.errors import NotFound
@@ -25,13 +25,12 @@ def ask_for_code() -> HTMLResponse:
 
 @routes.post("/sign-in", dependencies=[Public])
 def sign_in(request: Request, code: Annotated[str, Form()] = "") -> Response:
-    door = request.app.state.door
-    if waits := door.failures.wait(address_of(request), cost=0):
+    door: Door = request.app.state.door
+    if waits := door.failures.wait(f"code {address_of(request)}"):
         raise Denied(429, f"too many tries; wait {waits} s", headers={"retry-after": str(waits)})
     sessions: Sessions = request.app.state.sessions
     cookie = sessions.sign_in(code)
     if cookie is None:
-        door.failures.wait(address_of(request))
         return bare("sign_in.html", status=403, title="Sign in", wrong=True)
     answer = RedirectResponse("/", status_code=303)
     # A browser says where the form came from, so behind a TLS proxy the cookie never travels without TLS.

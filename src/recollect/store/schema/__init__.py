@@ -15,6 +15,8 @@ MIGRATIONS = (
     "m005_journal",
     "m007_vectors",
     "m009_access",
+    "m006_models",
+    "m010_hosts",
 )
 VERSION = len(MIGRATIONS)
 
