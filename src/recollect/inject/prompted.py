@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING
 
 from recollect.core.ids import check_id
 from recollect.core.record import record
-from recollect.inject.relevant import INJECTABLE, NewInjection, record_shown, relevant, shown
-from recollect.search import words
+from recollect.inject.relevant import (
+    INJECTABLE,
+    NewInjection,
+    record_shown,
+    relevant,
+    shown,
+    task_question,
+)
+from recollect.search.rank import best
 from recollect.store import hosts, passages, tasks
-from recollect.store.lookup import candidates, understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
 from recollect.text.snippet import snippet
 
@@ -21,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
-    from recollect.store.lookup import Query
+    from recollect.search.query import Question
     from recollect.store.passages import Stored
 
-LOG = "log"
+ENTRIES = Narrow(kinds=("log",), trusts=INJECTABLE)
 LINE_CHARACTERS = 300
 
 
@@ -43,11 +50,10 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str) -> Given:
         return Given(text="", learnings=(), entries=())
     with ctx.db.read(ctx.space) as tx:
         known = hosts.in_context(tx, session) if task == session else set()
-        query = understand(tx, prompt)
-        docs = candidates(tx, query)
+        question = task_question(tx, prompt)
         wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
-        learnings = relevant(tx, ctx, wanted, query, docs)
-        found = _entries(tx, ctx, query, docs, known, session)
+        learnings = relevant(tx, ctx, wanted, question)
+        found = _entries(tx, ctx, question, known, session)
     chosen = shown(learnings, ctx.settings.inject.budget)
     return Given(
         text="\n".join(section for section in (chosen.markdown, _section(found)) if section),
@@ -83,21 +89,19 @@ def remember(
         hosts.happened(tx, id=change, session=session, event=event, at=now, given=seen, fresh=bool(fresh))
 
 
-def _entries(
-    tx: Tx, ctx: Context, query: Query, docs: list[int], known: set[str], session: str
-) -> list[tuple[Stored, str]]:
+def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:
     """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = words.best(tx, query, limit=most + len(known) + 5, keep=set, kinds=(LOG,), docs=docs)
+    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
     found: list[tuple[Stored, str]] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
-        entry = passages.by_id(tx, hit.id) if hit.id not in known else None
-        if entry and entry.trust in INJECTABLE and entry.who != session:
-            found.append((entry, _line(entry, frozenset(hit.terms))))
+        entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
+        if entry and entry.who != session:
+            found.append((entry, _line(entry, frozenset(question.weights))))
     return found
 
 

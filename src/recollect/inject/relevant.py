@@ -12,20 +12,22 @@ from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.learnings import find
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
-from recollect.store.lookup import candidates, understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import fit, section
 from recollect.text.kept import kept_id
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
-    from recollect.store.lookup import Query
+    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
+LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
 LIMIT = 50
 MOST_TOKENS = 1_000_000
 LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
@@ -80,8 +82,7 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
         if wanted.learnings:
             found = _named(tx, wanted.learnings)
         else:
-            query = understand(tx, f"{wanted.title} {wanted.description}")
-            found = relevant(tx, ctx, wanted, query, candidates(tx, query))
+            found = relevant(tx, ctx, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
     return shown(found, wanted.budget or settings.budget)
 
 
@@ -124,7 +125,12 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
     return named
 
 
-def relevant(tx: Tx, ctx: Context, wanted: NewInjection, query: Query, docs: list[int]) -> list[Learning]:
+def task_question(tx: Tx, text: str) -> Question:
+    """A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing."""
+    return ask(tx, text, respell=False)
+
+
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
@@ -133,9 +139,17 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, query: Query, docs: lis
 
     def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, query, rules, limit=limit + len(wanted.known), docs=docs)
-        fresh = [hit for hit in found if hit.learning.id not in wanted.known]
-        return [hit.learning for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        found = best(
+            tx,
+            question,
+            limit=limit + len(wanted.known),
+            wanted=LEARNINGS,
+            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
+        )
+        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
+        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        records = {learning.id: learning for learning in rows.many(tx, near)}
+        return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = between(slots, least=bar)
