@@ -12,8 +12,8 @@ from shell import SOURCE
 
 sys.path.insert(0, str(SOURCE.parent / "scripts"))
 
-import week  # noqa: E402
-from week_sessions import WEEK  # noqa: E402
+import week
+from week_sessions import WEEK
 
 
 @pytest.fixture(scope="module")
