@@ -157,15 +157,15 @@ def test_a_transcript_is_never_read_twice(memory: Memory, hooks: Hooks, tmp_path
 
 
 def test_a_line_that_is_still_being_written_waits_for_its_end(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
-    path = transcript(tmp_path / "t.jsonl", ("First question", "One."))
+    path = transcript(tmp_path / "t.jsonl", ("First question", ""))
     whole = Path(path).read_bytes()
     Path(path).write_bytes(whole[:-10])
     hooks.fire("Stop", transcript_path=path, last_assistant_message="One.")
+    assert "First question" not in logged(memory)
     Path(path).write_bytes(whole)
     transcript(tmp_path / "t.jsonl", ("Second question", "Two."))
     hooks.fire("Stop", transcript_path=path, last_assistant_message="Two.")
-    assert "- request: Second question" in logged(memory)
-    assert logged(memory).count("First question") == 2, "as topic and as request of one entry"
+    assert "- request: First question\n\n  Second question\n- outcome: Two.\n" in logged(memory)
 
 
 def test_verdicts_and_discoveries_of_a_final_message_count(memory: Memory, hooks: Hooks, learning: str) -> None:
@@ -174,8 +174,8 @@ def test_verdicts_and_discoveries_of_a_final_message_count(memory: Memory, hooks
     for _ in range(2):
         hooks.fire("Stop", last_assistant_message=said)
     assert memory.learnings.get(learning).confidence == pytest.approx(0.75)
-    found = memory.search("sandbox drops webhooks")
-    assert [hit.learning.source_outcome_id for hit in found if "sandbox" in hit.learning.title] == ["s-1"]
+    found = memory.learnings.search("sandbox drops webhooks")
+    assert [made.source_outcome_id for made in found if "sandbox" in made.title] == ["s-1"]
     assert "LEARNING_HELPFUL" not in logged(memory)
 
 
@@ -250,7 +250,7 @@ def test_a_completed_task_becomes_an_entry_and_its_discoveries_learnings(memory:
     said = "DISCOVERY[constraint]: The queue takes 256 KB per message, so larger payloads go to the object store."
     hooks.fire("TaskCompleted", task_id="1", task_subject="Order refunds", task_description=said)
     assert memory.journal.entry("log/2026-03-02#1").topic == "Order refunds"
-    assert memory.search("queue message size")[0].learning.source_task_id == "s-1"
+    assert memory.learnings.search("queue message size")[0].source_task_id == "s-1"
 
 
 def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learning: str, tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_history_that_a_new_session_brings_along_is_not_its_own(memory: Memory, 
 
 def test_a_hook_acts_as_an_agent(memory: Memory, hooks: Hooks) -> None:
     hooks.fire("Stop", last_assistant_message="DISCOVERY[pattern]: Retry uploads with a fresh token after a 401.")
-    (hit,) = memory.search("retry uploads")
-    assert hit.learning.trust == "agent"
+    (made,) = memory.learnings.search("retry uploads")
+    assert made.trust == "agent"
     assert memory.why("log/2026-03-02#1").events[0].channel == "hook"  # type: ignore[union-attr]
     assert PERSON.name != hooks.host

@@ -13,9 +13,9 @@ import pytest
 import npm
 from agents import claude
 from recollect.models.scripted import Reply, Request, ScriptedServer, ToolUse
-from shell import SOURCE, Shell
+from shell import ROOT, Shell
 
-PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+PLUGIN = ROOT / "plugins" / "claude-code"
 PROMPT = "Fix the order of the Stripe refund webhooks"
 BRIEF = "## Memory of this project"
 
