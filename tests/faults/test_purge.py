@@ -12,7 +12,7 @@ from conftest import AGENT, Opener
 from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.errors import BadInput
-from recollect.memory.replay import spool_write
+from recollect.memory.replay import Write, keep
 from recollect.store import answers, escalations, events, spool
 from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
@@ -53,7 +53,8 @@ def everywhere(memory: Memory) -> Memory:
     memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
     memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
     arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}
-    spool_write(memory.context, memory.project, "feedback", arguments)
+    write = Write(id="change_9", verb="feedback", arguments=arguments)
+    keep(memory.project, write, actor=memory.context.actor, at=memory.context.clock.now())
     (memory.project.spools[0] / "000-broken.unreadable").write_text(f'{{"torn": "{CANARY}')
     memory.data.backup()
     memory.data.backup()
@@ -181,7 +182,7 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
         "space", "id", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
         "feedback_trust", "change_id", "what", "channel", "subject", "other", "name", "owner", "tag", "origin",
         "superseded_by", "stakes", "outcome", "level", "scope", "path", "sha", "theme", "named_by", "file_hash",
-        "before_hash", "text_hash", "day", "prompt", "generator",
+        "before_hash", "text_hash", "day", "prompt", "generator", "host", "event", "given", "session",
     }  # fmt: skip
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "logs", "nodes", "tree_state"}
     derived |= {"moves", "vault_parts", "ask_claims"}  # or files

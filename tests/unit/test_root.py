@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.core.journal import Point
 from recollect.text import capsule, root
+from recollect.text.ages import with_ages
 from recollect.text.capsule import LATEST, Capsule, Mention, fold
 from recollect.text.tokens import tokens
 
@@ -75,10 +76,10 @@ def test_ages_are_days_since_the_last_mention(type: str, age: int, shown: str):
 
 def test_ages_are_counted_again_for_a_later_reader():
     text, _ = build(months(1, (mention("board", 29, "reference"), mention("x", 1))), [], TODAY, 3_000)
-    later = root.with_ages(text, TODAY + timedelta(days=10))
+    later = with_ages(text, TODAY + timedelta(days=10))
     assert "- board [reference, 39d, ?]" in later
     assert "- x [project, 11d]" in later
-    assert root.with_ages(later, TODAY) == text
+    assert with_ages(later, TODAY) == text
 
 
 @given(st.integers(1, 140), st.integers(0, 120), st.integers(0, 60), st.sampled_from([600, 1_500, 3_000]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import click
 from recollect.cli.opening import actor_of, open_memory
 from recollect.cli.output import common, emit
 from recollect.core.errors import Refused
+from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
 from recollect.store import project as projects
@@ -22,22 +24,42 @@ from recollect.text.counting import counted, named
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
 @click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
+@click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOSTS)), help="Have this agent program use it.")
+@click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files, as a diff; change nothing.")
 @common
 def init(
-    space: str | None, timezone: str | None, nested: bool, merge_driver: bool, project: str | None, as_json: bool
+    space: str | None,
+    timezone: str | None,
+    nested: bool,
+    merge_driver: bool,
+    hosts: tuple[str, ...],
+    dry_run: bool,
+    project: str | None,
+    as_json: bool,
 ) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
+    from recollect.cli.setup import tell_hosts
+    from recollect.hosts.setup import remember_interpreter
+
     root = Path(project or ".").resolve()
     above = projects.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+    if dry_run:
+        diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
+        emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
+        return
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver
 
         made += driver.install(root, projects.load(root, os.environ).settings.staging.file)
-    text = "\n".join(f"made {line}" for line in made) or "nothing to do: this folder already has a memory"
-    emit({"made": made}, text, as_json=as_json)
+    found = projects.load(root, os.environ)
+    remember_interpreter(found, sys.executable)
+    told, notes = tell_hosts(found, hosts, dry_run=False)
+    made += told
+    lines = [f"made {line}" for line in made] or ["nothing to do: this folder already has a memory"]
+    emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
 
 
 @click.command()

@@ -29,6 +29,7 @@ class InjectSettings:
     explore_verdicts: int = 3  # … while it has fewer verdicts than this
     relevance: float = 0.2  # share of a full match below which a learning is not shown
     budget: int = 1500  # tokens the injected block may take
+    entries: int = 3  # earlier log entries one prompt is given at most; 0 for none
 
 
 @record
@@ -127,6 +128,11 @@ class TreeSettings:
 
 
 @record
+class HostSettings:
+    ignore: tuple[str, ...] = ()  # folders in which hooks are silent, such as `vendor` or `~/scratch/*`
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
@@ -163,6 +169,7 @@ class Settings:
     embed: EmbedSettings = EmbedSettings()
     models: ModelSettings = ModelSettings()
     tree: TreeSettings = TreeSettings()
+    hosts: HostSettings = HostSettings()
     serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:
@@ -178,6 +185,8 @@ class Settings:
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
         if self.embed.distil not in ("on", "off"):
             raise BadInput("embed.distil must be on or off")
+        if self.inject.entries < 0:
+            raise BadInput("inject.entries must be 0 or more")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -192,7 +201,7 @@ class Settings:
 _SECTIONS = (
     *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
     *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings),
-    *(EmbedSettings, ModelSettings, ServeSettings),
+    *(EmbedSettings, ModelSettings, HostSettings, ServeSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),

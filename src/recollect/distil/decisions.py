@@ -102,7 +102,7 @@ def wisdom(
         before = rows.fingerprint(tx)
         made = _taught(tx, wanted, policies, as_of)
         until = _next_change(tx, policies, as_of)
-    made, _ = principles.reworded(ctx, made)
+    made = principles.reworded(ctx, made)
     if as_of >= now:  # the page of a past instant is not worth keeping
         # A store that cannot be written right now can still be read.
         with suppress(Trouble), ctx.db.write(ctx.space) as tx:
@@ -124,8 +124,8 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
     if dry_run:
         return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
     done = wordings.prepare(ctx, lacking)
-    _, asked = principles.reworded(ctx, wisdom(ctx), calls=ctx.settings.decisions.model_calls)
-    if asked:
+    taught = wisdom(ctx)
+    if principles.reworded(ctx, taught, calls=ctx.settings.decisions.model_calls) != taught:
         with ctx.db.write(ctx.space) as tx:
             derived.forget(tx)  # the next page is made with the new words
     return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)

@@ -16,6 +16,7 @@ from recollect.core.errors import BadInput
 from recollect.models.asking import OFFLINE, Answer, Ask, ask
 from recollect.models.reading import read_object, read_text
 from recollect.text import quality, route
+from recollect.text.documents import sections
 from recollect.text.quality import Verdict
 from recollect.text.route import Alike, Placement
 from recollect.text.staging import Entry
@@ -49,12 +50,19 @@ def verdict(entry: Entry) -> Ask[Verdict]:
     )
 
 
-def placed(ctx: Context, entry: Entry, documents: Mapping[str, str], alike: Alike | None) -> Answer[Placement]:
-    """Where this belongs; the choice is only laid out for a model that can make it."""
-    if ctx.models.provider("route") is None:
-        nearest = route.place(f"{entry.title}\n{entry.body}", documents, alike=alike)
-        return Answer(value=nearest, generator=OFFLINE)
-    return ask(ctx, place(entry, documents, alike))
+def placed(
+    ctx: Context, entry: Entry, documents: Mapping[str, str], committed: Mapping[str, str], alike: Alike | None
+) -> Answer[Placement]:
+    """Where this belongs. A model chooses among the places as the run found them, so that its choice can be asked for
+    beforehand; one that the run has split away meanwhile is chosen without it."""
+    if ctx.models.provider("route") is not None:
+        chosen = ask(ctx, place(entry, committed, alike))
+        path, heading = chosen.value.path, chosen.value.heading
+        there = not heading or any(section.slug == heading for section in sections(documents.get(path, "")))
+        if chosen.generator != OFFLINE and there and (not path or path in documents):
+            return chosen
+    nearest = route.place(f"{entry.title}\n{entry.body}", documents, alike=alike)
+    return Answer(value=nearest, generator=OFFLINE)
 
 
 def place(entry: Entry, documents: Mapping[str, str], alike: Alike | None) -> Ask[Placement]:

@@ -17,18 +17,17 @@ from recollect.text.frame import one_line
 KIND = "principle"
 
 
-def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> tuple[list[Wisdom], int]:
-    """Wisdom with the wordings models gave, and how many of at most `calls` questions were asked for more."""
+def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> list[Wisdom]:
+    """Wisdom with the wordings models gave; at most `calls` questions are asked for more."""
     if ctx.models.provider(KIND) is None:
-        return list(taught), 0
-    asked = 0
+        return list(taught)
     made: list[Wisdom] = []
     for one in taught:
         said: list[Saying] = []
         for saying in one.principles:
             answer: Answer[str] | None = known(ctx, question(one.category, saying))
-            if answer is None and asked < calls:
-                asked += 1
+            if answer is None and calls > 0:
+                calls -= 1
                 answer = ask(ctx, question(one.category, saying))
             if answer is None or answer.generator == OFFLINE:
                 said.append(saying)
@@ -36,7 +35,7 @@ def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> tuple
                 said.append(replace(saying, text=answer.value, generator=answer.generator))
         lines = tuple(saying.line("confirmation") for saying in said)
         made.append(replace(one, principles=tuple(said), key_principles=lines))
-    return made, asked
+    return made
 
 
 def version(ctx: Context) -> str:

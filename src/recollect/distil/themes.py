@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
 from recollect.core.clock import iso
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.passage import Passage
 from recollect.distil import theme_summary
@@ -138,6 +138,14 @@ def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
     with ctx.db.read(ctx.space) as tx:
         theme = rows.get(tx, name).theme
     return theme, ctx.vault.read(theme_path(name)) or ""
+
+
+def index(ctx: Context) -> str:
+    """INDEX.md as it stands."""
+    text = ctx.vault.read(INDEX)
+    if text is None:
+        raise NotFound("there is no INDEX.md yet; make it with: recollect themes run")
+    return text
 
 
 def planned_from_file(ctx: Context, name: str) -> PlannedTheme:

@@ -6,6 +6,7 @@ Rooms are imported where they are called, because the prompt hook opens a Memory
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
     from recollect.memory.learnings import Learnings
     from recollect.memory.models import ModelsFacet
     from recollect.memory.requests import Requests
+    from recollect.memory.sessions import Sessions
     from recollect.memory.staging import Staging
+    from recollect.memory.texts import Texts
     from recollect.memory.themes import Themes
     from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
-    from recollect.search.learnings import LearningHit
+    from recollect.search.everything import Hit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
@@ -65,8 +68,12 @@ class Memory:
         ids: Ids = random_id,
         models: Models | None = None,
         environ: Mapping[str, str] | None = None,
+        replay: bool = True,
     ) -> Memory:
-        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none."""
+        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
+
+        Writes that wait in the spool are done first, unless `replay` is False.
+        """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
@@ -81,7 +88,8 @@ class Memory:
             environ=environ,
         )
         memory = cls(context, project)
-        memory._replay_spool()
+        if replay:
+            memory._replay_spool()
         return memory
 
     @classmethod
@@ -130,15 +138,19 @@ class Memory:
         embed_at_once(self.context)
         return done
 
-    def search(self, query: str, **options: Any) -> list[LearningHit]:
-        """Learnings for any text, best first; options are those of SearchOptions."""
-        from recollect.search.learnings import SearchOptions, search
+    def search(self, query: str, **options: Any) -> list[Hit]:
+        """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        from recollect.capture.documents import BEFORE_SEARCH, refresh
+        from recollect.search.everything import SearchOptions, search
 
+        with suppress(Trouble):  # documents that changed meanwhile can wait, whoever searches cannot
+            refresh(self.context, most=BEFORE_SEARCH)
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
-        from recollect.inject.relevant import NewInjection, choose, remember
+        from recollect.inject.relevant import NewInjection, choose
+        from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
         wanted = wanted or _made(NewInjection, fields)
@@ -148,12 +160,9 @@ class Memory:
                 "task": wanted.task,
                 "outcome": wanted.outcome,
                 "title": kept(wanted.title),
-                "learnings": tuple(learning.id for learning in chosen.learnings),
+                "learnings": [learning.id for learning in chosen.learnings],
             }
-            try:
-                remember(self.context, **shown)
-            except Trouble:
-                self._spool("inject", shown)
+            deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
@@ -204,6 +213,12 @@ class Memory:
         from recollect.memory.learnings import Learnings
 
         return Learnings(self.context)
+
+    @cached_property
+    def texts(self) -> Texts:
+        from recollect.memory.texts import Texts
+
+        return Texts(self.context)
 
     @cached_property
     def work(self) -> Work:
@@ -265,10 +280,11 @@ class Memory:
 
         return Requests(self.context)
 
-    def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
-        from recollect.memory.replay import spool_write
+    @cached_property
+    def sessions(self) -> Sessions:
+        from recollect.memory.sessions import Sessions
 
-        spool_write(self.context, self.project, verb, arguments)
+        return Sessions(self.context, self.project)
 
     def _replay_spool(self) -> None:
         from recollect.store import spool

@@ -53,6 +53,8 @@ TABLES: tuple[Table, ...] = (
     Table(name="themes", key=("name",)),
     Table(name="theme_findings", key=("finding_id",)),
     Table(name="sessions", key=("id",)),
+    Table(name="host_sessions", key=("id",)),
+    Table(name="host_events", key=("id",)),
     Table(name="escalations", key=("number",)),
     Table(name="tokens", key=("id",)),
     Table(name="answers", key=("kind", "version", "source_hash")),

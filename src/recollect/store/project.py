@@ -170,6 +170,13 @@ def create(
     return made
 
 
+def planned(root: Path, environ: Mapping[str, str]) -> Project:
+    """The project that is here, or would be after `create`; nothing is made."""
+    if (root / SETTINGS_FILE).is_file():
+        return load(root, environ)
+    return Project(root=root, data=root / DATA_FOLDER, settings=outside(environ), state=state_folder(environ))
+
+
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
     """Remember that the user read this settings file as it is now; any later change asks again."""
     file = root / SETTINGS_FILE

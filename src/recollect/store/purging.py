@@ -61,6 +61,7 @@ COLUMNS: dict[str, Columns] = {
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
     "tokens": Columns(key=("id",), texts=("name", "made_by")),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
+    "host_sessions": Columns(key=("id",), texts=("transcript",)),
     "asks": Columns(key=("id",), texts=("subject",), json=("sources",)),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
 }

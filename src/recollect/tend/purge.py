@@ -23,6 +23,7 @@ from recollect.core.learning import COIA
 from recollect.store import (
     decisions,
     events,
+    hosts,
     journal,
     learnings,
     passages,
@@ -252,7 +253,8 @@ _REMOVE: dict[str, Callable[[Tx, str], None]] = {
 def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     for id in target.things:
         _REMOVE[re.split("[_/]", id)[0]](tx, id)
-    journal.forget_sessions(tx, lambda session: target.scrub(session) != session)
+    for rows in (journal, hosts):
+        rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
     requests.forget_all(tx)  # answers of a day, in case somebody repeats a request

@@ -214,7 +214,12 @@ def fault(body: str, material: Material) -> str | None:
 
 
 def completed(body: str, material: Material) -> str:
-    """A summary from outside with a line for every topic whose entries it does not refer to: nothing drops out."""
+    """A summary from outside in which every line leads back: lines without a reference get their topic's, and topics
+    whose entries no line refers to get a line. Nothing drops out."""
+    by_topic: dict[str, list[str]] = {}
+    for point in material.points:
+        by_topic.setdefault(point.topic.casefold(), []).extend(point.refs)
+    body = "\n".join(_referring(line, by_topic) for line in body.split("\n"))
     said = _references(body)
     missing: dict[Topic, list[str]] = {}
     for point in material.points:
@@ -234,6 +239,14 @@ def completed(body: str, material: Material) -> str:
     if not found:
         return f"{heading}\n{points.render(lines)}\n\n{body}"
     return f"{before}{found}\n{points.render(lines)}{after}".lstrip("\n")
+
+
+def _referring(line: str, by_topic: Mapping[str, list[str]]) -> str:
+    if not line.startswith(("- ", "* ")):
+        return line
+    (point,) = points.parse("topic", line)
+    refs = () if point.refs else by_topic.get(point.topic.casefold(), ())
+    return f"{line.rstrip()} ({points.show_refs(refs)})" if refs else line
 
 
 def _references(body: str) -> set[str]:

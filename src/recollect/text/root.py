@@ -7,21 +7,19 @@ ones, user and feedback items last. Knows nothing about files.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
 from recollect.core.journal import Point
 from recollect.text import markdown, points
+from recollect.text.ages import age_of
 from recollect.text.capsule import Capsule, Mention, Past, dated_line, merged
 from recollect.text.keyphrases import Weights, keyphrases
 from recollect.text.tokens import tokens
 
 SETTLED_DAYS = 90
 """A project topic nobody mentions for this long counts as completed."""
-DOUBT_DAYS = 30
-"""A reference older than this is shown with `?`."""
 ACTIVE_DAYS = 7
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
@@ -32,7 +30,6 @@ _ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15
 _LINE_CHARS = 240
 _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
-_AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
 
 Wording = Callable[[Sequence[str]], tuple[list[str], str]]
 """Lines in, lines that say no more and the name of what worded them out."""
@@ -94,15 +91,6 @@ def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
     return list(lines), GENERATOR
 
 
-def with_ages(text: str, today: date) -> str:
-    """The page with its ages counted to another day: what is shown is never older than its reader."""
-
-    def aged(found: re.Match[str]) -> str:
-        return found[1] + _age(found[2], found[4], today) + found[3]
-
-    return _AGED.sub(aged, text)
-
-
 def _absence(recent: Sequence[Point], today: date) -> list[str]:
     """After a long silence the section shows where things stood, and says that it is not recent."""
     last = max((point.last_day for point in recent), default="")
@@ -144,13 +132,8 @@ def _line(point: Point) -> str:
 
 def _index_line(mention: Mention, today: date) -> str:
     said = f": {mention.text if mention.kept else _cut(mention.text)}" if mention.text else ""
-    age = _age(mention.type, mention.last[:10], today)
+    age = age_of(mention.type, mention.last[:10], today)
     return f"- {mention.topic} [{mention.type}{age}]{said} → log/{mention.last}"
-
-
-def _age(type: str, day: str, today: date) -> str:
-    days = max((today - date.fromisoformat(day)).days, 0)
-    return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
 
 
 def _settled(mention: Mention, today: date) -> tuple[bool, bool, int]:
