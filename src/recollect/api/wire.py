@@ -132,8 +132,9 @@ def page(request: Request, name: str, found: Sequence[Any], total: int, window: 
         links["prev"] = max(window.offset - window.limit, 0)
         links["first"] = 0
     kept = [(key, value) for key, value in request.query_params.multi_items() if key not in ("limit", "offset")]
+    path = quote(request.url.path)
     said = [
-        f'<{quote(request.url.path)}?{urlencode([*kept, ("limit", window.limit), ("offset", offset)])}>; rel="{relation}"'
+        f'<{path}?{urlencode([*kept, ("limit", window.limit), ("offset", offset)])}>; rel="{relation}"'
         for relation, offset in links.items()
     ]
     return answer(body, headers={"link": ", ".join(said)} if said else None)
