@@ -20,6 +20,7 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
+    pages,
     staging,
     texts,
     themes,
@@ -47,6 +48,7 @@ ROUTES: tuple[APIRouter, ...] = (
         upkeep.routes,
         texts.routes,
     ),
+    *pages.ROUTES,
 )
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 
