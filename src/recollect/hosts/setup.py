@@ -50,9 +50,9 @@ class Change:
     def diff(self) -> str:
         """The change as a unified diff."""
         old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
-        names = [f"a/{self.file}" if self.before is not None else "/dev/null"]
-        names += [f"b/{self.file}" if self.after is not None else "/dev/null"]
-        lines = unified_diff(old, new, *names)
+        was = f"a/{self.file}" if self.before is not None else "/dev/null"
+        becomes = f"b/{self.file}" if self.after is not None else "/dev/null"
+        lines = unified_diff(old, new, was, becomes)
         return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -12,19 +12,22 @@ from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.learnings import find
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
-from recollect.store.lookup import candidates, understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import fit, section
 from recollect.text.kept import kept_id
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
+    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
+LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
 LIMIT = 50
 MOST_TOKENS = 1_000_000
 LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
@@ -76,8 +79,16 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     """The learnings for a task and the block that shows them; "nothing relevant" is an answer."""
     settings = ctx.settings.inject
     with ctx.db.read(ctx.space) as tx:
-        found = _named(tx, wanted.learnings) if wanted.learnings else _relevant(tx, ctx, wanted)
-    fitting = fit(found, wanted.budget or settings.budget)
+        if wanted.learnings:
+            found = _named(tx, wanted.learnings)
+        else:
+            found = relevant(tx, ctx, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
+    return shown(found, wanted.budget or settings.budget)
+
+
+def shown(found: list[Learning], budget: int) -> Chosen:
+    """As many learnings as fit, and the block that shows them."""
+    fitting = fit(found, budget)
     return Chosen(learnings=fitting, markdown=section(fitting))
 
 
@@ -114,26 +125,36 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
     return named
 
 
-def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
+def task_question(tx: Tx, text: str) -> Question:
+    """A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing."""
+    return ask(tx, text, respell=False)
+
+
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    query = understand(tx, f"{wanted.title} {wanted.description}")
-    docs = candidates(tx, query)
-
-    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, query, rules, limit=limit + len(wanted.known), docs=docs)
-        fresh = [hit for hit in found if hit.learning.id not in wanted.known]
-        return [hit.learning for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        found = best(
+            tx,
+            question,
+            limit=limit + len(wanted.known),
+            wanted=LEARNINGS,
+            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
+        )
+        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
+        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        records = {learning.id: learning for learning in rows.many(tx, near)}
+        return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
-    proven = relevant(slots, least=bar)
+    proven = between(slots, least=bar)
     if explore_from >= bar or (slots == 1 and proven):
         return proven
-    between = relevant(LOOKED_AT, least=explore_from, below=bar)
-    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    waiting = between(LOOKED_AT, least=explore_from, below=bar)
+    on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

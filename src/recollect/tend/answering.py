@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from recollect.capture import extraction
@@ -51,10 +52,11 @@ class Applied:
 
 
 def pending(ctx: Context, *, limit: int | None = None) -> list[PendingAsk]:
-    """Open asks, oldest first."""
+    """Open asks, oldest first. One whose subject has changed or gone is not worth an answer and is left out."""
     with ctx.db.read(ctx.space) as tx:
         found = asks.waiting(tx)
-    return [_shown(each) for each in found[:limit]]
+    worth = (each for each in found if (now := _question(ctx, each)) is not None and now.id == each.id)
+    return [_shown(each) for each in islice(worth, limit)]
 
 
 def apply(ctx: Context, given: Sequence[Any]) -> list[Applied]:
