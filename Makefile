@@ -57,6 +57,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl
 	$(BIN)/python -m benchmarks.routing tests/data/routing.json
 	$(BIN)/python -m benchmarks.engines
+	$(BIN)/python -m benchmarks.serve
 
 torture: tools setup $(HOSTS) mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2
