@@ -90,14 +90,19 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
     frequencies = dict(reading.body)
     for term, frequency in reading.header.items():
         frequencies[term] = frequencies.get(term, 0.0) + frequency
-    lending = 1 / (1 + (reading.length / LENDING_LENGTH) ** 2)
+    gate = lending(reading)
     for distance, other in beside:
-        lent = lending * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
+        lent = gate * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
         for term, frequency in other.body.items():
             frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
     # Summed in one order, so that both engines and every run give the same last digit.
     total = sum(question.weights[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
     return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
+
+
+def lending(reading: Reading) -> float:
+    """How much a passage takes from what stands beside it: a short one all, a long one nearly nothing."""
+    return 1 / (1 + (reading.length / LENDING_LENGTH) ** 2)
 
 
 def relevance(stream: str, question: Question) -> float:
