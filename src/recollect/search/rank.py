@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 POOL = 200  # candidates that are scored
 WALKED = 5_000  # candidates looked at for that many which pass a filter
 FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
-NEIGHBOURS_OF = 60  # of the best candidates, so many have their neighbours read
+NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours read
+LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
@@ -250,7 +251,8 @@ def _lift_threads(
     for doc, total in totals.items():
         one = found[doc]
         if one.thread and one.position:
-            pull = weights.titled_thread if _is_real(one.title) else weights.thread * words.lending(readings[doc])
+            short = words.shortness(readings[doc], LIFTED_LENGTH)
+            pull = weights.titled_thread if _is_real(one.title) else weights.thread * short
             own[doc]["thread"] = pulled(total, tops[one.thread], pull)
 
 
