@@ -8,8 +8,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-# What the tests put faults in with; the program itself needs none of it.
-TOOLS := git strace pgbouncer
+# What the tests put faults in with, look at the page with and install the hosts with; the program itself needs none of it.
+TOOLS := git strace pgbouncer chromium npm curl
+# Real hosts and clients, for the tests that drive them. npm writes the second file when it is done.
+NPM := tests/host/npm
+HOSTS := $(NPM)/node_modules/.package-lock.json
 
 .PHONY: setup tools demo check test bench torture mutants lock clean
 
@@ -38,7 +41,11 @@ check: setup
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pytest tests/unit -n 2
 
-test: tools check
+$(HOSTS): $(NPM)/package-lock.json | tools
+	npm ci --prefix $(NPM) --no-audit --no-fund --silent
+	@touch $@
+
+test: tools check $(HOSTS)
 	$(BIN)/pytest tests -n 2 --ignore=tests/unit
 
 bench: setup
@@ -51,7 +58,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.routing tests/data/routing.json
 	$(BIN)/python -m benchmarks.engines
 
-torture: tools setup mutants
+torture: tools setup $(HOSTS) mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2
 
 mutants: tools setup

@@ -28,8 +28,8 @@ from typing import Any
 from recollect import Memory, ScriptedClock
 from recollect.core.context import Embedder
 from recollect.core.journal import NewEntry
-from recollect.core.settings import EmbedSettings
-from recollect.models.local import LocalModels
+from recollect.core.settings import EmbedSettings, ModelSettings
+from recollect.models.configured import ConfiguredModels
 
 DEEP = 200  # hits that are asked for; sessions are folded out of them
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -108,7 +108,7 @@ def run(
     """Load one store and ask its questions."""
     clock = ScriptedClock("2000-01-01T12:00:00Z")
     words_only = options["strategy"] == "bm25"
-    models = LocalModels(EmbedSettings(use="off")) if words_only else CachedModels(cache)
+    models = ConfiguredModels(ModelSettings(), EmbedSettings(use="off"), {}) if words_only else CachedModels(cache)
     with Memory.open(folder, create=True, clock=clock, models=models) as memory:
         text_of = _load(memory, clock, texts, result.cost)
         if not words_only:
@@ -162,25 +162,26 @@ def _day(written: str) -> date | None:
     return None
 
 
-class CachedModels(LocalModels):
+class CachedModels(ConfiguredModels):
     """The shipped embedder, its vectors kept in a file between runs."""
 
     def __init__(self, cache: Path | None):
-        super().__init__(EmbedSettings())
+        super().__init__(ModelSettings(), EmbedSettings(), {})
         self._cache = cache
-        self._made: CachedEmbedder | None = None
+        self._cached: CachedEmbedder | None = None
 
     def embedder(self) -> Embedder | None:
         embedder = super().embedder()
         if embedder is None or self._cache is None:
             return embedder
-        self._made = self._made or CachedEmbedder(embedder, self._cache)
-        return self._made
+        self._cached = self._cached or CachedEmbedder(embedder, self._cache)
+        return self._cached
 
 
 class CachedEmbedder:
     def __init__(self, embedder: Embedder, file: Path):
         self.name = embedder.name
+        self.loaded = False  # nothing is embedded on the side: its cost would hide in the texts'
         self._embedder = embedder
         self._db = sqlite3.connect(file)
         self._db.execute("CREATE TABLE IF NOT EXISTS v (k BLOB PRIMARY KEY, v BLOB)")

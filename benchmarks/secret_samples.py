@@ -254,6 +254,7 @@ FORMATS: dict[str, Make] = {
     "vault-token": token("hvs. hvb.", BASE64URL, 92, 160),
     "terraform-token": parts("{}.atlasv1.{}", (BASE62, 14), (BASE62, 67)),
     "doppler-token": token("dp.pt. dp.st.dev.", BASE62, 43),
+    "recollect-token": token("rct_", BASE64URL, 43),
     "pulumi-token": token("pul-", HEX, 40),
     "planetscale-token": token("pscale_tkn_ pscale_pw_ pscale_oauth_", BASE64URL, 43),
     "databricks-token": token("dapi", HEX, 32),

@@ -35,6 +35,9 @@ CRASH = "tests/faults/test_crash_points.py"
 PROCESSES = "tests/faults/test_processes.py"
 AGREEMENT = "tests/faults/test_agreement.py"
 DAMAGE = "tests/faults/test_damage.py"
+MODELS = "tests/contract/test_models.py"
+ACCESS = "tests/surfaces/test_access.py"
+REST = "tests/surfaces/test_rest.py"
 SYNCED = f"{CRASH}::test_a_file_is_synced_then_named_then_its_folder_is_synced"
 
 MUTANTS = (
@@ -82,6 +85,22 @@ MUTANTS = (
         old='temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
         new='temp = f".{name[:80]}{TEMP_SUFFIX}"',
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
+    ),
+    Mutant(
+        name="vectors of a passage that changed meanwhile",
+        file="store/vectors.py",
+        old="if current.get(one.doc) == one.hash]",
+        new="if one.doc in current]",
+        tests=("tests/contract/test_vectors.py::test_vectors_of_a_passage_that_changed_meanwhile_are_not_kept",),
+    ),
+    Mutant(
+        name="signs that outlive a purge",
+        file="store/soundness.py",
+        old="            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))\n",
+        new="            pass\n",
+        tests=(
+            "tests/faults/test_embedding_faults.py::TestEmbedded::test_a_purged_text_leaves_no_vector_and_no_signs",
+        ),
     ),
     Mutant(
         name="no lock",
@@ -255,6 +274,172 @@ MUTANTS = (
         old="        if expect is not None and before.version != expect:\n",
         new="        if False:\n",
         tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
+    ),
+    Mutant(
+        name="a budget that can be passed",
+        file="store/usage.py",
+        old="    if spoken_for(tx, day) + tokens > budget:",
+        new="    if spoken_for(tx, day) > budget:",
+        tests=(f"{MODELS}::test_the_budget_is_never_passed_and_is_fresh_the_next_day",),
+    ),
+    Mutant(
+        name="two processes pay for one ask",
+        file="store/usage.py",
+        old="""    if claimed(tx, id, now=now):
+        return False
+""",
+        new="""    tx.run("DELETE FROM ask_claims WHERE space = :space AND id = :id", id=id)
+""",
+        tests=(f"{MODELS}::test_two_who_ask_the_same_at_once_pay_once_and_get_the_same",),
+    ),
+    Mutant(
+        name="a refusal is an answer",
+        file="models/asking.py",
+        old="    if any(map(grounded.refuses, (text, *words))):",
+        new="    if any(map(grounded.refuses, ())):",
+        tests=(f"{MODELS}::test_what_breaks_a_rule_is_not_an_answer",),
+    ),
+    Mutant(
+        name="a source ends its own frame",
+        file="models/prompts.py",
+        old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
+        new="    return source",
+        tests=("tests/unit/models/test_prompts.py",),
+    ),
+    Mutant(
+        name="a key in an error",
+        file="models/calling.py",
+        old='text.replace(key, "[key]").split()',
+        new="text.split()",
+        tests=("tests/unit/models/test_providers.py::test_a_key_never_comes_back_in_an_error",),
+    ),
+    Mutant(
+        name="an answer about what has changed",
+        file="tend/answering.py",
+        old="    if question is None or question.id != id:",
+        new="    if question is None:",
+        tests=(f"{MODELS}::test_an_answer_about_what_has_changed_is_stale",),
+    ),
+    Mutant(
+        name="a prompt changes and nothing is made again",
+        file="distil/summary.py",
+        old='    return generator not in (nodes.COPY, nodes.FOREIGN) and not generator.endswith(f"@{version}")',
+        new='    return generator not in (nodes.COPY, nodes.FOREIGN) and "@" not in generator',
+        tests=(f"{MODELS}::test_a_changed_prompt_has_its_nodes_written_again",),
+    ),
+    Mutant(
+        name="server: any Host",
+        file="api/guard.py",
+        old="    if len(hosts) == 1 and _name(hosts[0]) in allowed:",
+        new="    if len(hosts) == 1:",
+        tests=(f"{ACCESS}::test_a_host_we_do_not_go_by_is_refused",),
+    ),
+    Mutant(
+        name="server: any Origin on this machine",
+        file="api/guard.py",
+        old="    if all(origin.lower() in (",
+        new="    if all(origin.startswith('http://localhost') or origin.lower() in (",
+        tests=(f"{ACCESS}::test_another_origin_is_refused",),
+    ),
+    Mutant(
+        name="server: a token in the address",
+        file="api/guard.py",
+        old='            or query_fault(scope["query_string"])\n',
+        new="",
+        tests=(f"{ACCESS}::test_a_token_in_the_address_is_refused",),
+    ),
+    Mutant(
+        name="server: any content type",
+        file="api/guard.py",
+        old='    if kind == "application/json":',
+        new='    if kind in ("application/json", "text/plain"):',
+        tests=(f"{ACCESS}::test_the_api_takes_json_alone",),
+    ),
+    Mutant(
+        name="server: only a declared length is bounded",
+        file="api/guard.py",
+        old="            if size > self._max_body:",
+        new="            if False:",
+        tests=(f"{ACCESS}::test_a_body_without_an_end_is_cut_off_by_size_and_by_time",),
+    ),
+    Mutant(
+        name="server: a read-only token writes",
+        file="api/access.py",
+        old="    if token.read_only:\n        raise Denied",
+        new="    if False:\n        raise Denied",
+        tests=(f"{ACCESS}::test_a_read_only_token_changes_nothing[sqlite]",),
+    ),
+    Mutant(
+        name="server: a read-only token calls what writes",
+        file="api/jsonrpc.py",
+        old="    if token.read_only:",
+        new="    if False:",
+        tests=(f"{REST}::test_a_read_only_token_calls_only_what_reads[sqlite]",),
+    ),
+    Mutant(
+        name="server: a revoked token",
+        file="store/tokens.py",
+        old="WHERE space = :space AND hash = :hash AND revoked_at IS NULL",
+        new="WHERE space = :space AND hash = :hash",
+        tests=(f"{ACCESS}::test_without_a_valid_token_nothing_is_answered[sqlite]",),
+    ),
+    Mutant(
+        name="server: a form without its token",
+        file="api/session.py",
+        old="    if not hmac.compare_digest(given",
+        new="    if given and not hmac.compare_digest(given",
+        tests=(f"{ACCESS}::test_a_form_without_its_token_changes_nothing[sqlite]",),
+    ),
+    Mutant(
+        name="server: a code serves twice",
+        file="api/session.py",
+        old="            self._renew()\n            if not right:",
+        new="            if not right:",
+        tests=(f"{ACCESS}::test_a_code_serves_once_and_the_next_is_announced",),
+    ),
+    Mutant(
+        name="server: failures are not counted",
+        file="api/access.py",
+        old='            if waits := self.failures.wait(f"token {address}"):',
+        new="            if waits := 0:",
+        tests=(f"{ACCESS}::test_whoever_tries_tokens_has_to_wait",),
+    ),
+    Mutant(
+        name="server: If-Match is not read",
+        file="api/wire.py",
+        old='    if if_match is None or if_match.strip() == "*":',
+        new="    if True:",
+        tests=(f"{REST}::test_the_second_of_two_editors_is_told_and_nothing_is_lost[sqlite]",),
+    ),
+    Mutant(
+        name="server: done again under the same key",
+        file="memory/requests.py",
+        old="        return known\n",
+        new="        return None\n",
+        tests=(f"{REST}::test_a_request_sent_again_under_its_key_is_done_once[sqlite]",),
+    ),
+    Mutant(
+        name="server: a key for every caller",
+        file="api/access.py",
+        old="claim_once, request, memory, token.id, idempotency_key",
+        new='claim_once, request, memory, "", idempotency_key',
+        tests=(f"{REST}::test_a_key_belongs_to_one_request_and_one_token[sqlite]",),
+    ),
+    Mutant(
+        name="server: a list without its total",
+        file="api/wire.py",
+        old='"total": total, ',
+        new="",
+        tests=(
+            "tests/surfaces/test_openapi.py::test_every_answer_is_one_that_the_document_describes[sqlite-positive]",
+        ),
+    ),
+    Mutant(
+        name="server: trust of a person for every token",
+        file="core/token.py",
+        old="trust=TRUST_OF[self.channel])",
+        new='trust="human")',
+        tests=(f"{REST}::test_trust_comes_from_the_token[sqlite]",),
     ),
 )
 

@@ -1,13 +1,14 @@
 """`recollect …` and `python -m recollect …`.
 
-`inject` is dispatched before click is imported: hosts and workers call it on every task and pay for every import.
+`inject` and `hook` are dispatched before click is imported: workers call them on every task, hosts on every prompt, and
+pay for every import.
 """
 
 from __future__ import annotations
 
 import sys
 
-FAST = ("inject",)
+FAST = ("inject", "hook")
 
 
 def main() -> None:
@@ -24,6 +25,10 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in FAST and not {"--help", "-h"} & set(arguments):
+        if arguments[0] == "hook":
+            from recollect.cli.hook import main as hook
+
+            return hook(arguments[1:])
         from recollect.cli.inject import main as inject
 
         return inject(arguments[1:])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import AGENT, PERSON, STRANGER, Opener
-from recollect import Actor, BadInput, LearningEdit, Memory, NotFound, Refused, ScriptedClock
+from recollect import Actor, BadInput, LearningEdit, Memory, NotFound, Refused, Rejected, ScriptedClock
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 from stored import everything_stored
 
@@ -414,3 +414,29 @@ def test_only_a_person_settles_what_waits_for_a_person(open_memory: Opener) -> N
     with pytest.raises(Refused, match="person"):
         agent.inbox.resolve(agent.inbox.waiting()[0].number, "accept")
     assert len(agent.inbox.waiting()) == 1
+
+
+def test_what_teaches_nothing_is_rejected_with_a_way_to_say_it_better(memory: Memory) -> None:
+    told = learning(
+        title="Finished the refund feature",
+        observation="All tests pass",
+        implication="The work is done",
+        action="Merged and deployed",
+    )
+    with pytest.raises(Rejected, match=r"reports work done.*what the next task should do.*--anyway"):
+        memory.learn(told)
+    assert memory.learnings.page(status="all")[1] == 0
+
+
+def test_whoever_insists_may_keep_what_seems_to_teach_nothing(memory: Memory) -> None:
+    kept = memory.learn(title="x", context="x", observation="x", implication="x", action="x", anyway=True)
+    assert memory.learnings.get(kept.learning.id).title == "x"
+
+
+def test_a_secret_in_the_id_of_a_task_or_outcome_never_reaches_the_store(memory: Memory) -> None:
+    memory.learn(learning(source_task_id=f"task {SECRET}", source_outcome_id=SECRET))
+    memory.observe("DISCOVERY[constraint]: Uploads must stay below 5 MB", task=SECRET, outcome=SECRET)
+    memory.inject(task=SECRET, outcome="o", title="Stripe webhooks arrive out of order")
+    memory.feedback("nothing to say", task=SECRET)
+    memory.work.add_task(SECRET, outcome=SECRET)
+    assert SECRET.encode() not in everything_stored(memory)

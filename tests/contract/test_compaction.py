@@ -10,6 +10,7 @@ from conftest import Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
+from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes, tree
 from recollect.text.tree import Limits
@@ -122,12 +123,11 @@ def test_a_backlog_drains_in_one_cycle_without_a_model(memory: Memory) -> None:
     "damage",
     [
         lambda text: None,
-        lambda text: text.replace("worked", "slept"),
         lambda text: f"<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> other\n",
         lambda text: "",
         lambda text: text + text,
     ],
-    ids=["deleted", "edited", "in conflict", "emptied", "merged by union"],
+    ids=["deleted", "in conflict", "emptied", "merged by union"],
 )
 @pytest.mark.parametrize("id", ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"])
 def test_a_damaged_node_is_made_again(memory: Memory, id: str, damage: object) -> None:
@@ -142,6 +142,54 @@ def test_a_damaged_node_is_made_again(memory: Memory, id: str, damage: object) -
         memory.context.vault.replace(path, after)
     memory.cycle()
     assert files_of(memory) == before
+
+
+@pytest.mark.parametrize("id", ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"])
+def test_a_node_that_somebody_wrote_into_is_made_again_and_their_words_are_kept(memory: Memory, id: str) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    before = files_of(memory)
+    memory.context.vault.append(f"{id}.md", "my remark\n")
+    done, _ = memory.journal.compact()
+    assert done.kept == (f"{id}.edited.md",)
+    assert files_of(memory) == {**before, f"{id}.edited.md": before[f"{id}.md"] + "my remark\n"}
+    memory.context.vault.append(f"{id}.md", "another\n")
+    assert memory.journal.compact()[0].kept == (f"{id}.edited-2.md",)
+    assert memory.journal.compact()[0].kept == ()
+
+
+def test_a_root_that_somebody_wrote_into_is_made_again(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    before = files_of(memory)
+    memory.context.vault.append("ROOT.md", "- a stranger's line\n")
+    assert changed(memory) == {"root": "updated"}
+    assert files_of(memory) == before
+
+
+def test_the_node_of_another_clone_is_no_edit(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    memory.cycle()
+    theirs = files_of(memory)["daily/2026-03-02.md"]
+    memory.journal.add(NewEntry(text="more", topic="t"))
+    memory.cycle()
+    memory.context.vault.replace("daily/2026-03-02.md", theirs)
+    assert memory.journal.compact()[0].kept == ()
+    assert "more" in memory.journal.node("daily/2026-03-02")
+
+
+def test_an_old_log_written_to_in_place_is_noticed_the_next_day_and_at_once_when_all_is_asked_for(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    clock.advance(days=200)
+    memory.cycle()
+    put_log(memory, "2026-03-02", "\n## late [project]\nfirst\n")
+    clock.advance(days=1)
+    assert changed(memory)["daily/2026-03-02"] == "reopened"
+    put_log(memory, "2026-03-02", "\n## later [project]\nsecond\n")
+    memory.journal.compact(everything=True)
+    assert "second" in memory.journal.node("daily/2026-03-02")
 
 
 @pytest.mark.parametrize("name", ["2026-02-30.md", "2026-W54.md", "notes.md", "2026-3-1.md", "MEMORY.md"])
@@ -179,6 +227,33 @@ def test_the_folder_of_another_tool_works_in_place(memory: Memory) -> None:
     assert changed(memory) == {}
 
 
+def test_a_copy_that_was_kept_is_found_shown_and_owned(memory: Memory) -> None:
+    put_log(memory, "2026-03-01", "## auth [project]\n- outcome: shipped\n")
+    theirs = "---\ntype: daily\n---\n\n## Topics\n- a zeppelin was seen\n"
+    memory.context.vault.replace("daily/2026-03-01.md", theirs)
+    memory.cycle()
+    assert memory.recall("zeppelin").entries[0].id == "daily/2026-03-01.before"
+    assert memory.journal.node("daily/2026-03-01.before") == theirs
+    assert memory.data.verify() == ()
+    memory.data.purge(text="zeppelin")
+    assert memory.recall("zeppelin").entries == ()
+    assert "zeppelin" not in memory.journal.node("daily/2026-03-01.before")
+
+
+@pytest.mark.parametrize("id", ["daily/2026-01-26", "weekly/2026-W05", "monthly/2026-01"])
+def test_what_only_another_tools_node_says_is_found_and_what_refers_to_it_leads_there(memory: Memory, id: str) -> None:
+    level = id.partition("/")[0]
+    text = f"---\ntype: {level}\nstatus: fixed\n---\n\n## Key Decisions\n- ledger: chose double-entry bookkeeping\n"
+    memory.context.vault.replace(f"{id}.md", text)
+    memory.journal.add(NewEntry(text="unrelated work", topic="today"))
+    memory.cycle()
+    best = memory.recall("double-entry bookkeeping").entries[0]
+    assert (best.id, best.way[0]) == (id, "root")
+    (line,) = [line for line in memory.journal.node("root").split("\n") if line.startswith("- ledger [")]
+    assert "double-entry" in memory.journal.entry(line.rpartition(" → ")[2]).text
+    assert memory.why(line.rpartition(" → ")[2]).topic.startswith(id)  # type: ignore[union-attr]
+
+
 def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: ScriptedClock) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
     clock.advance(days=10)
@@ -197,8 +272,21 @@ def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: Scri
 def test_a_dry_run_names_what_is_due_and_writes_nothing(memory: Memory) -> None:
     memory.journal.add(NewEntry(text="x", topic="t"))
     done, _ = memory.journal.compact(dry_run=True)
-    assert [change.id for change in done.changes] == ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03"]
+    assert [change.id for change in done.changes] == ["daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03", "root"]
     assert files_of(memory) == {}
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_dry_run_says_what_the_run_then_does(memory: Memory, clock: ScriptedClock, everything: bool) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    memory.cycle()
+    for days in (0, 0, 20, 60):
+        clock.advance(days=days)
+        if days:
+            put_log(memory, "2026-03-02", f"\n## after {days}\nmore\n")
+        planned, _ = memory.journal.compact(dry_run=True, everything=everything)
+        done, _ = memory.journal.compact(everything=everything)
+        assert planned.changes == done.changes
 
 
 def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None:
@@ -230,12 +318,10 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
 
     def slow_model(prompt: object) -> str:
         put_log(memory, "2026-03-02", "\n## meanwhile [user]\nnot lost\n")
-        return "## Topics\n- a summary of what was there before the entry came in (2026-03-02#1)"
+        return "## Topics\n- t1: decided, before the entry came in (2026-03-02#1)"
 
-    provider = ScriptedProvider(
-        [slow_model, "## Topics\n- meanwhile [user]: not lost, and all the rest (2026-03-02#151)"]
-    )
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    provider = ScriptedProvider([slow_model, "## Topics\n- meanwhile [user]: not lost, t1 decided (2026-03-02#151)"])
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_day)
     memory.journal.compact()
     assert "not lost" not in memory.journal.node("daily/2026-03-02")
@@ -243,8 +329,11 @@ def test_an_entry_added_while_a_day_is_summarised_is_in_the_next_node(open_memor
     assert "not lost" in memory.journal.node("daily/2026-03-02")
 
 
+SCRIPTED = f"scripted@{load_prompt('summarise').version}"
+
+
 def good_summary(prompt: object) -> str:
-    return "## Topics\n- what a model would say about this day, in its own words (2026-03-02#1)"
+    return "## Topics\n- topic: decided on each, in few words\n\n## Key Themes\n- topic: decided"
 
 
 def long_log(n: int) -> str:
@@ -253,16 +342,16 @@ def long_log(n: int) -> str:
 
 def test_a_model_writes_the_newest_and_the_longest_waiting_and_the_rest_is_never_behind(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary] * 20)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     for n in range(4):
         put_log(memory, date(2026, 3, 2) - timedelta(days=n), long_log(n))
     done, _ = memory.journal.compact()
     made = {id: nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)}
-    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", "scripted"]
+    assert [made[id] for id in sorted(made)] == ["offline/1", "offline/1", "offline/1", SCRIPTED]
     assert done.calls == len(provider.prompts)
     for _ in range(3):
         memory.journal.compact()
-    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {"scripted"}
+    assert {nodes.parse(id, memory.journal.node(id)).generator for id in _dailies(memory)} == {SCRIPTED}
     assert memory.status().tree["waiting"] == 0
 
 
@@ -273,7 +362,7 @@ def _dailies(memory: Memory) -> list[str]:
 @pytest.mark.parametrize("answer", ["", "I'm sorry, I cannot help with these notes at all, really.", "x" * 400_000])
 def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory: Opener, answer: str) -> None:
     provider = ScriptedProvider([answer] * 9)
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     node = nodes.parse("daily/2026-03-02", memory.journal.node("daily/2026-03-02"))
@@ -283,12 +372,12 @@ def test_a_bad_model_costs_three_tries_and_the_offline_twin_answers(open_memory:
 
 def test_a_known_answer_is_not_asked_for_again(open_memory: Opener) -> None:
     provider = ScriptedProvider([good_summary])
-    memory = open_memory(models=ScriptedModels({"summarise": provider}))
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(("daily", "weekly", "monthly"), provider)))
     put_log(memory, "2026-03-02", long_log(1))
     memory.journal.compact()
     memory.journal.rebuild()
     assert len(provider.prompts) == 1
-    assert "in its own words" in memory.journal.node("daily/2026-03-02")
+    assert "decided on each" in memory.journal.node("daily/2026-03-02")
 
 
 def test_recall_walks_down_and_shows_the_way(memory: Memory, clock: ScriptedClock) -> None:
@@ -352,3 +441,38 @@ def test_cycle_says_what_the_tree_did(memory: Memory) -> None:
     memory.journal.add(NewEntry(text="x"))
     assert dict(memory.cycle().steps)["tree"] == "4 nodes made"
     assert dict(memory.cycle().steps)["tree"] == "nothing due"
+
+
+def test_status_names_what_is_tentative_and_what_waits_for_a_model(open_memory: Opener, clock: ScriptedClock) -> None:
+    memory = open_memory(models=ScriptedModels({"daily": ScriptedProvider(["no"] * 9)}))
+    put_log(memory, "2026-03-02", "\n".join(f"## t{n}\nDecided {n}.\n" for n in range(150)))
+    memory.cycle()
+    found = memory.status()
+    assert found.tentative == ("daily/2026-03-02", "monthly/2026-03", "root", "weekly/2026-W10")
+    assert found.waiting == ("daily/2026-03-02",)
+    clock.advance(days=1)
+    memory.cycle()
+    assert found.tentative[1:] == memory.status().tentative
+
+
+LEARNING = {
+    "title": "Stripe webhooks arrive out of order",
+    "context": "Integrating Stripe payments into the billing service",
+    "observation": "Deliveries can overtake each other, so an update may come before its creation",
+    "implication": "Handlers must not rely on the order of arrival",
+    "action": "Compare the event's created time with the stored one before applying it",
+}
+
+
+def test_a_dry_cycle_names_every_step_and_changes_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    memory.learn(**LEARNING)
+    clock.advance(days=40)
+    told = dict(memory.cycle(dry_run=True).steps)
+    assert told["tree"] == "would make 4 nodes"
+    assert told["decay"] == "would take confidence from 1 learning"
+    assert memory.cycle(dry_run=True).steps == tuple(told.items())
+    assert files_of(memory) == {}
+    done = dict(memory.cycle().steps)
+    assert list(done) == list(told)
+    assert (done["tree"], done["decay"]) == ("4 nodes made", "1 learning lost confidence")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -708,3 +709,75 @@ def test_a_line_that_is_no_decision_is_named_and_passed_over(memory: Memory, val
     done = import_lines(memory.context, BytesIO(json.dumps(line).encode()), name="x.jsonl")
     assert len(done.bad) == 1
     assert memory.decisions.page()[1] == 0
+
+
+CHANGES = {
+    "review": lambda memory, made: memory.decisions.review(made, SUCCESS),
+    "edit": lambda memory, made: memory.decisions.edit(
+        made,
+        DecisionEdit(
+            decision="Use SQLite",
+            tags=("other",),
+            reasons=(Reason(text="simpler"),),
+            bridge=Bridge(structure="a", function="b"),
+            components={"evidence": 0.1},
+            review_in="3d",
+        ),
+    ),
+    "reverse": lambda memory, made: memory.decisions.reverse(made, reason="it was wrong"),
+    "preserve": lambda memory, made: memory.decisions.preserve(made),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_undo_takes_back_the_last_change_to_a_decision(memory: Memory, change: str) -> None:
+    kept = record(memory, reasons=(Reason(text="measured"),), tags=("storage",), components={"evidence": 0.9})
+    CHANGES[change](memory, kept.id)  # type: ignore[no-untyped-call]
+    (after,) = memory.data.undo()
+    assert replace(after, version=kept.version, updated_at=kept.updated_at) == kept  # type: ignore[type-var]
+    assert memory.why(kept.id).events[-1].what == "decision.undone"
+
+
+def test_undoing_a_recording_reverses_it_and_it_counts_for_nothing(memory: Memory, clock: ScriptedClock) -> None:
+    old = record(memory)
+    record(memory, "Use SQLite for single users", supersedes=old.id)
+    memory.decisions.undo()
+    assert sorted(one.status for one in memory.decisions.page()[0]) == ["active", "reversed"]
+    memory.decisions.undo()
+    assert memory.decisions.review_queue() == []
+    assert memory.decisions.calibration()["overall"].decisions == 0
+    clock.advance(days=100)
+    assert "Use SQLite" not in render(memory.decisions.compacted(level="full"))
+    with pytest.raises(Refused, match="nothing to undo"):
+        memory.data.undo()
+
+
+def test_undo_never_loses_a_later_change_to_a_decision(memory: Memory, open_memory: Opener) -> None:
+    kept = record(memory)
+    memory.decisions.preserve(kept.id)
+    memory.decisions.undo()
+    memory.decisions.preserve(kept.id)
+    memory.decisions.preserve(kept.id, on=False)
+    memory.decisions.undo()
+    assert memory.decisions.get(kept.id).preserve
+
+
+def test_undo_takes_the_later_of_a_learning_and_a_decision(memory: Memory) -> None:
+    made = record(memory)
+    learned = memory.learn(
+        title="Stripe webhooks arrive out of order",
+        context="Integrating Stripe payments into the billing service",
+        observation="Deliveries can overtake each other, so an update may come before its creation",
+        implication="Handlers must not rely on the order of arrival",
+        action="Compare the event's created time with the stored one before applying it",
+    ).learning
+    assert [each.id for each in memory.data.undo()] == [learned.id]
+    assert [each.id for each in memory.data.undo()] == [made.id]
+
+
+def test_a_refusal_names_no_option_of_the_command_line(memory: Memory) -> None:
+    call = {"decision": "Deployed v1.4.2 to staging", "confidence": 0.8, "category": "release"}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "cstp.recordDecision", "params": call}
+    answer = dispatch(json.dumps(request), methods(memory))
+    assert "reads as a report" in str(answer)
+    assert "--" not in str(answer)

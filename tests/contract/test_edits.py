@@ -113,7 +113,7 @@ def test_moving_confidence_is_no_edit(memory: Memory, kept: Learning) -> None:
         (AGENT, PERSON, {"context": "Billing"}, "agent"),
         (STRANGER, PERSON, {"context": "Billing"}, "external"),
         (PERSON, AGENT, {"pattern_type": "gotcha"}, "human"),
-        (PERSON, AGENT, {"confidence": 0.9}, "human"),
+        (PERSON, PERSON, {"confidence": 0.9}, "human"),
     ],
 )
 def test_an_edited_text_is_as_trustworthy_as_its_worst_writer(
@@ -487,3 +487,58 @@ def test_why_tells_sources_writer_trust_and_every_change(open_memory: Opener, cl
     assert [event.at for event in told.events] == [kept.created_at, *[clock.now()] * 3]
     assert [(each.task_id, each.feedback) for each in told.injections] == [("task-2", "helpful")]
     assert len({event.change for event in told.events}) == 4
+
+
+# What a person keeps for themselves
+
+
+def test_only_a_person_sets_a_confidence(open_memory: Opener) -> None:
+    memory = open_memory(PERSON)
+    kept = memory.learn(learning()).learning
+    with pytest.raises(Refused, match="only a person sets a confidence"):
+        memory.acting_as(AGENT).learnings.edit(kept.id, LearningEdit(confidence=1.0))
+    assert memory.learnings.get(kept.id).confidence == kept.confidence
+    assert memory.learnings.edit(kept.id, LearningEdit(confidence=0.9)).confidence == 0.9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda memory, one: memory.learnings.edit(one, LearningEdit(context="Billing")),
+        lambda memory, one: memory.learnings.tag(one, add=("new",)),
+        lambda memory, one: memory.learnings.archive(one),
+        lambda memory, one: memory.learnings.pin(one, on=False),
+        lambda memory, _: memory.learnings.undo(),
+    ],
+    ids=["edit", "tag", "archive", "unpin", "undo"],
+)
+def test_what_is_pinned_is_changed_by_a_person_only(
+    open_memory: Opener, change: Callable[[Memory, str], object]
+) -> None:
+    memory = open_memory(PERSON)
+    kept = memory.learn(learning()).learning
+    memory.learnings.pin(kept.id)
+    before = memory.learnings.get(kept.id)
+    with pytest.raises(Refused, match="a person pinned"):
+        change(memory.acting_as(AGENT), kept.id)
+    assert memory.learnings.get(kept.id) == before
+    change(memory, kept.id)
+    assert memory.learnings.get(kept.id) != before
+
+
+def test_what_is_pinned_is_not_merged_away_by_an_agent(open_memory: Opener) -> None:
+    memory = open_memory(PERSON)
+    kept = memory.learn(learning()).learning
+    other = memory.learn(learning(FLAKY)).learning
+    memory.learnings.pin(kept.id)
+    with pytest.raises(Refused, match="pinned"):
+        memory.acting_as(AGENT).learnings.merge(other.id, kept.id)
+    assert memory.learnings.get(kept.id).status == "active"
+    assert memory.learnings.get(other.id).tags == other.tags
+
+
+def test_what_an_agent_pinned_it_may_unpin(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    kept = memory.learn(learning()).learning
+    memory.learnings.pin(kept.id)
+    assert not memory.learnings.pin(kept.id, on=False).pinned

@@ -8,6 +8,7 @@ from conftest import Opener
 from embedders import WordEmbedder
 from recollect import LearningEdit, Memory, NewLearning, ScriptedClock
 from recollect.core.errors import Trouble
+from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import refresh as refreshing
@@ -159,10 +160,13 @@ def test_whoever_was_overtaken_writes_nothing(memory: Memory, embedder: WordEmbe
         embedder.on_embed = lambda: None  # type: ignore[method-assign]
         clock.advance(hours=1)
         assert refresh(memory.context).made == 1
+        with memory.context.db.write(memory.context.space) as tx:
+            tx.run("UPDATE vectors SET hash = 'theirs' WHERE space = :space")
 
     embedder.on_embed = overtake  # type: ignore[method-assign]
     assert refresh(memory.context).note == "another process went on with it"
-    assert memory.status().vectors == {"passages": 1, "waiting": 0}
+    with memory.context.db.read(memory.context.space) as tx:
+        assert tx.value("SELECT min(hash) FROM vectors WHERE space = :space") == "theirs"
 
 
 def test_a_capture_is_embedded_at_once_when_the_model_is_loaded(open_memory: Opener) -> None:
@@ -237,3 +241,51 @@ def test_vectors_of_something_else_are_reported_and_made_again(memory: Memory) -
     memory.data.rebuild()
     assert refresh(memory.context).made == 1
     assert memory.data.verify() == ()
+
+
+def summarised(memory: Memory) -> str:
+    """A day so long that its node is a summary."""
+    for n in range(60):
+        text = "\n".join(f"- Decided to keep rule {n}.{line} for the billing queue of shard {n}" for line in range(5))
+        memory.journal.add(NewEntry(text=text, topic=f"topic {n % 7}"))
+    memory.journal.compact()
+    return memory.journal.node("daily/2026-03-02")
+
+
+def test_summaries_by_meaning_name_their_embedder_and_rebuild_to_the_same_bytes(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    environ["RECOLLECT_EMBED_DISTIL"] = "on"
+    embedder = WordEmbedder("words of mine")
+    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
+    node = summarised(memory)
+    assert "generator: offline/1+words-of-mine" in node
+    embedder.asked.clear()
+    memory.journal.rebuild()
+    assert memory.journal.node("daily/2026-03-02") == node
+    assert embedder.asked == []
+    assert memory.data.verify() == ()
+
+
+def test_summaries_and_themes_compare_by_words_unless_the_settings_want_meaning(
+    memory: Memory, embedder: WordEmbedder
+) -> None:
+    assert "generator: offline/1\n" in summarised(memory)
+    gathered(memory)
+    assert embedder.asked == []
+
+
+def test_themes_compare_by_meaning_where_the_settings_want_it(open_memory: Opener, environ: dict[str, str]) -> None:
+    environ["RECOLLECT_EMBED_DISTIL"] = "on"
+    embedder = WordEmbedder()
+    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
+    gathered(memory)
+    assert sorted(embedder.asked) == sorted(set(embedder.asked))
+    assert any("lockfile" in text for text in embedder.asked)
+
+
+def gathered(memory: Memory) -> None:
+    for n in range(5):
+        found = NewFinding(category="bug", source="review", description=f"The cache key {n} misses the lockfile hash")
+        memory.themes.add(f"unit-{n}", found)
+    assert memory.themes.run(always=True).ran

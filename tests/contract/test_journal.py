@@ -69,6 +69,13 @@ def test_a_line_another_tool_left_open_does_not_swallow_the_heading(memory: Memo
     assert memory.journal.add(NewEntry(text="x", topic="B")).id == "log/2026-03-02#2"
 
 
+def test_a_log_can_be_asked_for_by_the_name_of_its_day(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="worked", topic="t"))
+    assert memory.journal.show("today") == memory.journal.show("2026-03-02")
+    clock.advance(days=1)
+    assert memory.journal.show("Yesterday") == memory.journal.show("2026-03-02")
+
+
 def test_an_empty_entry_is_refused_and_makes_no_log(memory: Memory) -> None:
     with pytest.raises(BadInput):
         NewEntry(text="  ")

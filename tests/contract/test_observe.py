@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from conftest import AGENT, Opener
 from recollect import BadInput, Memory, ScriptedClock
-from recollect.core.errors import StoreUnreachable
+from recollect.core.errors import NoAnswer
+from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from stored import everything_stored
 
@@ -35,6 +37,7 @@ ANSWER = {
     "tags": ["ci", "firewall"],
     "domain": "infrastructure",
 }
+SCRIPTED = f"observer:scripted@{load_prompt('extract').version}"
 BLOCKER = "DISCOVERY[blocker]: The staging database refuses connections from CI."
 
 
@@ -165,21 +168,22 @@ def test_a_models_answer_becomes_the_learning(open_memory: Opener) -> None:
     (captured,) = memory.observe(BLOCKER, task="task-1", title="Migrate").captured
     kept = captured.learning
     assert {name: getattr(kept, name) for name in ANSWER} == {**ANSWER, "tags": ("ci", "firewall")}
-    assert (kept.confidence, kept.pattern_type, kept.origin) == (0.7, "gotcha", "observer:scripted")
+    assert (kept.confidence, kept.pattern_type, kept.origin) == (0.7, "gotcha", SCRIPTED)
     (prompt,) = provider.prompts
     assert (prompt.kind, prompt.timeout) == ("extract", 30.0)
-    assert json.loads(prompt.data)["content"] == "The staging database refuses connections from CI."
+    (source,) = re.findall(r"\A<source>\n(.*)\n</source>\Z", prompt.data)
+    assert json.loads(source)["content"] == "The staging database refuses connections from CI."
     assert "The staging database" not in prompt.instructions, "what is told and what it is about are never spliced"
 
 
 @pytest.mark.parametrize("form", ["```json\n{}\n```", "```\n{}```", "  {}  "])
 def test_an_answer_in_a_fence_is_read(open_memory: Opener, form: str) -> None:
     memory, _ = modelled(open_memory, form.replace("{}", answer()))
-    assert memory.observe(BLOCKER, task="task-1").captured[0].learning.origin == "observer:scripted"
+    assert memory.observe(BLOCKER, task="task-1").captured[0].learning.origin == SCRIPTED
 
 
 def fails(_: object) -> str:
-    raise StoreUnreachable("timed out")
+    raise NoAnswer("timed out", again=True)
 
 
 GARBAGE: dict[str, str | Callable[..., str]] = {
@@ -215,7 +219,7 @@ def test_after_three_bad_answers_the_offline_twin_answers(open_memory: Opener, g
 @pytest.mark.parametrize("bad", [1, 2])
 def test_a_good_answer_within_three_tries_is_used(open_memory: Opener, bad: int) -> None:
     memory, provider = modelled(open_memory, *["no"] * bad, answer())
-    assert memory.observe(BLOCKER, task="task-1").captured[0].learning.origin == "observer:scripted"
+    assert memory.observe(BLOCKER, task="task-1").captured[0].learning.origin == SCRIPTED
     assert len(provider.prompts) == bad + 1
 
 
@@ -271,3 +275,20 @@ def test_an_agents_words_stay_an_agents_whoever_carries_them(memory: Memory) -> 
     assert memory.context.actor.trust == "human"
     seen = memory.observe("DISCOVERY[blocker]: The gateway closes idle connections after a minute.", task="task-1")
     assert [captured.learning.trust for captured in seen.captured] == ["agent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("DISCOVERY[blocker]: TODO", "a stand-in"),
+        ("DISCOVERY[pattern]: Be careful", "does not name what it is about"),
+        ("DISCOVERY[blocker]: The deploy of PR #412 failed yesterday", "what happened once"),
+    ],
+)
+def test_a_discovery_that_teaches_nothing_is_kept_raw_with_the_reason(memory: Memory, text: str, why: str) -> None:
+    observed = memory.observe(text, task="t-1")
+    (discovery,) = observed.discoveries
+    assert observed.captured == ()
+    assert discovery.learning_id is None
+    assert why in (discovery.skipped or "")
+    assert memory.observe(text, task="t-1").known_before == 1

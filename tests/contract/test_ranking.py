@@ -41,7 +41,7 @@ def memories(
         )
         for text in corpus:
             fields = {"title": text[:80], "context": text[:200], "observation": text, "action": text[-200:]}
-            memory.learn(NewLearning(**fields, implication="So it is"))
+            memory.learn(NewLearning(**fields, implication="So it is"), anyway=True)
         opened.append(memory)
     yield opened[0], opened[1]
     for memory in opened:

@@ -88,6 +88,15 @@ def test_a_record_that_was_replayed_before_a_crash_is_not_replayed_again(open_me
     assert spool_files(memory) == []
 
 
+def test_a_cycle_of_a_memory_that_stays_open_replays_what_waits(open_memory: Opener) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    put_record(memory, record(kept.id))
+    memory.cycle()
+    assert memory.learnings.get(kept.id).times_injected == 1
+    assert spool_files(memory) == []
+
+
 def test_records_are_replayed_oldest_first(open_memory: Opener) -> None:
     memory = open_memory()
     kept = memory.learn(learning()).learning

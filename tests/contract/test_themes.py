@@ -259,26 +259,33 @@ def test_odd_files_are_survived_and_named_by_status(memory: Memory, folder: Fold
     folder.write("copy.json", folder.read("wu-1.json"))
     folder.write("escape.json", raw_file("../../x", CACHE))
     folder.write("notes.txt", "not ours")
-    folder.write("folder.json/inner.json", raw_file("inner", CACHE))
+    folder.write("none.json", raw_file("none"))
+    folder.write("blank.json", raw_file("blank", " ", ""))
+    folder.write("when.json", raw_file("when", CACHE).replace("2026-02-12T14:30:00Z", "last tuesday"))
     done = memory.themes.run()
     assert done.ran
     assert done.files == 5
     skipped = {skip.path: skip.reason for skip in memory.status().skipped_findings}
-    assert set(skipped) == {"empty.json", "broken.json", "deep.json", "big.json", "copy.json", "escape.json"}
+    odd = {"empty", "broken", "deep", "big", "copy", "escape", "none", "blank", "when"}
+    assert set(skipped) == {f"{name}.json" for name in odd}
+    assert skipped["none.json"] == skipped["blank.json"] == "holds no finding with a description"
+    assert skipped["when.json"] == "timestamp 'last tuesday' is no time such as 2026-03-01T12:00:00Z"
     assert "already in wu-1.json" in skipped["copy.json"]
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_what_is_no_file_on_disk_is_passed_over(memory: Memory, folder: Folder, tmp_path: Path) -> None:
+def test_what_is_no_file_on_disk_is_passed_over_and_named(memory: Memory, folder: Folder, tmp_path: Path) -> None:
     for n in range(5):
         folder.drop(f"wu-{n}", CACHE)
     place = tmp_path / "project" / "memory" / "learnings"
     (place / "bytes.json").write_bytes(b"\xff\xfe\x00")
     (place / "link.json").symlink_to(place / "wu-1.json")
+    folder.write("folder.json/inner.json", raw_file("inner", CACHE))
     os.mkfifo(place / "pipe.json")
     done = memory.themes.run()
     assert done.files == 5
-    assert [skip.path for skip in done.skipped] == ["bytes.json"]
+    assert [skip.path for skip in done.skipped] == ["bytes.json", "folder.json", "link.json", "pipe.json"]
+    assert {skip.reason for skip in done.skipped[1:]} == {"no regular file but a link, a folder or a device"}
 
 
 def test_no_usable_file_is_silence(memory: Memory, folder: Folder) -> None:
@@ -376,6 +383,8 @@ def test_a_finding_becomes_a_learning_that_says_where_it_came_from(open_memory: 
     learning = memory.learnings.get(captured.learning.id)
     assert (learning.origin, learning.trust, learning.tags) == ("finding/wu-1#1", "agent", ("build",))
     assert (learning.observation, learning.action) == (CACHE, "Put the hash in the key")
+    assert memory.why(learning.id).origin == "finding/wu-1#1"  # type: ignore[union-attr]
+    assert memory.why("finding/wu-1#1").events[-1].new == {"learning": learning.id}
     assert open_memory(AGENT).themes.promote("finding/wu-1#1").merged
     with pytest.raises(NotFound):
         memory.themes.promote("finding/wu-1#9")
@@ -384,7 +393,7 @@ def test_a_finding_becomes_a_learning_that_says_where_it_came_from(open_memory: 
 def test_the_cycle_gathers_what_is_due(memory: Memory, folder: Folder) -> None:
     for n in range(5):
         folder.drop(f"wu-{n}", CACHE)
-    assert dict(memory.cycle().steps)["themes"] == "gathered 5 raw files into 1 themes"
+    assert dict(memory.cycle().steps)["themes"] == "gathered 5 raw files into 1 theme"
     assert "nothing due" in dict(memory.cycle().steps)["themes"]
 
 
@@ -409,3 +418,19 @@ def test_a_purged_text_is_gone_from_findings_themes_and_search(memory: Memory, f
     memory.themes.run()
     assert "CustomerNameXyz" not in "".join(folder.shown().values())
     assert verify(memory.context) == ()
+
+
+def test_why_a_finding_and_a_theme_name_their_file_and_each_other(memory: Memory, folder: Folder) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", CACHE)
+    memory.themes.run()
+    (theme,) = memory.themes.list()
+    found = memory.why("finding/wu-2#1")
+    assert (found.title, found.file) == (CACHE, "learnings/wu-2.json")  # type: ignore[union-attr]
+    assert ("theme", f"theme/{theme.name}") in found.facts  # type: ignore[union-attr]
+    about = memory.why(f"theme/{theme.name}")
+    assert ("from", "finding/wu-2#1") in about.facts  # type: ignore[union-attr]
+    assert about.file in memory.context.vault.paths("learnings")  # type: ignore[union-attr]
+    for nothing in ("finding/wu-9#1", "theme/nothing", "staged/nothing"):
+        with pytest.raises(NotFound):
+            memory.why(nothing)

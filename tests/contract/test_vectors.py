@@ -131,8 +131,10 @@ def test_waiting_are_the_passages_after_the_last_one_embedded(memory: Memory) ->
         for n in (2, 3, 4):
             passages.put(tx, Passage(id=f"note/{n}", kind="note", title="", lines=(f"text {n}",), at=0, trust="agent"))
         assert [one.text for one in vectors.waiting(tx, MODEL, limit=2)] == ["text 2", "text 3"]
-        assert vectors.counts(tx, MODEL) == (1, 3)
         assert len(vectors.waiting(tx, "another", limit=9)) == 4
+    with ctx.db.read(ctx.space) as tx:
+        assert vectors.counts(tx, MODEL) == (1, 3)
+        assert vectors.counts(tx, "another") == (0, 4)
 
 
 def test_the_number_of_a_deleted_passage_may_be_used_again(memory: Memory) -> None:

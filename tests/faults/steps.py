@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from old_stores import unpack
 from recollect import Memory
 from recollect.core.actor import Actor
 from recollect.store.vault import FolderVault
@@ -30,6 +31,10 @@ def init(root: Path) -> None:
     Memory.begin(root / "project", actor=Actor(name="ada", channel="cli", trust="human"))
 
 
+def upgrade(root: Path) -> None:
+    Memory.open(root / "old", actor=Actor(name="ada", channel="cli", trust="human")).close()
+
+
 def vault(root: Path) -> FolderVault:
     return FolderVault(root / "memory", root / "vault.lock")
 
@@ -38,9 +43,10 @@ def prepare(root: Path) -> None:
     """The same work elsewhere first, so that everything it imports is loaded before the mark."""
     (root / "project").mkdir(parents=True)
     vault(root).replace("weekly/node.md", OLD)
+    unpack(1, root / "old")
 
 
-STEPS = {"replace": replace, "append": append, "first": first, "init": init}
+STEPS = {"replace": replace, "append": append, "first": first, "init": init, "upgrade": upgrade}
 
 
 def main() -> None:

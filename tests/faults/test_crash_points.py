@@ -14,6 +14,7 @@ import pytest
 from conftest import PERSON
 from faults.scale import TORTURE
 from faults.steps import BEGIN, END, NEW, OLD, prepare, vault
+from old_stores import DERIVED, rows_of, unpack
 from recollect import Memory
 from samples import learning
 
@@ -31,6 +32,7 @@ def traced(folder: Path, step: str, *options: str) -> tuple[bool, list[str]]:
     prepare(real)
     log = folder / "trace"
     environ = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(folder)}
+    environ["PYTHONPATH"] = os.pathsep.join([str(PROGRAM.parents[1]), *filter(None, [environ.get("PYTHONPATH")])])
     done = subprocess.run(
         ["strace", "-f", "-qq", "-y", "-o", log, *options, sys.executable, PROGRAM, step, folder],
         capture_output=True,
@@ -141,3 +143,21 @@ def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: di
         with Memory.open(root, actor=PERSON, environ=environ) as memory:
             assert memory.learnings.get(kept.id) == kept
             assert memory.data.verify() == ()
+
+
+def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, environ: dict[str, str]) -> None:
+    points = crash_points(tmp_path / "count", "upgrade")
+    assert len(points) > 40
+    chosen = points if TORTURE > 1 else points[:: max(1, len(points) // 14)]
+    for number, (name, count) in enumerate(chosen):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        done, _ = traced(folder, "upgrade", "-e", f"trace={name}", "-e", f"inject={name}:signal=SIGKILL:when={count}")
+        assert not done
+        root = folder / "real" / "old"
+        before = rows_of(unpack(1, folder / "kept"))
+        with Memory.open(root, actor=PERSON, environ=environ) as memory:
+            assert memory.data.verify() == ()
+        after = rows_of(root / ".recollect" / "memory.db")
+        for table in before.keys() - set(DERIVED):
+            assert all(row.items() >= old.items() for row, old in zip(after[table], before[table], strict=True)), table

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from conftest import PERSON
+from embedders import WordEmbedder
 from recollect import Memory
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.models.scripted import ScriptedModels
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import initialise
 from samples import learning
@@ -86,9 +90,50 @@ def test_a_connection_cut_before_the_commit_is_no_commit(db: PostgresDb, server:
         _add(tx, "uncommitted")
         _cut_connections(server)
 
-    with pytest.raises(StoreUnreachable, match="whole or not at all"), db.write("s") as tx:
+    with pytest.raises(StoreUnreachable, match="did not happen"), db.write("s") as tx:
         all_but_the_commit(tx)
     assert "uncommitted" not in _outcomes(db)
+
+
+def test_a_commit_whose_answer_was_lost_is_looked_up_and_acknowledged(db: PostgresDb, server: Server) -> None:
+    database = db.address.parts["dbname"]
+    with _relay_that_loses_the_answer_to_a_commit(server.folder / ".s.PGSQL.5432") as port:
+        away = PostgresDb(f"postgresql://postgres@127.0.0.1:{port}/{database}", busy_seconds=10)
+        with away.write("s") as tx:
+            _add(tx, "answer lost")
+        away.close()
+    assert "answer lost" in _outcomes(db)
+
+
+@contextmanager
+def _relay_that_loses_the_answer_to_a_commit(socket_file: Path) -> Iterator[int]:
+    """A way to the server on which the first client to commit is cut off when the server has answered."""
+    lost = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    threading.Thread(target=carry, args=(listening.accept()[0],), daemon=True).start()
+
+        def carry(client: socket.socket) -> None:
+            with client, socket.socket(socket.AF_UNIX) as upstream, suppress(OSError):
+                upstream.connect(str(socket_file))
+                while True:
+                    readable, _, _ = select.select([client, upstream], [], [])
+                    for one in readable:
+                        data = one.recv(65536)
+                        if not data:
+                            return
+                        (upstream if one is client else client).sendall(data)
+                        if one is client and b"COMMIT" in data and not lost.is_set():
+                            lost.set()
+                            upstream.recv(65536)
+                            return
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield listening.getsockname()[1]
+        assert lost.is_set()
 
 
 def test_an_error_that_was_swallowed_inside_a_transaction_is_not_acknowledged(db: PostgresDb) -> None:
@@ -302,16 +347,33 @@ def test_a_server_that_is_too_old_is_named_with_the_version_needed() -> None:
         assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
 
 
-def test_a_server_without_pgvector_is_told_what_to_install(tmp_path: Path) -> None:
+def test_a_server_without_pgvector_works_on_words_alone_until_it_gets_it(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
     bare = Path("/tmp") / f"recollect-bare-{os.getpid()}"
     try:
         install = copied(18, bare)
-        (install / "share" / "postgresql" / "extension" / "vector.control").unlink()
+        control = install / "share" / "postgresql" / "extension" / "vector.control"
+        described = control.read_text("utf-8")
+        control.unlink()
         with own_server(install=install) as server:
             url = server.new_database("team")
-            with pytest.raises(StoreUnreachable, match=r"no pgvector.*postgresql-18-pgvector"):
-                initialise(url)
-            assert server.sql("SELECT FROM pg_class WHERE relname = 'meta'", "team") == []
+            assert "extension vector" not in initialise(url)
+            environ["RECOLLECT_STORE"] = url
+            models = ScriptedModels({}, embedder=WordEmbedder(loaded=True))
+            with Memory.open(tmp_path, create=True, environ=environ, models=models) as memory:
+                kept = memory.learn(learning()).learning
+                assert [hit.learning.id for hit in memory.search("stripe webhooks")] == [kept.id]
+                assert memory.data.embed().why_not.startswith("the server has no pgvector")
+                assert "words alone" in memory.status().embedder
+                memory.learnings.archive(kept.id)
+                assert memory.data.verify() == ()
+            control.write_text(described, "utf-8")
+            assert initialise(url) == ["extension vector", "room for vectors"]
+            assert initialise(url) == []
+            with Memory.open(tmp_path, environ=environ, models=models) as memory:
+                assert memory.data.embed().made == 1
+                assert memory.status().embedder == "words"
     finally:
         shutil.rmtree(bare)
 

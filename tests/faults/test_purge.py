@@ -12,12 +12,13 @@ from conftest import AGENT, Opener
 from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.errors import BadInput
-from recollect.memory.replay import spool_write
+from recollect.memory.replay import Write, keep
 from recollect.store import answers, escalations, events, spool
 from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
 from samples import MIGRATIONS, WEBHOOKS, learning
 
+ASKED = answers.AnswerKey(kind="extract", version="1", source_hash="x")
 CANARY = "zyzzogeton4711 whispers xylophage"
 SENTENCE = f"The {CANARY} and overtakes every other delivery"
 
@@ -48,13 +49,12 @@ def everywhere(memory: Memory) -> Memory:
         escalations.raise_once(
             tx, kind="doubt", subject=noted.id, reason=CANARY, detail={CANARY: [SENTENCE, {"a": CANARY}]}, at=1
         )
-        answers.put(
-            tx, kind="extract", version="1", source_hash="x", generator="g", answer=json.dumps({"t": SENTENCE}), at=1
-        )
+        answers.put(tx, ASKED, generator="g", answer=json.dumps({"t": SENTENCE}), at=1)
     memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
     memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
     arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}
-    spool_write(memory.context, memory.project, "feedback", arguments)
+    write = Write(id="change_9", verb="feedback", arguments=arguments)
+    keep(memory.project, write, actor=memory.context.actor, at=memory.context.clock.now())
     (memory.project.spools[0] / "000-broken.unreadable").write_text(f'{{"torn": "{CANARY}')
     memory.data.backup()
     memory.data.backup()
@@ -182,10 +182,12 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
         "space", "id", "status", "pattern_type", "trust", "hash", "type", "kind", "version", "source_hash", "feedback",
         "feedback_trust", "change_id", "what", "channel", "subject", "other", "name", "owner", "tag", "origin",
         "superseded_by", "stakes", "outcome", "level", "scope", "path", "sha", "theme", "named_by", "file_hash",
-        "before_hash", "text_hash", "day",
+        "before_hash", "text_hash", "day", "prompt", "generator", "host", "event", "given", "session",
     }  # fmt: skip
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "logs", "nodes", "tree_state"}
-    derived |= {"moves", "vault_parts"}  # or files
+    derived |= {"moves", "vault_parts", "ask_claims"}  # or files
+    derived |= {"requests"}  # forgotten whole by every purge
+    derived |= {"vector_models", "vectors", "vector_signs"}  # numbers, and the name of a model
     forgotten = []
     for table, sql in raw(memory).execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall():
         if table in derived or table.startswith(("passage_words", "sqlite_")):

@@ -186,7 +186,7 @@ def test_what_an_agent_adds_starts_lower_and_is_marked(shell: Shell) -> None:
     texts = [
         part for name in ("title", "context", "observation", "implication", "action") for part in (f"--{name}", name)
     ]
-    added = shell.json("learn", "add", *texts, CLAUDECODE="1")
+    added = shell.json("learn", "add", *texts, "--anyway", CLAUDECODE="1")
     assert (added["confidence"], added["trust"]) == (0.5, "agent")
 
 
@@ -204,3 +204,41 @@ def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
 
 def _toml(shell: Shell) -> Path:
     return shell.folder / "recollect.toml"
+
+
+def test_a_folder_of_a_project_gets_a_memory_of_its_own_only_when_asked(shell: Shell) -> None:
+    part = shell.folder / "part"
+    part.mkdir()
+    refused = shell.run("init", folder=part)
+    assert refused.returncode == 1
+    assert f"belongs to the project in {shell.folder}" in refused.stderr.decode()
+    assert list(part.iterdir()) == []
+    assert shell.json("init", "--nested", folder=part)["made"]
+    assert shell.json("init", folder=part) == {"made": []}
+
+
+@pytest.mark.parametrize("name", [".recollect", "memory"])
+def test_a_link_in_place_of_our_folder_leads_nowhere_until_a_person_trusts_it(bare: Shell, name: str) -> None:
+    elsewhere = bare.home / "elsewhere"
+    elsewhere.mkdir()
+    (bare.folder / name).symlink_to(elsewhere)
+    _toml(bare).write_text('space = "shop"\ntimezone = "UTC"\n')
+    refused = bare.run("log", "add", "A note that goes nowhere")
+    assert refused.returncode == 1
+    assert "is a link that leads out of the project" in refused.stderr.decode()
+    assert list(elsewhere.iterdir()) == []
+    bare.said("trust")
+    bare.said("init")
+    bare.said("log", "add", "A note for elsewhere")
+    assert list(elsewhere.iterdir())
+
+
+def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:
+    id = shell.learn()
+    refused = shell.run("purge", id)
+    assert refused.returncode == 1
+    assert "--yes" in refused.stderr.decode()
+    assert shell.json("learn", "show", id)["id"] == id
+    assert shell.run("purge", id, "--dry-run").returncode == 0
+    assert shell.run("purge", id, "--yes").returncode == 0
+    assert shell.run("learn", "show", id).returncode == 1

@@ -1,4 +1,4 @@
-"""What a worker's process loads: `inject` is paid for on every task."""
+"""What a worker's process loads: `inject` is paid for on every task, `hook` on every prompt."""
 
 from __future__ import annotations
 
@@ -24,13 +24,19 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 
 
-@pytest.fixture
-def loaded(shell: Shell) -> set[str]:
+INJECT = ("inject", "--task", "TASK-2", "--outcome", "billing", "--title", "Stripe webhooks")
+PROMPT = json.dumps({"session_id": "s-1", "prompt": "Stripe webhooks"})
+
+
+@pytest.fixture(params=["inject", "hook"])
+def loaded(shell: Shell, request: pytest.FixtureRequest) -> set[str]:
     """The modules of a process that found, printed and recorded a learning."""
     id = shell.learn()
     shell.inject("TASK-1")
+    arguments = INJECT if request.param == "inject" else ("hook", "UserPromptSubmit", "--host", "claude-code")
     done = subprocess.run(
-        [sys.executable, "-c", RUN, "inject", "--task", "TASK-2", "--outcome", "billing", "--title", "Stripe webhooks"],
+        [sys.executable, "-c", RUN, *arguments],
+        input=PROMPT,
         cwd=shell.folder,
         env=shell.environ,
         capture_output=True,
@@ -42,11 +48,27 @@ def loaded(shell: Shell) -> set[str]:
     return set(json.loads(done.stderr))
 
 
-def test_inject_loads_nothing_heavy(loaded: set[str]) -> None:
+def test_a_prompt_loads_nothing_heavy(loaded: set[str]) -> None:
     assert "apsw" in loaded
     assert sorted(loaded & set(HEAVY)) == []
 
 
-def test_inject_loads_no_room_it_does_not_need(loaded: set[str]) -> None:
+def test_a_prompt_loads_no_room_it_does_not_need(loaded: set[str]) -> None:
     rooms = {name.split(".")[1] for name in loaded if name.startswith("recollect.")}
-    assert not rooms & {"capture", "distil", "feedback", "tend", "hosts", "api", "mcp"}
+    assert not rooms & {"capture", "distil", "feedback", "tend", "api", "mcp"}
+
+
+def test_a_session_start_loads_nothing_heavy(shell: Shell) -> None:
+    shell.said("log", "add", "Refunds go through the queue now.", "--topic", "refunds")
+    shell.said("cycle")
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "hook", "SessionStart", "--host", "claude-code"],
+        input=json.dumps({"session_id": "s-1", "source": "startup"}),
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Refunds go through the queue now." in done.stdout
+    assert sorted(set(json.loads(done.stderr)) & set(HEAVY)) == []

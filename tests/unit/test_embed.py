@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.settings import EmbedSettings
+from recollect.core.settings import EmbedSettings, ModelSettings
+from recollect.models.configured import ConfiguredModels
 from recollect.models.embed import ModelFiles, SentenceModel, cosine, default_files, files_in
-from recollect.models.local import LocalModels
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +65,14 @@ def test_another_model_can_be_named_by_its_folder(files: ModelFiles, tmp_path: P
     with pytest.raises(BadInput, match=r"tokenizer\.json"):
         files_in(tmp_path)
     shutil.copy(files.tokenizer, tmp_path / "tokenizer.json")
-    other = LocalModels(EmbedSettings(model=str(tmp_path))).embedder()
+    other = ConfiguredModels(ModelSettings(), EmbedSettings(model=str(tmp_path)), {}).embedder()
     assert other is not None
     assert other.name == f"{tmp_path.name}@8199be6f699a"
     assert len(other.embed(["Use the cache"])[0]) == 384
 
 
 def test_the_embedder_can_be_switched_off() -> None:
-    assert LocalModels(EmbedSettings(use="off")).embedder() is None
-    with_it = LocalModels(EmbedSettings()).embedder()
+    assert ConfiguredModels(ModelSettings(), EmbedSettings(use="off"), {}).embedder() is None
+    with_it = ConfiguredModels(ModelSettings(), EmbedSettings(), {}).embedder()
     assert with_it is not None
     assert with_it.name == "all-MiniLM-L6-v2-int8"

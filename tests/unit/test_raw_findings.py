@@ -45,6 +45,8 @@ def test_a_valid_file_gives_its_findings_with_their_place_as_id() -> None:
         (body(findings=None), "without findings"),
         (body(findings={}), "findings is not a list"),
         (body(timestamp=5), "timestamp is not text"),
+        (body(timestamp="last tuesday"), "is no time"),
+        (body(timestamp="2026-13-45T99:00:00Z"), "is no time"),
         (body(workId=7), "work id"),
         (body(workId="../../x"), "work id"),
         (body(workId="/etc/x"), "work id"),
@@ -71,7 +73,7 @@ def test_a_bad_item_costs_only_itself_and_the_numbers_stay() -> None:
 
 
 def test_a_byte_order_mark_and_duplicate_keys_are_survived() -> None:
-    data = b'\xef\xbb\xbf{"workId": "a", "workId": "b", "timestamp": "t", "findings": []}'
+    data = b'\xef\xbb\xbf{"workId": "a", "workId": "b", "timestamp": "2026-02-12", "findings": []}'
     file = read_work_file("b.json", data)
     assert isinstance(file, WorkFile)
     assert file.work_id == "b"

@@ -65,6 +65,7 @@ EXAMPLES: list[tuple[str, str, str]] = [
         ("vault-token", "hvs." + made_up(_MIXED, 92)),
         ("terraform-token", f"{made_up(_MIXED, 14)}.atlasv1.{made_up(_MIXED, 67)}"),
         ("doppler-token", "dp.pt." + made_up(_MIXED, 43)),
+        ("recollect-token", "rct_" + made_up(_MIXED, 43)),
         ("pulumi-token", "pul-" + made_up(_HEX, 40)),
         ("planetscale-token", "pscale_pw_" + made_up(_MIXED, 43)),
         ("databricks-token", "dapi" + made_up(_HEX, 32)),
@@ -411,3 +412,17 @@ def test_importing_the_module_does_not_load_the_pattern_engine() -> None:
 def test_the_page_names_every_kind() -> None:
     page = (Path(__file__).parents[2] / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert [shape.kind for shape in SHAPES if f"`{shape.kind}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("https://x.test/?password=hunter2Zq81&3xK", "https://x.test/?password=[redacted:password]"),
+        ("?password=hunter2Zq81&3xK&next=/home", "?password=[redacted:password]&next=/home"),
+        ("password=hunter2Zq81&user=bob", "password=[redacted:password]&user=bob"),
+        ("PASSWORD=hunter2Zq81&& make", "PASSWORD=[redacted:password]&& make"),
+        ("password=hunter2Zq81&quot; said", "password=[redacted:password]&quot; said"),
+    ],
+)
+def test_a_password_with_an_ampersand_leaves_no_tail(text: str, left: str) -> None:
+    assert redact(text).text == left

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.core.journal import Point
 from recollect.text import capsule, root
+from recollect.text.ages import with_ages
 from recollect.text.capsule import LATEST, Capsule, Mention, fold
 from recollect.text.tokens import tokens
 
@@ -75,10 +76,10 @@ def test_ages_are_days_since_the_last_mention(type: str, age: int, shown: str):
 
 def test_ages_are_counted_again_for_a_later_reader():
     text, _ = build(months(1, (mention("board", 29, "reference"), mention("x", 1))), [], TODAY, 3_000)
-    later = root.with_ages(text, TODAY + timedelta(days=10))
+    later = with_ages(text, TODAY + timedelta(days=10))
     assert "- board [reference, 39d, ?]" in later
     assert "- x [project, 11d]" in later
-    assert root.with_ages(later, TODAY) == text
+    assert with_ages(later, TODAY) == text
 
 
 @given(st.integers(1, 140), st.integers(0, 120), st.integers(0, 60), st.sampled_from([600, 1_500, 3_000]))
@@ -176,3 +177,11 @@ def test_a_fold_reads_back_and_loses_no_mention(count: int, many: int):
     assert replace(capsule.unpacked_past(capsule.packed_past(past)), rest=past.rest) == past
     named = {each.topic for each in past.mentions} | {line[2:].partition(" [")[0] for line in past.rest.split("\n")}
     assert {each.topic for one in capsules for each in one.mentions} <= named
+
+
+@pytest.mark.parametrize(("age", "said"), [(0, False), (6, False), (7, True), (400, True)])
+def test_after_a_silence_of_seven_days_active_context_says_that_it_is_not_recent(age: int, said: bool) -> None:
+    day = TODAY - timedelta(days=age)
+    point = Point(section="open", topic="auth", text="rotate the key", refs=(f"{day}#1",))
+    text, _ = build(months(1), [point], TODAY, 3_000)
+    assert (f"- nothing was logged after {day}; this is where things stood then" in text) == said

@@ -16,6 +16,17 @@ from recollect.core.errors import BadInput
 from recollect.core.plain import plain
 from recollect.memory import Memory
 
+READS = frozenset(
+    {
+        "cstp.getCompacted",
+        "cstp.getWisdom",
+        "cstp.queryDecisions",
+        "cstp.getDecision",
+        "cstp.getCalibration",
+    }
+)
+"""What changes nothing."""
+
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
     """Every method by its name."""

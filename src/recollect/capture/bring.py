@@ -16,13 +16,13 @@ from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput
-from recollect.core.ids import check_id
 from recollect.core.learning import COIA, STATUSES, Learning
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
 from recollect.store import events, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
+from recollect.text.kept import kept_id
 
 ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
@@ -77,12 +77,12 @@ def orphaned(brought: Brought) -> Brought:
 
 def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
     name = text_of(values, "name", limit=NAME_LIMIT)
-    return Outcome(id=check_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms))
+    return Outcome(id=kept_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms))
 
 
 def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
     return Task(
-        id=check_id(values.get("id", ""), "id"),
+        id=kept_id(values.get("id", ""), "id"),
         outcome_id=caller_id(values, "outcome_id"),
         title=text_of(values, "title", limit=NAME_LIMIT),
         created_at=time_of(values, "created_at", terms),
@@ -96,7 +96,7 @@ def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
     content = text_of(values, "content", limit=DISCOVERY_LIMIT)
     if not content:
         raise BadInput("content is empty")
-    task = check_id(values.get("task_id", ""), "task_id")
+    task = kept_id(values.get("task_id", ""), "task_id")
     return Discovery(
         id=row_id(values, "disc", f"{kind}:{task}:{content}"),
         type=kind,

@@ -34,11 +34,11 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
     for old in known:
         if not _about_the_same(lines, _lines(old)):
             continue
-        replaced = supersession(_rule(new), _rule(old))
+        conflict = contradiction(_rule(new), _rule(old))
+        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
         if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
             _supersede(tx, ctx, old, new, replaced, change)
             continue
-        conflict = contradiction(_rule(new), _rule(old))
         if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
             escalations.raise_once(
                 tx,
@@ -46,7 +46,7 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
                 subject=new.id,
                 other=old.id,
                 reason=f"{conflict.reason}, {'sure' if conflict.holds else 'unsure'}",
-                detail={"new": new.title, "old": old.title, "score": conflict.score},
+                detail={"new": _said(new), "old": _said(old), "score": conflict.score},
                 at=ctx.clock.now(),
             )
 
@@ -67,6 +67,12 @@ def _may_replace(new: Learning, old: Learning) -> bool:
 
 def _rule(learning: Learning) -> str:
     return f"{learning.title}\n{learning.action}"
+
+
+def _said(learning: Learning) -> str:
+    """What it says and tells to do, for a person who has to choose."""
+    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
+    return learning.title if same else f"{learning.title} — {learning.action}"
 
 
 def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:

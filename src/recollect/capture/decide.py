@@ -16,6 +16,7 @@ from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review, check_decision
 from recollect.core.errors import BadInput, Refused, Rejected, Stale
+from recollect.core.event import Event
 from recollect.core.plain import plain
 from recollect.core.policy import policies_of
 from recollect.store import decisions as rows
@@ -49,7 +50,7 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
     if not anyway and is_status_update(new.decision):
         raise Rejected(
             "this reads as a report of work, not as a choice. Say what was chosen, over what and why; a report "
-            "belongs in the log: recollect log add. To record it as it is: --anyway"
+            "belongs in the log (recollect log add). With `anyway` it is recorded as it is"
         )
     made = new_decision(ctx, new, id=ctx.ids("dec"))
     decision, kinds = made.decision, made.redacted
@@ -146,7 +147,7 @@ def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect
     """Take a decision back, or let `by` replace it. One that nobody reviewed counts as abandoned from now on."""
     reason = redact(clean(reason)).text.strip()
     if not reason:
-        raise BadInput("say why it is reversed: --reason")
+        raise BadInput("say why it is reversed: the reason is empty")
 
     def change(tx: Tx, decision: Decision) -> Decision:
         if decision.status != "active":
@@ -169,6 +170,51 @@ def adopt(ctx: Context, id: str) -> Decision:
     if ctx.actor.trust != "human":
         raise Refused("only a person may adopt what came from outside; run this from your own terminal")
     return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
+
+
+def undo(ctx: Context) -> list[Decision]:
+    """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
+    with ctx.db.write(ctx.space) as tx:
+        change = last_undoable(tx)
+        if not change:
+            raise Refused("there is nothing to undo")
+        undo_id = ctx.ids("change")
+        restored = []
+        for event in reversed(change):
+            current = rows.get(tx, event.subject)
+            if event.what == "decision.recorded":
+                after = replace(current, status="reversed", closed_at=ctx.clock.now())
+            else:
+                if any(plain(getattr(current, name), name) != value for name, value in event.new.items()):
+                    raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
+                after = replace(current, **{name: _unplain(name, value) for name, value in event.old.items()})
+            _save(tx, ctx, current, after, "decision.undone", undo_id, f"undo of {event.what} ({event.change})")
+            restored.append(rows.get(tx, event.subject))
+        return restored
+
+
+def last_undoable(tx: Tx) -> list[Event]:
+    """The newest change to decisions that was not itself undone; nothing when there is none."""
+    undone: set[str] = set()
+    for event in events.newest(tx, prefix="decision."):
+        if event.what == "decision.undone":
+            undone.add(event.reason.rpartition("(")[2].rstrip(")"))
+        elif event.change not in undone:
+            return [one for one in events.of_change(tx, event.change) if one.what.startswith("decision.")]
+    return []
+
+
+def _unplain(name: str, value: Any) -> Any:
+    """A field as an event keeps it, as the record has it."""
+    if value is None:
+        return None
+    if name.endswith("_at"):
+        return parse_time(value)
+    if name == "reasons":
+        return tuple(Reason(**each) for each in value)
+    if name == "bridge":
+        return Bridge(**value)
+    return tuple(value) if name == "tags" else value
 
 
 def time_span(text: str) -> int:

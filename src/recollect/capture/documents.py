@@ -35,7 +35,16 @@ def paths(ctx: Context) -> list[str]:
             matches = _glob(pattern)
             below = ctx.worktree.paths(fixed_folder(pattern))
             found.update(path for path in below if matches.fullmatch(path) and not _NEVER.search(path))
+    shared = shared_path(ctx)
+    if ctx.worktree.read(shared) is not None:
+        found.add(shared)
     return sorted(found - ours)
+
+
+def shared_path(ctx: Context) -> str:
+    """The document for what fits into no other, in the first folder that the settings name: one, not one per rule."""
+    folder = fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
+    return f"{folder}/learnings.md".lstrip("/")
 
 
 def refresh(ctx: Context, *, most: int | None = None) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.core.actor import lowest
+from recollect.core.actor import Trust, lowest
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
@@ -18,6 +18,7 @@ from recollect.core.learning import COIA, PATTERN_TYPES, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events
 from recollect.store import learnings as rows
+from recollect.text.coia import Coia
 from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -43,14 +44,39 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
+        if ctx.actor.trust != "human":
+            raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
-    def change(_: Tx, learning: Learning) -> Learning:
+    if given.get("status", "active") not in ("active", "archived"):
+        raise BadInput(f"status can be set to active or archived, not {given['status']!r}")
+    if not isinstance(given.get("pinned", False), bool):
+        raise BadInput("pinned must be true or false")
+
+    def change(tx: Tx, learning: Learning) -> Learning:
         after = replace(learning, **given)
+        if after.status == "archived" and learning.status == "superseded":
+            raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
+        if after.status == "active":
+            after = replace(after, superseded_by=None)
+        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
+            after = _aging_again(tx, ctx, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
     return _changed(ctx, id, "learning.edited", change, expect=expect)
+
+
+def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
+    """Put an observer's better words in the place of its first ones."""
+    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in ("title", *COIA)}
+    tags = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in said.tags))
+
+    def change(tx: Tx, learning: Learning) -> Learning:
+        rows.set_origin(tx, id, origin)
+        return replace(learning, **given, tags=tags, domain=said.domain, trust=lowest(learning.trust, "agent"))
+
+    return _changed(ctx, id, "learning.reworded", change, expect=expect, reason=origin)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
@@ -67,7 +93,7 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
     return _changed(ctx, id, "learning.tagged", change)
 
 
-def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
+def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Put away: not found or injected any more, never deleted."""
 
     def change(_: Tx, learning: Learning) -> Learning:
@@ -75,7 +101,7 @@ def archive(ctx: Context, id: str, *, reason: str = "") -> Learning:
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         return replace(learning, status="archived")
 
-    return _changed(ctx, id, "learning.archived", change, reason=reason)
+    return _changed(ctx, id, "learning.archived", change, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:
@@ -163,7 +189,9 @@ def adopt(ctx: Context, id: str) -> Learning:
 def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
-        change = _last_undoable(tx)
+        change = last_undoable(tx)
+        if not change:
+            raise Refused("there is nothing to undo")
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -230,6 +258,8 @@ def _save(
     moved = [name for name in STATE if old[name] != new[name]]
     if not moved:
         return
+    if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
+        raise Refused(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
@@ -246,15 +276,21 @@ def _save(
     )
 
 
-def _last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not itself undone."""
+def last_undoable(tx: Tx) -> list[Event]:
+    """The newest change to learnings that was not itself undone; nothing when there is none."""
     undone: set[str] = set()
     for event in events.newest(tx, prefix="learning."):
         if event.what == "learning.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
         elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
             return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
-    raise Refused("there is nothing to undo")
+    return []
+
+
+def _pinned_by(tx: Tx, id: str) -> Trust:
+    """Who pinned a learning last; an import, which a person runs, leaves no event of it."""
+    pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
+    return pins[-1] if pins else "human"
 
 
 def _shown(value: Any) -> Any:

@@ -38,18 +38,26 @@ def survey(ctx: Context) -> Survey:
     """Read every raw file. A missing folder is an empty one; no file, however odd, is an error."""
     read: list[WorkFile] = []
     skipped: list[SkippedFile] = []
-    for path in ctx.vault.paths(FOLDER):
-        name = path.removeprefix(f"{FOLDER}/")
-        if "/" in name or not name.endswith(".json"):
+    for name, stamp in sorted(ctx.vault.stamps(FOLDER).items()):
+        if not name.endswith(".json"):
+            continue
+        if not stamp:
+            skipped.append(SkippedFile(path=name, reason="no regular file but a link, a folder or a device"))
             continue
         try:
-            text = ctx.vault.read(path)
+            text = ctx.vault.read(f"{FOLDER}/{name}")
         except BadInput as problem:
             skipped.append(SkippedFile(path=name, reason=str(problem)))
             continue
-        if text is not None:  # it may have gone since the folder was listed
-            found = read_work_file(name, text.encode("utf-8", "surrogatepass"))
-            (read if isinstance(found, WorkFile) else skipped).append(found)  # type: ignore[arg-type]
+        if text is None:
+            continue  # it has gone since the folder was listed
+        found = read_work_file(name, text.encode("utf-8", "surrogatepass"))
+        if isinstance(found, SkippedFile):
+            skipped.append(found)
+        elif not found.findings:
+            skipped.append(SkippedFile(path=name, reason="holds no finding with a description"))
+        else:
+            read.append(found)
     kept, repeats = without_repeats(read)
     return Survey(files=tuple(_safe(file) for file in kept), skipped=tuple(skipped + repeats))
 
@@ -99,7 +107,17 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
         pattern_type="gotcha",
     )
     actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
-    return learn(replace(ctx, actor=actor), new, origin=id)
+    captured = learn(replace(ctx, actor=actor), new, anyway=True, origin=id)
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            change=ctx.ids("change"),
+            subject=id,
+            what="finding.promoted",
+            new={"learning": captured.learning.id},
+        )
+    return captured
 
 
 def when(timestamp: str) -> int:

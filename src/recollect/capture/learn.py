@@ -8,12 +8,15 @@ from recollect.capture import conflicts
 from recollect.core.actor import Actor, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.errors import Rejected
 from recollect.core.learning import COIA, Learning
-from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
+from recollect.text import insight
 from recollect.text.compare import redundancy
+from recollect.text.kept import kept_id
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.tokens import terms
@@ -32,9 +35,22 @@ class Captured:
     redacted: tuple[str, ...]
 
 
-def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: str | None = None) -> Captured:
-    """Store a learning, or raise the recurrence of the one that already says so."""
+def learn(
+    ctx: Context,
+    new: NewLearning,
+    *,
+    anyway: bool = False,
+    origin: str | None = None,
+    change: str | None = None,
+) -> Captured:
+    """Store a learning, or raise the recurrence of the one that already says so.
+
+    One that teaches nothing is rejected unless the caller insists.
+    """
     new, kinds = redacted(new)
+    refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
+    if refusal is not None:
+        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
@@ -58,6 +74,11 @@ def learn(ctx: Context, new: NewLearning, *, origin: str | None = None, change: 
         )
         conflicts.settle(tx, ctx, learning, nearest, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
+
+
+def known_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
+    """The learning that already says what a new one would say."""
+    return _same_insight(_nearest(tx, new), new, trust)
 
 
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
@@ -127,7 +148,8 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     fields["title"] = " ".join(fields["title"].split())[
         :TITLE_LIMIT
     ].rstrip()  # a title is one line wherever it is shown
-    return replace(new, **fields, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
+    sources = {name: kept_id(id, name) for name in SOURCES if (id := getattr(new, name)) is not None}
+    return replace(new, **fields, **sources, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 
 def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:

@@ -1,7 +1,7 @@
 """The journal: appending entries to raw logs, reading them back, and making them searchable.
 
 A log is append-only and permanent. The file is written first; rows follow and can be made again from it. Logs of any
-size are read in bounded memory. Knows nothing about nodes.
+size are read in bounded memory. Knows nothing about how nodes are made.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, iso, parse_time
 from recollect.core.context import Context, Tx
@@ -22,11 +23,11 @@ from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages
 from recollect.store.journal import LogRow
-from recollect.text import entries, frame
+from recollect.text import entries, frame, nodes
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 from recollect.text.summarise import topic_from
-from recollect.text.tree import log_path
+from recollect.text.tree import log_path, path_of
 
 KIND = "log"
 ENTRY_LIMIT = 10_000_000
@@ -63,19 +64,74 @@ class LogText:
 def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     """Append an entry to the log of the day its session began (without a session: today)."""
     replayed, change = change is not None, change or ctx.ids("change")
-    new, redacted = _redacted(new)
+    new, kinds = redacted(new)
     now = ctx.clock.now()
-    day = day_of(now, ZoneInfo(ctx.settings.timezone))
+    day = today(ctx)
     if new.session:
         with ctx.db.write(ctx.space) as tx:
             day = journal.session_day(tx, new.session, day)
-    topic = entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+    topic = _topic(new)
     path = log_path(day)
     section = entries.render(new, topic=topic, at=iso(now), key=change, trust=ctx.actor.trust)
     if not (replayed and any(each.key == change for each in read(ctx, day).entries)):
         # A line left unfinished by another tool must not swallow our heading.
         ctx.vault.append(path, section if next(ctx.vault.pieces(path), None) is None else f"\n{section}")
-    return _acknowledged(ctx, day, change, topic, redacted)
+    return _acknowledged(ctx, day, change, topic, kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dated:
+    """An entry from another time. `key` is the same whenever it is given again; see `add_all`."""
+
+    new: NewEntry
+    key: str
+    at: int
+
+
+def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
+    """Append entries to the log of a day, however many, reading and indexing the log once. Already redacted.
+
+    What is in the log already, by its key, is not appended again.
+    """
+    there = {each.key for each in read(ctx, day).entries}
+    topics = {each.key: _topic(each.new) for each in given}
+    sections = [
+        entries.render(each.new, topic=topics[each.key], at=iso(each.at), key=each.key, trust=ctx.actor.trust)
+        for each in given
+        if each.key not in there
+    ]
+    path = log_path(day)
+    begun = next(ctx.vault.pieces(path), None) is not None
+    if sections:
+        ctx.vault.append(path, ("\n" if begun else "") + "\n".join(sections))
+    log = read(ctx, day)
+    ids = {each.key: each.id for each in log.entries}
+    with ctx.db.write(ctx.space) as tx:
+        _indexed(tx, ctx, log)
+        for key, topic in topics.items():
+            id = ids.get(key, f"{KIND}/{day.isoformat()}")
+            events.record(tx, ctx, change=key, subject=id, what="log.added", new={"topic": topic})
+
+
+def today(ctx: Context) -> date:
+    """The day it is in the project's time zone."""
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogDay:
+    """A day with a log, and how many entries were in it when it was last read."""
+
+    day: date
+    entries: int
+
+
+def listed(ctx: Context) -> list[LogDay]:
+    """The days with a log, newest first."""
+    there = days(ctx.vault.stamps())
+    with ctx.db.read(ctx.space) as tx:
+        known = journal.entry_counts(tx)
+    return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
 
 
 def show(ctx: Context, day: date) -> str:
@@ -93,11 +149,30 @@ def entry(ctx: Context, id: str) -> Entry:
         for found in entries.read(parse_day(day), lines(ctx.vault.pieces(f"{day}.md"))):
             if found.number == int(number):
                 return found
+        if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
+            return kept
     raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+
+
+def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:
+    """Entry 0 of a day whose log we never had: what another tool's node says of the period that day begins."""
+    for period in (calendar.day(day), calendar.week(day), calendar.month(day)):
+        text = ctx.vault.read(path_of(period.id)) if period.first == day else None
+        if text is not None and (node := nodes.parse(period.id, text)).generator == nodes.FOREIGN:
+            return Entry(day=day, number=0, topic=f"{period.id}, made by another tool", text=node.body)
+    return None
 
 
 def day_of_entry(id: str) -> date:
     return parse_day(id.removeprefix(f"{KIND}/").partition("#")[0])
+
+
+def day_named(ctx: Context, name: str) -> date:
+    """`2026-03-01`, `today` or `yesterday`, in the project's time zone."""
+    back = {"today": 0, "yesterday": 1}.get(name.strip().lower())
+    if back is None:
+        return parse_day(name)
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone)) - timedelta(days=back)
 
 
 def days(stamps: Iterable[str]) -> list[date]:
@@ -178,11 +253,7 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     found = next((each for each in log.entries if each.key == change), None)
     id = found.id if found else f"{KIND}/{day.isoformat()}"
     with ctx.db.write(ctx.space) as tx:
-        if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
-            index(tx, ctx, log)
-        if journal.log(tx, day) is None:
-            # Known from now on, so that a cycle notices when the file is gone before it was ever read.
-            journal.put_log(tx, LogRow(day=day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
+        _indexed(tx, ctx, log)
         events.record(
             tx,
             ctx,
@@ -195,7 +266,19 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=redacted)
 
 
-def _redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
+def _indexed(tx: Tx, ctx: Context, log: LogText) -> None:
+    if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
+        index(tx, ctx, log)
+    if journal.log(tx, log.day) is None:
+        # Known from now on, so that a cycle notices when the file is gone before it was ever read.
+        journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
+
+
+def _topic(new: NewEntry) -> str:
+    return entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+
+
+def redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
     """Our own injected text and known secrets go before anything is stored."""
     kinds: list[str] = []
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
+from recollect.capture.edit import reword
+from recollect.capture.extraction import Found, extraction, observation, task_of
 from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
-from recollect.core.errors import BadInput
-from recollect.core.ids import check_id
-from recollect.core.learning import COIA, PatternType
+from recollect.core.errors import Refused, Stale
+from recollect.core.learning import PatternType
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, DiscoveryType
-from recollect.models.asking import Ask, ask
-from recollect.models.prompts import load_prompt
-from recollect.store import events, learnings, tasks
+from recollect.models.asking import OFFLINE, ask, known
+from recollect.store import asks, events, learnings, tasks
+from recollect.store.asks import OpenAsk
 from recollect.store.files import content_hash
-from recollect.text.coia import Coia, extract, read_discoveries
+from recollect.text.coia import Coia, read_discoveries, without_discoveries
 from recollect.text.frame import strip
-from recollect.text.kept import kept
+from recollect.text.insight import WEIGHED, Refusal, refused
+from recollect.text.kept import kept, kept_id
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
+WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
 PATTERNS: dict[str, PatternType] = {
     "blocker": "gotcha",
@@ -44,31 +46,89 @@ class Observed:
 
 
 def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
-    """Read `DISCOVERY[type]: text` lines. Reading the same output twice changes nothing."""
+    """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
     # The text is an agent's, whoever carries it here.
     ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
-    task = check_id(task, "task")
-    outcome = check_id(outcome, "outcome") if outcome is not None else None
+    task = kept_id(task, "task")
+    outcome = kept_id(outcome, "outcome") if outcome is not None else None
     title = kept(title)
-    found = read_discoveries(strip(output))
+    text = strip(output)
+    marked = read_discoveries(text)
+    seen = _kept(ctx, (*marked.discoveries, *_unmarked(ctx, text, task)), task=task, outcome=outcome, title=title)
+    return replace(seen, unknown_types=marked.unknown_types)
+
+
+def use_answers(ctx: Context) -> int:
+    """Take in what agents have answered since: discoveries they saw, and better words for what was learned.
+
+    Gives how many answers were used. A learning that somebody changed meanwhile stays as it is.
+    """
+    with ctx.db.read(ctx.space) as tx:
+        answered = [*asks.answered(tx, "observe"), *asks.answered(tx, "extract")]
+    used = sum(
+        _use_observation(ctx, each) if each.kind == "observe" else _use_extraction(ctx, each) for each in answered
+    )
+    if answered:
+        with ctx.db.write(ctx.space) as tx:
+            for each in answered:
+                asks.close(tx, each.id)
+    return used
+
+
+def _unmarked(ctx: Context, output: str, task: str) -> Found:
+    """What a model sees in the lines that the author did not mark."""
+    rest = without_discoveries(output).strip()
+    if len(rest) < WORTH_READING or ctx.models.provider("observe") is None:
+        return ()
+    return ask(ctx, observation(kept(rest), task)).value
+
+
+def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
+    task = task_of(answered.subject)
+    question = observation(answered.sources[0], task)
+    found = known(ctx, question, closing=False)
+    if found is None:
+        return False
+    with ctx.db.read(ctx.space) as tx:
+        about = tasks.known_task(tx, task)
+    ctx = replace(ctx, actor=replace(ctx.actor, trust="agent"))
+    _kept(ctx, found.value, task=task, outcome=about.outcome_id if about else None, title=about.title if about else "")
+    return True
+
+
+def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
+    with ctx.db.read(ctx.space) as tx:
+        discovery = tasks.known_discovery(tx, answered.subject)
+        about = tasks.known_task(tx, discovery.task_id) if discovery else None
+        learning = learnings.of_discovery(tx, answered.subject)
+    if discovery is None or learning is None or learning.source_discovery_id != discovery.id:
+        return False
+    found = known(ctx, extraction(discovery, about.title if about else ""), closing=False)
+    if found is None or learning.origin != f"observer:{OFFLINE}" or learning.version != 1:
+        return False
+    with suppress(Stale, Refused):
+        reword(ctx, learning.id, found.value, origin=f"observer:{found.generator}", expect=1)
+        return True
+    return False
+
+
+def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None, title: str) -> Observed:
     discoveries: list[Discovery] = []
     captured: list[Captured] = []
     known_before = 0
-    for kind, text in found.discoveries:
+    for kind, text in found:
         discovery = _keep(ctx, kind, text, task=task, outcome=outcome, title=title)
         if discovery is None:
             known_before += 1
             continue
-        result = None
-        if discovery.type != "dependency":
-            result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
-        if result is not None:
+        result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
+        if isinstance(result, Captured):
             captured.append(result)
         discoveries.append(_settled(ctx, discovery, result))
     return Observed(
         discoveries=tuple(discoveries),
         captured=tuple(captured),
-        unknown_types=found.unknown_types,
+        unknown_types=(),
         known_before=known_before,
     )
 
@@ -102,21 +162,14 @@ def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
     return Captured(learning=found, merged=False, redacted=()) if found else None
 
 
-def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
-    prompt = load_prompt("extract")
-    facts = json.dumps({"type": discovery.type, "content": discovery.content, "task": title}, ensure_ascii=False)
-    answer = ask(
-        ctx,
-        Ask(
-            kind="extract",
-            version=prompt.version,
-            instructions=prompt.text,
-            sources=[facts],
-            offline=partial(extract, discovery.type, discovery.content, title, discovery.outcome_id or ""),
-            accept=_read_coia,
-        ),
-    )
+def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
+    """The learning, or why there is none in it."""
+    if discovery.type == "dependency":
+        return SKIPPED_DEPENDENCY
+    answer = ask(ctx, extraction(discovery, title))
     coia = answer.value
+    if refusal := _refused(discovery.type, coia):
+        return f"Not learned from: {refusal.why}"
     new = NewLearning(
         title=coia.title,
         context=coia.context,
@@ -131,27 +184,17 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured:
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,
     )
-    return learn(ctx, new, origin=f"observer:{answer.generator}")
+    return learn(ctx, new, anyway=True, origin=f"observer:{answer.generator}")
 
 
-def _settled(ctx: Context, discovery: Discovery, result: Captured | None) -> Discovery:
-    learning = result.learning.id if result else None
-    skipped = None if result else SKIPPED_DEPENDENCY
+def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
+    """Only what the discovery itself says is weighed. A decision is told in the past and holds on."""
+    said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
+    return refused(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+
+
+def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Discovery:
+    learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
     with ctx.db.write(ctx.space) as tx:
         tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
     return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})
-
-
-def _read_coia(text: str) -> Coia:
-    """A model's answer, checked like any stranger's."""
-    try:
-        given = json.loads(text.strip().removeprefix("```json").removeprefix("```").removesuffix("```"))
-        fields = {name: given[name] for name in ("title", *COIA)}
-        tags = given.get("tags") or []
-        domain = given.get("domain") or None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BadInput(f"not the JSON that was asked for: {error}") from None
-    if not isinstance(tags, list):
-        raise BadInput("tags must be a list of words")
-    checked = NewLearning(**fields, tags=tuple(tags[:5]), domain=domain)
-    return Coia(**fields, tags=checked.tags, domain=domain)

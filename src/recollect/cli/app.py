@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from keyword import iskeyword
 
@@ -19,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "around": ("search", "Show what stands before and after."),
     "recall": ("tree", "Walk the tree down to the raw words that answer a question."),
     "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
+    "hook": ("hook_help", "Answer an event of an agent program."),
     "feedback": ("feedback", "Count the verdicts in an agent's output."),
     "rate": ("feedback", "Say whether a learning helped."),
     "decide": ("decide", "Record a decision."),
@@ -30,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "wisdom": ("decisions", "What old decisions taught."),
     "calibration": ("decisions", "Confidence against outcomes."),
     "rpc": ("decisions", "Answer a JSON-RPC request on standard input."),
+    "mcp": ("mcp", "Speak MCP on standard input and output."),
     "finding": ("themes", "Findings of work units."),
     "themes": ("themes", "Themes that findings gather into."),
     "why": ("why", "Where a thing came from and what happened to it."),
@@ -49,9 +52,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tree": ("tree", "The compaction tree: status, tokens, topics."),
     "compact": ("tree", "Bring the tree up to date."),
     "cycle": ("project", "Do everything that is due."),
+    "pause": ("setup", "Keep the hooks silent for a while."),
+    "uninstall": ("setup", "Take our hooks out of every host's files."),
+    "models": ("models", "Which models are configured, and whether they answer."),
+    "pending": ("models", "Questions that wait for an agent's answer."),
+    "apply": ("models", "Take in an agent's answers."),
     "status": ("project", "What is remembered, what waits, what is wrong."),
     "export": ("data", "Write everything as JSONL."),
-    "import": ("data", "Take in an export."),
+    "import": ("data", "Take in an export, or what another tool kept."),
     "purge": ("data", "Remove a thing or a text for good."),
     "backup": ("care", "Copy the store while it is in use."),
     "restore": ("care", "Put a backup in the store's place."),
@@ -62,6 +70,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
     "migrate": ("migrate", "Move this project's memory to another store."),
     "vault": ("vault", "Mirror a team's vault to files and back."),
+    "serve": ("serve", "Serve the memory to programs and its page to you."),
+    "token": ("token", "Who may speak to the server."),
     "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
 }
 
@@ -88,8 +98,11 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recollect-memory", prog_name="recollect")
-def recollect() -> None:
+@click.option("--offline", is_flag=True, help="Call no model, whatever is configured.")
+def recollect(offline: bool) -> None:
     """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+    if offline:
+        os.environ["RECOLLECT_OFFLINE"] = "1"
 
 
 def run(arguments: list[str]) -> int:

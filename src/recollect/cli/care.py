@@ -9,10 +9,13 @@ from pathlib import Path
 import click
 
 from recollect.cli.opening import actor_of, open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.output import common, emit, table
 from recollect.cli.progress import copying, counting, naming
+from recollect.core.clock import iso
+from recollect.hosts.flow import HOSTS
 from recollect.memory.data import Rescue
 from recollect.tend.verify import Finding
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -57,9 +60,14 @@ def verify(file: Path | None, project: str | None, as_json: bool) -> int:
 @click.command()
 @click.option("--fix", is_flag=True, help="Make derived state again and remove abandoned temporary files.")
 @click.option("--strict", is_flag=True, help="Exit with 1 on any difference.")
+@click.option(
+    "--host", type=click.Choice(list(HOSTS)), help="Try this host's hooks instead, and tell what it was given."
+)
 @common
-def doctor(fix: bool, strict: bool, project: str | None, as_json: bool) -> int:
+def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_json: bool) -> int:
     """Look at the store and what surrounds it, and say what to do. Damage exits with 3; its files are kept."""
+    if host is not None:
+        return _prove(host, project, as_json=as_json)
     rescue = Rescue.of(project or ".", actor=actor_of(os.environ))
     with naming() as progress:
         found = rescue.doctor(fix=fix, progress=progress)
@@ -79,9 +87,10 @@ def rebuild(project: str | None, as_json: bool) -> None:
         done = memory.data.rebuild(progress=progress)
     emit(
         done,
-        f"made {done.nodes} nodes and {done.passages} passages again, removed {done.orphans} that nothing owns, "
-        f"corrected {done.terms_corrected} term counts and {done.counters_corrected} counters"
-        + (f", dropped the vectors of {done.vectors_dropped} passages" if done.vectors_dropped else ""),
+        f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
+        f"removed {counted(done.orphans, 'passage')} that nothing owns, "
+        f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
+        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else ""),
         as_json=as_json,
     )
 
@@ -95,6 +104,28 @@ def embed(project: str | None, as_json: bool) -> int:
     text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
     emit(done, f"{text}; {done.note}" if done.note else text, as_json=as_json)
     return 1 if done.why_not else 0
+
+
+def _prove(host: str, project: str | None, *, as_json: bool) -> int:
+    from recollect.hosts.proof import prove
+
+    with open_memory(project) as memory:
+        proof = prove(memory.project, memory, host, os.environ)
+    if not proof.place:
+        text = f"{host} does not know of this memory; run: recollect init --host {host}"
+    else:
+        text = f"{host} calls us through {proof.place}"
+    lines = [text]
+    if proof.place and proof.tried:
+        rows = [(one.event, one.answer, iso(one.last_heard) if one.last_heard else "–") for one in proof.tried]
+        lines.append(table(("event", "tried now", "last heard"), rows))
+    lines += proof.notes
+    if proof.session:
+        lines.append(f"session {proof.session.id}, begun {iso(proof.session.began_at)}, was given:")
+        given = [(iso(one.at), one.event, " ".join(one.given) or "–") for one in proof.given]
+        lines.append(table(("when", "event", "what"), given))
+    emit({**vars(proof), "good": proof.good}, "\n".join(lines), as_json=as_json)
+    return 0 if proof.good else 1
 
 
 def _told(findings: Sequence[Finding]) -> list[str]:

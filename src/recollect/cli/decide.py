@@ -169,5 +169,8 @@ def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
 def _pair(text: str) -> tuple[str, str]:
     found = _PAIR.fullmatch(text)
     if not found:
-        raise BadInput(f"{text!r} is not NAME=VALUE; put the decision itself in quotes")
+        raise BadInput(
+            f"{text!r} is not NAME=VALUE, and more than one argument was given. Put a text of several words in quotes; "
+            "an option that may be repeated takes one value each time: --tag a --tag b"
+        )
     return found.group(1), found.group(2)

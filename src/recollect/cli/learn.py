@@ -42,6 +42,7 @@ def learn() -> None:
 @click.option("--confidence", type=float, help="Between 0 and 1; chosen by who writes and the type when not given.")
 @click.option("--outcome", help="Id of the outcome it came from.")
 @click.option("--task", help="Id of the task it came from.")
+@click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
 @common
 def add(
     tags: tuple[str, ...],
@@ -50,6 +51,7 @@ def add(
     confidence: float | None,
     outcome: str | None,
     task: str | None,
+    anyway: bool,
     project: str | None,
     as_json: bool,
     **fields: str | None,
@@ -69,6 +71,7 @@ def add(
             confidence=confidence,
             source_outcome_id=outcome,
             source_task_id=task,
+            anyway=anyway,
         )
     learning = captured.learning
     said = (
@@ -239,10 +242,13 @@ def adopt(id: str, project: str | None, as_json: bool) -> None:
 @click.command()
 @common
 def undo(project: str | None, as_json: bool) -> None:
-    """Take back the last change to learnings; again takes back the one before."""
+    """Take back the last change to learnings or decisions; again takes back the one before."""
     with open_memory(project) as memory:
-        restored = memory.learnings.undo()
-    text = "\n".join(f"{each.id} is {each.status}: {each.title}" for each in restored)
+        restored = memory.data.undo()
+    text = "\n".join(
+        f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
+        for each in restored
+    )
     emit(restored, text, as_json=as_json)
 
 

@@ -63,7 +63,7 @@ def add(
 @click.argument("date")
 @common
 def show(date: str, project: str | None, as_json: bool) -> None:
-    """Show the log of a DATE (2026-03-01), or one entry (log/2026-03-01#3)."""
+    """Show the log of a DATE (2026-03-01, today, yesterday), or one entry (log/2026-03-01#3)."""
     with open_memory(project) as memory:
         if "#" in date:
             entry = memory.journal.entry(date)

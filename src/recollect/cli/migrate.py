@@ -11,6 +11,7 @@ import click
 from recollect.cli.output import common, emit
 from recollect.core.clock import clock_from
 from recollect.store import project as projects
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -34,7 +35,8 @@ def migrate(source: str, target: str, restart: bool, project: str | None, as_jso
         click.echo("\r\033[K", err=True, nl=False)
     total = sum(done.rows.values())
     text = (
-        f"moved {total:,} rows and {done.files:,} files from {done.source} to {done.target}; counts and hashes agree.\n"
+        f"moved {counted(total, 'row')} and {counted(done.files, 'file')} from {done.source} to {done.target}; "
+        "counts and hashes agree.\n"
         f"{done.source} was not changed. "
         + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
         + " the new one."

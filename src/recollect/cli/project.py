@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import click
@@ -10,25 +11,55 @@ import click
 from recollect.cli.opening import actor_of, open_memory
 from recollect.cli.output import common, emit
 from recollect.core.errors import Refused
+from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
+from recollect.models.jobs import KINDS
 from recollect.store import project as projects
+from recollect.tend.status import ModelsStatus, Status
+from recollect.text.counting import counted, named
 
 
 @click.command()
 @click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
+@click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOSTS)), help="Have this agent program use it.")
+@click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files, as a diff; change nothing.")
 @common
-def init(space: str | None, timezone: str | None, merge_driver: bool, project: str | None, as_json: bool) -> None:
+def init(
+    space: str | None,
+    timezone: str | None,
+    nested: bool,
+    merge_driver: bool,
+    hosts: tuple[str, ...],
+    dry_run: bool,
+    project: str | None,
+    as_json: bool,
+) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
+    from recollect.cli.setup import tell_hosts
+    from recollect.hosts.setup import remember_interpreter
+
     root = Path(project or ".").resolve()
+    above = projects.enclosing(root)
+    if above is not None and not nested:
+        raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+    if dry_run:
+        diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
+        emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
+        return
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver
 
         made += driver.install(root, projects.load(root, os.environ).settings.staging.file)
-    text = "\n".join(f"made {line}" for line in made) or "nothing to do: this folder already has a memory"
-    emit({"made": made}, text, as_json=as_json)
+    found = projects.load(root, os.environ)
+    remember_interpreter(found, sys.executable)
+    told, notes = tell_hosts(found, hosts, dry_run=False)
+    made += told
+    lines = [f"made {line}" for line in made] or ["nothing to do: this folder already has a memory"]
+    emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
 
 
 @click.command()
@@ -44,14 +75,14 @@ def status(project: str | None, as_json: bool) -> None:
         f"{found.verdicts['not_helpful']} not helpful",
         f"discoveries {found.discoveries}",
         f"decisions   {found.decisions['total']}, {found.decisions['unreviewed']} not reviewed",
-        f"findings    {found.findings['findings']} in {found.findings['files']} raw files, "
-        f"{found.findings['themes']} themes",
+        f"findings    {found.findings['findings']} in {counted(found.findings['files'], 'raw file')}, "
+        f"{counted(found.findings['themes'], 'theme')}",
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
-        f"tree        {', '.join(f'{count} {name}' for name, count in found.tree.items())}"
-        + (f"; incomplete: {', '.join(found.incomplete)}" if found.incomplete else ""),
+        f"tree        fixed: {found.tree['fixed']:,}; "
+        + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
-        f"models      {found.models}",
+        f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
@@ -59,12 +90,38 @@ def status(project: str | None, as_json: bool) -> None:
     emit(found, "\n".join(lines), as_json=as_json)
 
 
+def _models(found: ModelsStatus) -> str:
+    """Who answers, and what that used today and since the beginning."""
+    by_name: dict[str, list[str]] = {}
+    for kind, name in found.configured.items():
+        by_name.setdefault(name, []).append(kind)
+    said = "; ".join(
+        name if len(kinds) == len(KINDS) else f"{name} for {', '.join(kinds)}" for name, kinds in by_name.items()
+    )
+    parts = [said or "offline"]
+    if found.all_time.calls or found.all_time.fallbacks:
+        today, ever = found.today, found.all_time
+        parts.append(
+            f"today {counted(today.calls, 'call')}, {today.tokens:,} of {found.daily_tokens:,} tokens, "
+            f"{counted(today.fallbacks, 'fall-back')}; ever {counted(ever.calls, 'call')}, {ever.tokens:,} tokens, "
+            f"{counted(ever.fallbacks, 'fall-back')}" + (f", cost {ever.cost:.4f}" if ever.cost else "")
+        )
+    if found.pending:
+        parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect pending)")
+    return "; ".join(parts)
+
+
+def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
+    return {"tentative": found.tentative, "waiting": found.waiting, "incomplete": found.incomplete}
+
+
 @click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
 @common
-def cycle(project: str | None, as_json: bool) -> None:
+def cycle(dry_run: bool, project: str | None, as_json: bool) -> None:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
     with open_memory(project) as memory:
-        report = memory.cycle()
+        report = memory.cycle(dry_run=dry_run)
     text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     emit(report, text, as_json=as_json)
 

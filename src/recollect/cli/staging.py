@@ -12,6 +12,7 @@ from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput, NoHistory
 from recollect.distil.report import Consolidation
 from recollect.distil.staged import Ages
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -29,7 +30,8 @@ def ages(file: str | None, summary: bool, project: str | None, as_json: bool) ->
         "file_lines": found.file_lines,
         "last_consolidation": found.last_consolidation and found.last_consolidation.isoformat(),
         "entries": [
-            {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat()} for one in found.entries
+            {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat(), "slug": one.slug}
+            for one in found.entries
         ],
     }
     emit(report, _summary(found) if summary else _report(found), as_json=as_json)
@@ -81,12 +83,14 @@ def restore_entry(entry: str, project: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("file")
+@click.option("--force", is_flag=True, help="Split it although it is short.")
 @common
-def refactor(file: str, project: str | None, as_json: bool) -> None:
+def refactor(file: str, force: bool, project: str | None, as_json: bool) -> None:
     """Split a permanent document at its headings into files of a readable size; links and index follow."""
     with open_memory(project) as memory:
-        done = memory.staging.refactor(file)
-    emit(done, "\n".join(f"wrote {path}" for path in done.written), as_json=as_json)
+        done = memory.staging.refactor(file, force=force)
+    short = f"nothing to do: {file} is short enough; --force splits it all the same"
+    emit(done, "\n".join(f"wrote {path}" for path in done.written) or short, as_json=as_json)
 
 
 @click.command()
@@ -125,7 +129,8 @@ def merge_driver(base: Path, ours: Path, theirs: Path, path: str | None) -> int:
 
 def _report(found: Ages) -> str:
     rows = [
-        f"- {_days(one.age)} — {one.title}" + (f" (added {one.added})" if one.added else "") for one in found.entries
+        f"- {_days(one.age)} — {one.title} ({f'added {one.added}, ' if one.added else ''}staged/{one.slug})"
+        for one in found.entries
     ]
     return "\n".join(["# Staged learnings", "", _summary(found), "", *(rows or ["None."])])
 
@@ -134,7 +139,7 @@ def _summary(found: Ages) -> str:
     last = found.last_consolidation
     oldest = max((one.age for one in found.entries if one.age is not None), default=None)
     return (
-        f"{len(found.entries)} entries in {found.file_lines} lines; "
+        f"{counted(len(found.entries), 'entry')} in {counted(found.file_lines, 'line')}; "
         f"oldest {_days(oldest)}; last consolidation {last or 'never'}"
     )
 
@@ -142,7 +147,7 @@ def _summary(found: Ages) -> str:
 def _days(age: int | None) -> str:
     if age is None:
         return "not committed"
-    return "1 active day" if age == 1 else f"{age} active days"
+    return counted(age, "active day")
 
 
 def _said(run: Consolidation, *, dry_run: bool) -> str:

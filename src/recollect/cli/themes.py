@@ -7,6 +7,7 @@ import click
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
 from recollect.core.finding import NewFinding
+from recollect.text.counting import counted
 
 
 @click.group()
@@ -69,8 +70,8 @@ def run(always: bool, project: str | None, as_json: bool) -> None:
     if not done.ran:
         text = f"nothing due: {done.reason}"
     else:
-        text = f"{done.files} raw files in {len(done.themes)} themes ({done.reason})"
-        text += f"; {done.left_out} findings did not fit their theme's budget" if done.left_out else ""
+        text = f"{counted(done.files, 'raw file')} in {counted(len(done.themes), 'theme')} ({done.reason})"
+        text += f"; without room in their theme: {counted(done.left_out, 'finding')}" if done.left_out else ""
     emit(done, text, as_json=as_json)
 
 

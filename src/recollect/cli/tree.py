@@ -12,6 +12,7 @@ from recollect.cli.output import common, emit, table
 from recollect.core.calendar import ROOT
 from recollect.distil.tree import Compacted
 from recollect.distil.upkeep import Progress
+from recollect.text.counting import counted
 
 
 @click.command()
@@ -73,9 +74,10 @@ def _told(done: Compacted, how: str) -> str:
     if done.held:
         return "another process is at it"
     lines = [f"{change.id} {how}{change.what}" for change in done.changes] or ["nothing due"]
+    lines += [f"{path} keeps what somebody wrote into the node; a log is the place for it" for path in done.kept]
     lines += [f"{path} cannot be read; its period stays tentative" for path in done.unreadable]
     if done.waiting:
-        lines.append(f"{done.waiting} nodes wait for a model")
+        lines.append(f"waiting for a model: {counted(done.waiting, 'node')}")
     if done.clock_behind:
         lines.append("the clock is more than 48 hours behind the last run: nothing was called final")
     return "\n".join(lines)

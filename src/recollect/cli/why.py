@@ -9,6 +9,7 @@ from recollect.cli.output import common, emit, said
 from recollect.core.clock import iso
 from recollect.core.event import Event
 from recollect.tend.why import Explanation
+from recollect.tend.why_files import FileExplanation
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, shown_refs
 
 
@@ -23,13 +24,16 @@ def why(id: str, project: str | None, as_json: bool) -> None:
         text = _node(found)
     elif isinstance(found, EntryExplanation):
         text = _entry(found)
+    elif isinstance(found, FileExplanation):
+        text = _in_file(found)
     else:
         text = _learning(found)
     emit(found, text, as_json=as_json)
 
 
 def _learning(found: Explanation) -> str:
-    lines = [f"{found.id}: {found.title}", f"captured by {found.origin}, trusted as {found.trust}"]
+    how = "promoted from" if "/" in found.origin else "captured by"
+    lines = [f"{found.id}: {found.title}", f"{how} {found.origin}, trusted as {found.trust}"]
     for source in found.sources:
         parts = [f"{name[:-3]} {source[name]}" for name in ("outcome_id", "task_id", "discovery_id") if source[name]]
         lines.append(f"source     {iso(source['at'])}  {', '.join(parts) or source['origin']}")
@@ -56,8 +60,13 @@ def _entry(found: EntryExplanation) -> str:
     return "\n".join([*lines, *map(_event, found.events)])
 
 
+def _in_file(found: FileExplanation) -> str:
+    lines = [f"{found.id}: {found.title}", f"{found.file}, trusted as {found.trust}"]
+    lines += [f"{name:<10} {value}" for name, value in found.facts]
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
 def _event(event: Event) -> str:
     moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
-    return f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}" + (
-        f"  — {event.reason}" if event.reason else ""
-    )
+    line = f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}"
+    return (line + (f"  — {event.reason}" if event.reason else "")).rstrip()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.core.actor import Actor
     from recollect.core.clock import Clock
     from recollect.core.ids import Ids
-    from recollect.core.prompt import Prompt
+    from recollect.core.prompt import Completion, Prompt
     from recollect.core.settings import Settings
 
 Row = tuple[Any, ...]
@@ -38,6 +38,10 @@ class Tx(Protocol):
         ...
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The same for a statement that gives a row each time."""
+        ...
+
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a table, as the store has them."""
         ...
@@ -117,8 +121,9 @@ class Vault(Protocol):
         """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
         ...
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
-        """Every name in a folder with a stamp that changes when the file does; empty for what is no file."""
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
+        """The names in a folder, or some of them, each with a stamp that changes when the file does; empty for what
+        is no file."""
         ...
 
     def folder_stamp(self, folder: str) -> str:
@@ -154,6 +159,10 @@ class Models(Protocol):
     """Which provider answers which kind of ask; None means the offline twin does."""
 
     def provider(self, kind: str) -> Provider | None: ...
+    def pause(self, seconds: float) -> None:
+        """Let time pass before a model is tried again."""
+        ...
+
     def embedder(self) -> Embedder | None:
         """What turns texts into vectors; None means that everything works on words alone."""
         ...
@@ -181,7 +190,9 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str: ...
-    def complete(self, prompt: Prompt) -> str: ...
+    def complete(self, prompt: Prompt) -> Completion:
+        """Raises NoAnswer, whose message never holds a key."""
+        ...
 
 
 @record

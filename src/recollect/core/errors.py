@@ -13,7 +13,8 @@
         ├── StoreDamaged      the database does not read back; nothing was deleted
         ├── StoreNewer        written by a newer Recollect
         ├── StoreUnreachable  server, folder or permission missing
-        └── NoSpace           the disk is full; the write did not happen
+        ├── NoSpace           the disk is full; the write did not happen
+        └── NoAnswer          a model, or what leads to it, failed; the offline twin answers
 
 The command line shows the message and exits with `exit_code`; the HTTP surface maps the class to a status. Messages are
 written for the person who has to act: what happened, then what to do.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 __all__ = [
     "BadInput",
+    "NoAnswer",
     "NoHistory",
     "NoSpace",
     "NotFound",
@@ -101,3 +103,17 @@ class StoreUnreachable(Trouble):
 
 class NoSpace(Trouble):
     """Seen when the disk is full; what was acknowledged before is safe."""
+
+
+class NoAnswer(Trouble):
+    """Seen by `ask()`, which tries again or does without; by a person only in `recollect models check`.
+
+    `again` says that another try may help, `after` how many seconds the server wants to be left alone, and `billed`
+    that the call may have been paid for although nothing came of it. The message never holds a key.
+    """
+
+    def __init__(self, message: str, *, again: bool = False, after: float | None = None, billed: bool = False):
+        super().__init__(message)
+        self.again = again
+        self.after = after
+        self.billed = billed

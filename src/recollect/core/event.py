@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recollect.core.actor import Trust
 from recollect.core.record import record
-
-if TYPE_CHECKING:
-    from recollect.core.actor import Trust
 
 
 @record

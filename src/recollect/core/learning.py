@@ -6,12 +6,10 @@ future work) and action (the specific change to make).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from recollect.core.actor import Trust
 from recollect.core.record import record
-
-if TYPE_CHECKING:
-    from recollect.core.actor import Trust
 
 PatternType = Literal["solution", "gotcha", "best-practice", "constraint"]
 Status = Literal["active", "archived", "superseded"]

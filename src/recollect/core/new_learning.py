@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
@@ -12,6 +14,7 @@ TITLE_LIMIT = 100
 FIELD_LIMIT = 10_000
 TAG_LIMIT = 20
 TAG_LENGTH = 50
+SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 
 @record
@@ -38,15 +41,15 @@ class NewLearning:
         if self.confidence is not None:
             thousandths(self.confidence)
         object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip() for tag in self.tags)))
-        for name in ("outcome", "task", "discovery"):
-            given = getattr(self, f"source_{name}_id")
+        for name in SOURCES:
+            given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, f"source_{name}_id", check_id(given, name))
+                object.__setattr__(self, name, check_id(given, name.split("_")[1]))
 
 
 @record
 class LearningEdit:
-    """Fields to change; None leaves a field as it is."""
+    """Fields to change; None leaves a field as it is. `status` archives or brings back, `pinned` pins or lets go."""
 
     title: str | None = None
     context: str | None = None
@@ -57,6 +60,8 @@ class LearningEdit:
     domain: str | None = None
     pattern_type: PatternType | None = None
     confidence: float | None = None
+    status: Literal["active", "archived"] | None = None
+    pinned: bool | None = None
 
 
 def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:

@@ -12,12 +12,18 @@ from recollect.core.clock import iso
 
 def plain(value: Any, name: str = "") -> Any:
     """A record, or any mixture of records and containers, as what `json.dumps` takes."""
-    if isinstance(value, int) and not isinstance(value, bool) and (name == "at" or name.endswith("_at")):
-        return iso(value)
-    if hasattr(type(value), "__dataclass_fields__"):
-        return {field: plain(getattr(value, field), field) for field in type(value).__annotations__}
+    kind = type(value)
+    if kind in _AS_THEY_ARE:  # nearly every field of a long list: asked first
+        return value
+    if kind is int:
+        return iso(value) if name == "at" or name.endswith("_at") else value
+    if hasattr(kind, "__dataclass_fields__"):
+        return {field: plain(getattr(value, field), field) for field in kind.__annotations__}
     if isinstance(value, dict):
         return {key: plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+_AS_THEY_ARE = frozenset({str, bool, float, type(None)})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from recollect.core.record import record
 
 
@@ -14,3 +16,13 @@ class Prompt:
     data: str
     max_tokens: int
     timeout: float
+
+
+@record
+class Completion:
+    """What came back. Without counts the provider does not say what it used."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    stop: Literal["end", "length", "refusal"] = "end"

@@ -8,6 +8,8 @@ the process, paid on every prompt. A record shares its methods with all others; 
 
 from __future__ import annotations
 
+_set = object.__setattr__  # what a frozen record lets nobody else do
+
 TYPE_CHECKING = False  # `typing` itself is worth avoiding here
 if TYPE_CHECKING:
     from typing import Any, NoReturn, TypeVar, dataclass_transform
@@ -29,11 +31,11 @@ def record(cls: type[T]) -> type[T]:
 
     def make(self: Any, **given: Any) -> None:
         values = {**defaults, **given} if defaults else given
-        if values.keys() != wanted:
+        if len(values) != len(wanted) or not wanted.issuperset(values):
             missing, unknown = sorted(wanted - values.keys()), sorted(values.keys() - wanted)
             said = f"needs {', '.join(missing)}" if missing else f"has no field {', '.join(unknown)}"
             raise TypeError(f"{cls.__name__} {said}")
-        self.__dict__.update(values)
+        _set(self, "__dict__", values)
         if check is not None:
             check(self)
 

@@ -29,6 +29,7 @@ class InjectSettings:
     explore_verdicts: int = 3  # … while it has fewer verdicts than this
     relevance: float = 0.2  # share of a full match below which a learning is not shown
     budget: int = 1500  # tokens the injected block may take
+    entries: int = 3  # earlier log entries one prompt is given at most; 0 for none
 
 
 @record
@@ -93,9 +94,28 @@ class ConsolidateSettings:
 
 @record
 class EmbedSettings:
-    use: str = "auto"  # `auto` when the extra is installed, or `off` for words alone
+    use: str = "auto"  # `auto` when the extra is installed, `openai` for an endpoint, or `off` for words alone
     per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
-    model: str = ""  # folder of another ONNX model with its tokenizer.json; empty for MiniLM
+    distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
+    model: str = ""  # folder of another ONNX model with its tokenizer.json, empty for MiniLM; an endpoint's model
+    base_url: str = ""  # the OpenAI-compatible endpoint that `openai` sends texts to
+    key_env: str = ""  # the environment variable that holds its key; empty when it needs none
+    key_command: tuple[str, ...] = ()  # … or the command that prints it
+
+
+@record
+class ModelSettings:
+    provider: str = "none"  # `none`, `anthropic`, `openai` (any compatible endpoint), `command`, or `agent`
+    model: str = ""  # the model's name, as its provider calls it
+    base_url: str = ""  # where it is served; empty for the provider's own address
+    command: tuple[str, ...] = ()  # program and arguments that answer on standard output, such as claude and -p
+    key_env: str = ""  # the environment variable that holds the key; empty for the usual one, or none at a base_url
+    key_command: tuple[str, ...] = ()  # … or program and arguments that print it
+    seconds: float = 0.0  # time limit of one call; 0 for 30, and 120 for summaries
+    price_in: float = 0.0  # what a million tokens sent cost; 0 when not known
+    price_out: float = 0.0  # what a million tokens received cost
+    daily_tokens: int = 500_000  # tokens a space may use in a day; what would pass that is answered offline
+    jobs: tuple[Any, ...] = ()  # the settings above but the last, for one kind of job: `[models.jobs.KIND]`
 
 
 @record
@@ -108,12 +128,29 @@ class TreeSettings:
 
 
 @record
+class HostSettings:
+    ignore: tuple[str, ...] = ()  # folders in which hooks are silent, such as `vendor` or `~/scratch/*`
+
+
+@record
 class StoreSettings:
     url: str = ""  # where rows live: empty for the embedded store, or postgresql://…
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
     connect_seconds: float = 5.0  # how long a server that was not reached yet is tried
     connections: int = 4  # how many connections to a server one process opens at most
     backups: int = 5  # how many automatic backups are kept
+
+
+@record
+class ServeSettings:
+    port: int = 7447  # the port of `recollect serve`
+    threads: int = 8  # requests that are worked on at once
+    max_body: int = 4_000_000  # bytes one request may bring
+    body_seconds: int = 20  # in which a request's body must have arrived
+    requests_per_minute: int = 6000  # what one token may ask; above it, it is told to wait
+    failures_per_minute: int = 30  # wrong tokens and codes that one address may try
+    session_hours: int = 12  # how long a browser stays signed in
+    cycle_hours: int = 24  # hours between two cycles of a running server
 
 
 @record
@@ -130,7 +167,10 @@ class Settings:
     staging: StagingSettings = StagingSettings()
     consolidate: ConsolidateSettings = ConsolidateSettings()
     embed: EmbedSettings = EmbedSettings()
+    models: ModelSettings = ModelSettings()
     tree: TreeSettings = TreeSettings()
+    hosts: HostSettings = HostSettings()
+    serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:
         if self.space:
@@ -139,8 +179,14 @@ class Settings:
             raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
         if self.confidence.decay_clock not in ("calendar", "active"):
             raise BadInput("confidence.decay_clock must be calendar or active")
-        if self.embed.use not in ("auto", "off"):
-            raise BadInput("embed.use must be auto or off")
+        if self.embed.use not in ("auto", "openai", "off"):
+            raise BadInput("embed.use must be auto, openai or off")
+        if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
+            raise BadInput("embed.use = openai needs embed.base_url and embed.model")
+        if self.embed.distil not in ("on", "off"):
+            raise BadInput("embed.distil must be on or off")
+        if self.inject.entries < 0:
+            raise BadInput("inject.entries must be 0 or more")
         for section, names in _SHARES.items():
             for name in names:
                 value = getattr(getattr(self, section), name)
@@ -154,7 +200,8 @@ class Settings:
 
 _SECTIONS = (
     *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
-    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings, EmbedSettings),
+    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings),
+    *(EmbedSettings, ModelSettings, HostSettings, ServeSettings),
 )
 _SHARES = {
     "search": ("min_confidence",),
@@ -171,12 +218,22 @@ _COUNTS = {
     "findings": ("first_files", "new_files"),
     "staging": ("lines", "stale_days", "fresh_days", "batch"),
     "consolidate": ("file_limit", "split_least", "split_most"),
+    "models": ("daily_tokens",),
     "embed": ("per_cycle",),
     "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
+    "serve": (
+        *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),
+        *("session_hours", "cycle_hours"),
+    ),
 }
 
 
-GUARDED = frozenset({"store.url", "embed.model", "tree.reindex"})
+GUARDED = frozenset(
+    {
+        *("store.url", "tree.reindex", "embed.model", "embed.base_url", "embed.key_env", "embed.key_command"),
+        *(f"models.{name}" for name in vars(ModelSettings())),
+    }
+)
 """What a repository's file may not choose until the user ran `recollect trust`."""
 
 

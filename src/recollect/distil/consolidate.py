@@ -11,20 +11,22 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field, replace
 
+from recollect.capture.documents import shared_path
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
-from recollect.distil import documents, known, report
+from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
 from recollect.distil.removal import record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
+from recollect.models.asking import OFFLINE, ask
+from recollect.models.asking import known as known_answer
 from recollect.models.meaning import Alike, alike
 from recollect.store import escalations, leases
-from recollect.text import quality
+from recollect.text.counting import counted
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.ripeness import Aged, Plan
-from recollect.text.route import place
 from recollect.text.staging import marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
@@ -40,7 +42,7 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
-        return _consolidate(ctx, dry_run=False)
+        return _consolidate(ctx, dry_run=False, lease=lease)
     finally:
         leases.release(ctx, lease)
 
@@ -50,7 +52,7 @@ def due(ctx: Context) -> Plan:
     return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), {})
 
 
-def _consolidate(ctx: Context, *, dry_run: bool) -> Consolidation:
+def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = None) -> Consolidation:
     try:
         file = read_with_history(ctx, ctx.settings.staging.file)
     except NotFound as missing:
@@ -60,19 +62,22 @@ def _consolidate(ctx: Context, *, dry_run: bool) -> Consolidation:
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
     run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load(ctx), alike=alike(ctx))
     if made.short:
+        ripe = counted(len(file.entries) - len(made.held), "entry")
+        reason = f"{made.reason}; ripe: {ripe}, needed: {thresholds(ctx).batch}"
         if made.trigger == "size":
-            run.escalate(
-                SIZE, file.path, _since(file), f"{made.reason}, but fewer than {thresholds(ctx).batch} entries are ripe"
-            )
-        done = Consolidation(
-            due=made.trigger == "size",
+            run.escalate(SIZE, file.path, _since(file), f"{reason}. Take entries out by hand or wait for them to ripen")
+        # Said once; after that it waits in the inbox and there is nothing new to say.
+        return Consolidation(
+            due=bool(run.escalations),
             trigger=made.trigger,
-            reason=f"{made.reason}; too few ripe entries",
+            reason=reason,
             held=made.held,
+            escalations=tuple(run.escalations),
         )
-        return replace(done, escalations=tuple(run.escalations))
     for entry in made.batch:
         run.outcomes.append(run.settle(entry))
+        if lease:
+            leases.renew(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
     return run.finish(made)
 
 
@@ -114,7 +119,7 @@ class _Run:
         older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
         if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
             return self._leave(one, "redundant", same.known.id, same.reason, same)
-        verdict = quality.check(entry.title, entry.body)
+        verdict = ask(self.ctx, judging.verdict(entry)).value
         if not verdict.passes and not self._accepted(VAGUE, entry.slug, ""):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{verdict.why}. {verdict.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", verdict.why)
@@ -135,7 +140,8 @@ class _Run:
             found.known.id,
             reason,
             new=one.entry.title,
-            known=found.known.title,
+            known=known.opposing_sentence(one.entry, found.known),
+            under=found.known.title,
             score=found.score,
         )
         return self._stay(one, "contradiction", found.known.id, reason, found.score)
@@ -144,33 +150,33 @@ class _Run:
 
     def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
         entry = one.entry
-        placed = place(f"{entry.title}\n{entry.body}", self.documents, alike=self.alike)
-        if placed.kind == "new file":
-            path = documents.new_path(self.ctx, _file_name(entry.slug), self.documents)
-            return self._write(one, path, f"# {entry.title}\n" + (f"\n{entry.body}\n" if entry.body else ""), "")
-        text = self.documents[placed.path]
-        if self._mixed(placed.path):
-            return self._stay(one, "refused", placed.path, f"{placed.path} has changes that are not committed")
+        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike)
+        said = ask(self.ctx, judging.wording(entry))
+        placed, words = chosen.value, said.value
+        path = placed.path or shared_path(self.ctx)
+        text = self.documents.get(path, documents.SHARED_BEGINNING)
+        if self._mixed(path):
+            return self._stay(one, "refused", path, f"{path} has changes that are not committed")
         if documents.is_full(self.ctx, text) and not split_before:
             try:
-                self._split(placed.path)
+                self._split(path)
             except Refused as refused:
-                self.escalate(LIMIT, placed.path, "", str(refused))
-                return self._stay(one, "file limit", placed.path, str(refused))
+                self.escalate(LIMIT, path, "", str(refused))
+                return self._stay(one, "file limit", path, str(refused))
             return self._place(one, split_before=True)
         level = 3 if placed.heading else 2
-        block = rendered_entry(entry.title, entry.body, level)
-        return self._write(one, placed.path, with_block(text, block, placed.heading or None), placed.heading)
+        block = rendered_entry(words.title, words.body, level)
+        how = "" if chosen.generator == OFFLINE else f", chosen by {chosen.generator}"
+        how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
+        return self._write(one, path, with_block(text, block, placed.heading or None), placed.heading, how)
 
-    def _write(self, one: Aged, path: str, text: str, heading: str) -> Outcome:
+    def _write(self, one: Aged, path: str, text: str, heading: str, how: str) -> Outcome:
         changed = {path: text}
+        reason = ("nearest in meaning" if path in self.documents else "new document") + how
         if not self.dry_run:
             documents.write(self.ctx, changed, self.documents, last=path)
         self.documents |= changed
-        where = f"{path}#{heading}" if heading else path
-        return self._leave(
-            one, "consolidated", where, "new document" if path not in self.started else "nearest in meaning"
-        )
+        return self._leave(one, "consolidated", f"{path}#{heading}" if heading else path, reason)
 
     def _split(self, path: str) -> None:
         changed = documents.split_of(self.ctx, path, self.documents, self.started)
@@ -187,7 +193,9 @@ class _Run:
     def _placed_before(self, one: Aged) -> str:
         """Where an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
-        blocks = [rendered_entry(entry.title, entry.body, level) for level in (1, 2, 3)]
+        worded = known_answer(self.ctx, judging.wording(entry))
+        forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
+        blocks = [rendered_entry(title, body, level) for title, body in forms for level in (2, 3)]
         for path, text in self.documents.items():
             if entry.body and any(holds_block(text, block) for block in blocks):
                 return path
@@ -215,13 +223,17 @@ class _Run:
         return Outcome(slug=one.entry.slug, title=one.entry.title, fate=fate, where=where, reason=reason, score=score)
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
-        """Raise a matter once; a dry run only says that it would."""
+        """Raise a matter, and say so, once; a dry run only says that it would."""
+        with self.ctx.db.read(self.ctx.space) as tx:
+            if escalations.find(tx, kind=kind, subject=subject, other=other):
+                return
         if not self.dry_run:
             with self.ctx.db.write(self.ctx.space) as tx:
                 escalations.raise_once(
                     tx, kind=kind, subject=subject, other=other, reason=reason, detail=detail, at=self.ctx.clock.now()
                 )
-        self.escalations.append(f"{kind}: {subject}{' and ' + other if other else ''}: {reason}")
+        against = f" against {other}" if kind == CONTRADICTION else ""
+        self.escalations.append(f"{subject}{against}: {reason}")
 
     def _resolution(self, kind: str, slug: str, other: str) -> str:
         with self.ctx.db.read(self.ctx.space) as tx:
@@ -272,8 +284,3 @@ def _unified(path: str, before: str, after: str) -> str:
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
     )
     return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
-
-
-def _file_name(slug: str) -> str:
-    """A short name for a new document: the first words of the title."""
-    return "-".join(slug.split("-")[:5])

@@ -19,7 +19,7 @@ from recollect.core.decision import ACTUAL, Decision
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.plain import plain
 from recollect.core.policy import Policies, policies_of
-from recollect.distil import wordings
+from recollect.distil import principles, wordings
 from recollect.distil.calibration import calibration_of
 from recollect.distil.levels import LEVELS, Level, as_known_at, level_of
 from recollect.distil.page import Page, arrange
@@ -93,7 +93,7 @@ def wisdom(
     now = ctx.clock.now()
     as_of = now if as_of is None else as_of
     policies = policies_of(ctx.settings.decisions)
-    scope = content_hash(json.dumps([category, agent, plain(policies)], sort_keys=True))
+    scope = content_hash(json.dumps([category, agent, plain(policies), principles.version(ctx)], sort_keys=True))
     wanted = DecisionFilter(category=category, agent=agent, until=as_of)
     with ctx.db.read(ctx.space) as tx:
         stored = derived.get(tx, scope, as_of)
@@ -102,6 +102,7 @@ def wisdom(
         before = rows.fingerprint(tx)
         made = _taught(tx, wanted, policies, as_of)
         until = _next_change(tx, policies, as_of)
+    made = principles.reworded(ctx, made)
     if as_of >= now:  # the page of a past instant is not worth keeping
         # A store that cannot be written right now can still be read.
         with suppress(Trouble), ctx.db.write(ctx.space) as tx:
@@ -123,7 +124,10 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
     if dry_run:
         return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
     done = wordings.prepare(ctx, lacking)
-    wisdom(ctx)
+    taught = wisdom(ctx)
+    if principles.reworded(ctx, taught, calls=ctx.settings.decisions.model_calls) != taught:
+        with ctx.db.write(ctx.space) as tx:
+            derived.forget(tx)  # the next page is made with the new words
     return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)
 
 
@@ -155,7 +159,7 @@ def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = Fal
     """Decisions without an outcome, those that are due first. One without a date is due after a week."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
-        waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False)))
+        waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False, status="active")))
     queue = [
         Waiting(
             decision=decision,
@@ -227,4 +231,5 @@ def _unpacked(one: dict[str, Any]) -> Wisdom:
 
 
 def _saying(part: dict[str, Any]) -> Saying:
-    return Saying(text=part["text"], ids=tuple(part["ids"]), against=tuple(part["against"]))
+    lists = {name: tuple(part[name]) for name in ("ids", "against", "wordings")}
+    return Saying(text=part["text"], generator=part["generator"], **lists)

@@ -5,10 +5,10 @@ Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with change
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recollect.capture.documents import fixed_folder, paths
+from recollect.capture.documents import paths
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.store.files import content_hash
@@ -16,10 +16,12 @@ from recollect.text.memory_index import Problem, check_index, make_index
 from recollect.text.split import Split, relinked, split
 from recollect.text.staging import lines_of
 
+SHARED_BEGINNING = "# Learnings\n"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Refactored:
-    """What a split made: every file it wrote, by path."""
+    """What a split made: every file it wrote, by path; none when the document was short enough."""
 
     path: str
     written: tuple[str, ...]
@@ -37,16 +39,6 @@ class IndexState:
 def load(ctx: Context) -> dict[str, str]:
     """Every permanent document by path."""
     return {path: ctx.worktree.read(path) or "" for path in paths(ctx)}
-
-
-def new_path(ctx: Context, slug: str, taken: Iterable[str]) -> str:
-    """A path for a new document, in the first folder that the settings name."""
-    folder = fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
-    used = set(taken)
-    number, path = 2, f"{folder}/{slug}.md".lstrip("/")
-    while path in used or ctx.worktree.read(path) is not None:
-        path, number = f"{folder}/{slug}-{number}.md".lstrip("/"), number + 1
-    return path
 
 
 def uncommitted(ctx: Context, path: str, text: str) -> bool:
@@ -72,11 +64,13 @@ def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Map
     return changed
 
 
-def refactor(ctx: Context, path: str) -> Refactored:
-    """Split one document on demand, fix links to it, and write the index again."""
+def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
+    """Split one document on demand, fix links to it, and write the index again. A short one is left alone."""
     documents = load(ctx)
     if path not in documents:
         raise NotFound(f"{path} is not one of the permanent documents (setting consolidate.documents)")
+    if not force and len(lines_of(documents[path])) <= ctx.settings.consolidate.split_most:
+        return Refactored(path=path, written=())
     changed = split_of(ctx, path, documents, documents)
     write(ctx, changed, documents, last=path)
     write_index(ctx)

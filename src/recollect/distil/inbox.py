@@ -8,7 +8,7 @@ from recollect.capture import edit
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Refused
 from recollect.core.new_learning import LearningEdit
-from recollect.distil import removal
+from recollect.distil import settling
 from recollect.store import escalations, events
 from recollect.store.escalations import Escalation
 
@@ -19,20 +19,23 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
         raise Refused("only a person may settle what waits in the inbox; run this from your own terminal")
     with ctx.db.read(ctx.space) as tx:
         matter = escalations.get(tx, number)
-    if ctx.actor.trust != "human":
-        raise Refused(f"matter {number} waits for a person; settle it from your own terminal")
     if matter.resolved_at is not None:
         raise Refused(f"matter {number} was settled before: {matter.resolution}")
-    verbs = EFFECTS.get(matter.kind, {})
+    verbs = verbs_of(matter)
     if verb not in verbs:
-        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(sorted(verbs))}")
-    verbs[verb](ctx, matter)
+        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(verbs)}")
+    EFFECTS[matter.kind][verb](ctx, matter)
     with ctx.db.write(ctx.space) as tx:
         escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
         events.record(
             tx, ctx, change=ctx.ids("change"), subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}"
         )
         return escalations.get(tx, number)
+
+
+def verbs_of(matter: Escalation) -> tuple[str, ...]:
+    """What settles a matter of its kind."""
+    return tuple(sorted(EFFECTS.get(matter.kind, {})))
 
 
 def _leave(ctx: Context, matter: Escalation) -> None:
@@ -55,10 +58,6 @@ def _merge(ctx: Context, matter: Escalation) -> None:
     edit.merge(ctx, matter.other, matter.subject, reason="settled in the inbox")
 
 
-def _drop_staged(ctx: Context, matter: Escalation) -> None:
-    removal.drop(ctx, matter.subject.removeprefix("staged/"), reason="settled in the inbox", where=matter.other)
-
-
 EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
     "best-practice": {"accept": _make_best_practice, "dismiss": _leave},
     "contradiction": {
@@ -69,13 +68,13 @@ EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
         "dismiss": _leave,
     },
     "staged-contradiction": {
-        "keep-old": _drop_staged,
-        "keep-new": _leave,
-        "merge": _leave,
-        "keep-both": _leave,
+        "keep-old": settling.keep_old,
+        "keep-new": settling.keep_new,
+        "merge": settling.merge,
+        "keep-both": settling.keep_both,
         "dismiss": _leave,
     },
-    "staged-vague": {"keep-old": _drop_staged, "keep-new": _leave, "keep-both": _leave, "dismiss": _leave},
+    "staged-vague": {"keep-old": settling.keep_old, "keep-new": _leave, "keep-both": _leave, "dismiss": _leave},
     "staging-size": {"dismiss": _leave},
     "file-limit": {"dismiss": _leave},
 }

@@ -15,7 +15,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.models.asking import Ask, ask
 from recollect.models.meaning import Alike
-from recollect.models.prompts import load_prompt
+from recollect.models.reading import read_object
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
@@ -103,6 +103,12 @@ def contradicting(ctx: Context, entry: Entry, known: Sequence[Known]) -> Finding
     return None
 
 
+def opposing_sentence(entry: Entry, known: Known) -> str:
+    """The words of what is known that stand against an entry most."""
+    said = _sentences(known.text) or [known.title]
+    return max(said, key=lambda each: (found := contradiction(entry.title, each)).score * (found.answer != "no"))
+
+
 def repeating(entry: Entry, known: Sequence[Known], alike: Alike | None) -> Finding | None:
     """Something known that already says all of this entry."""
     words = _words(entry.title)
@@ -152,27 +158,24 @@ def _finding(relation: Relation, known: Known, found: Comparison) -> Finding:
 
 def _judged(ctx: Context, entry: Entry, known: Known) -> Judged:
     """What a model says about a pair that words could not settle; without one it stays unsure."""
-    prompt = load_prompt("compare")
-    answer: Judged = ask(
-        ctx,
-        Ask[Judged](
-            kind="compare",
-            version=prompt.version,
-            instructions=prompt.text,
-            sources=(json.dumps({"new": entry.title, "known": known.text[:4000]}, ensure_ascii=False),),
-            offline=lambda: "unsure",
-            accept=_accepted,
-            max_tokens=50,
-        ),
-    ).value
-    return answer
+    return ask(ctx, question(entry, known)).value
+
+
+def question(entry: Entry, known: Known) -> Ask[Judged]:
+    """What a model is asked about a pair."""
+    return Ask(
+        kind="compare",
+        subject=f"staged/{entry.slug} {known.id}",
+        sources=(json.dumps({"new": entry.title, "known": known.text[:4000]}, ensure_ascii=False),),
+        offline=lambda: "unsure",
+        accept=_accepted,
+        longest=200,
+        max_tokens=50,
+    )
 
 
 def _accepted(text: str) -> Judged:
-    try:
-        verdict = json.loads(text)["verdict"]
-    except (ValueError, TypeError, KeyError):
-        raise BadInput("not a JSON object with a verdict") from None
+    verdict = read_object(text).get("verdict")
     if verdict not in ("contradiction", "redundant", "compatible"):
         raise BadInput(f"unknown verdict {verdict!r}")
     judged: Judged = verdict

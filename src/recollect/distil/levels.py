@@ -25,7 +25,7 @@ DIGEST_WORDS = 14
 
 def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:
     """The level at an instant; what must stay whole is full at any age."""
-    waits = decision.outcome is None and policy.unreviewed == "full"
+    waits = decision.outcome is None and decision.status == "active" and policy.unreviewed == "full"
     if decision.preserve or waits or _kept(decision, policy):
         return "full"
     age = as_of - decision.decided_at

@@ -22,6 +22,7 @@ from recollect.distil.levels import (
     summary_of,
 )
 from recollect.distil.wisdom import Wisdom
+from recollect.text.counting import counted
 from recollect.text.frame import escape, one_line
 from recollect.text.tokens import tokens
 
@@ -177,7 +178,7 @@ def wisdom_text(wisdom: Sequence[Wisdom]) -> str:
 def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
     lines: list[str] = []
     for one in wisdom:
-        lines += ["", f"### {one.category}: {one.decisions} decisions"]
+        lines += ["", f"### {one.category}: {counted(one.decisions, 'decision')}"]
         if one.success_rate is not None and one.success_interval:
             low, high = one.success_interval
             lines.append(

@@ -14,9 +14,10 @@ from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.core.event import Event
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.distil import documents
 from recollect.distil.known import Known
 from recollect.distil.report import Outcome
-from recollect.store import events, passages
+from recollect.store import events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, without_block
@@ -105,45 +106,45 @@ def restore(ctx: Context, slug: str) -> Restored:
 
 def drop(ctx: Context, slug: str, *, reason: str, where: str) -> None:
     """Take an entry out of the staging file for good, with a record."""
-    entry = _entry(ctx, slug)
-    record_removed(
-        ctx, entry, Outcome(slug=entry.slug, title=entry.title, fate="redundant", where=where, reason=reason)
-    )
-    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+    found = entry(ctx, slug)
+    leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="redundant", where=where, reason=reason))
+
+
+def leave(ctx: Context, found: Entry, outcome: Outcome) -> None:
+    """Record what became of an entry, then take it out of the staging file."""
+    record_removed(ctx, found, outcome)
+    change_file(ctx, lambda text: without_entry(text, found.title, found.body))
     refresh_passages(ctx)
 
 
 def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
     """Make a staged entry a learning with confidence; it leaves the staging file."""
-    entry = _entry(ctx, slug.removeprefix("staged/"))
-    paragraphs = [part.strip() for part in entry.body.split("\n\n") if part.strip()] or [entry.title]
+    found = entry(ctx, slug)
+    paragraphs = [part.strip() for part in found.body.split("\n\n") if part.strip()] or [found.title]
     captured = learn(
         ctx,
         NewLearning(
-            title=entry.title[:TITLE_LIMIT].rstrip(),
+            title=found.title[:TITLE_LIMIT].rstrip(),
             context=context or f"Staged in {ctx.settings.staging.file}",
             observation=paragraphs[0],
-            implication=implication or (" ".join(paragraphs[1:]) or entry.title),
-            action=action or entry.title,
+            implication=implication or (" ".join(paragraphs[1:]) or found.title),
+            action=action or found.title,
         ),
-        origin="staged",
+        anyway=True,  # it passed the gate of staged learnings
+        origin=f"staged/{found.slug}",
     )
-    record_removed(
-        ctx,
-        entry,
-        Outcome(slug=entry.slug, title=entry.title, fate="consolidated", where=captured.learning.id, reason="promoted"),
-    )
-    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
-    with ctx.db.write(ctx.space) as tx:
-        passages.remove(tx, f"staged/{entry.slug}")
+    where = captured.learning.id
+    leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted"))
     return captured
 
 
-def _entry(ctx: Context, slug: str) -> Entry:
-    entry = read_staging(read_file(ctx)).entry(slug)
-    if entry is None:
+def entry(ctx: Context, id: str) -> Entry:
+    """A staged entry by its id or slug."""
+    slug = id.removeprefix("staged/")
+    found = read_staging(read_file(ctx)).entry(slug)
+    if found is None:
         raise NotFound(f"no staged entry {slug!r}; `recollect ages` lists them")
-    return entry
+    return found
 
 
 def _last_removal(history: list[Event]) -> Event | None:
@@ -158,13 +159,14 @@ def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
     if event.new["fate"] != "consolidated" or not path.endswith(".md"):
         return "", ""
     text = ctx.worktree.read(path)
-    for level in (1, 2, 3):
+    for level in range(2, 7):
         block = rendered_entry(event.old["title"], event.old["body"], level)
         after = without_block(text, block) if text is not None else None
         if text is not None and after is not None:
-            if after.strip():
-                ctx.worktree.replace(path, after, expect=content_hash(text))
-            else:
+            if after.strip() in ("", documents.SHARED_BEGINNING.strip()):
                 ctx.worktree.delete(path, expect=content_hash(text))
+            else:
+                ctx.worktree.replace(path, after, expect=content_hash(text))
+            documents.write_index(ctx)
             return path, ""
     return "", f"{path} was changed since, so the text there stays too"

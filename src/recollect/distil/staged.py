@@ -23,6 +23,7 @@ class EntryAge:
     title: str
     age: int | None
     added: date | None
+    slug: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,9 @@ def ages(ctx: Context, path: str | None = None) -> Ages:
     return Ages(
         file_lines=file.staging.lines,
         last_consolidation=file.last_consolidation,
-        entries=tuple(EntryAge(title=one.entry.title, age=one.age, added=one.added) for one in oldest_first),
+        entries=tuple(
+            EntryAge(title=one.entry.title, age=one.age, added=one.added, slug=one.entry.slug) for one in oldest_first
+        ),
     )
 
 

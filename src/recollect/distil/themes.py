@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
 from recollect.core.clock import iso
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.passage import Passage
-from recollect.distil.theme_plan import Embed, KnownTheme, PlannedTheme, plan
-from recollect.store import events, leases, passages
+from recollect.distil import theme_summary
+from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
+from recollect.models.asking import OFFLINE
+from recollect.models.meaning import for_distilling
+from recollect.store import asks, events, journal, leases, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
 from recollect.store.themes import StoredTheme
@@ -26,6 +29,8 @@ from recollect.text.theme_files import Index, parse_index, parse_theme, render_i
 INDEX = f"{FOLDER}/INDEX.md"
 KIND = "theme"
 LEASE_SECONDS = 300
+WORDED_BY = "themes by"
+"""The name under which it is remembered which prompt the summaries were asked for with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,8 @@ def due(ctx: Context, seen: Survey) -> Due:
     with ctx.db.read(ctx.space) as tx:
         read = rows.files(tx)
         stored = rows.everything(tx)
+        answered = bool(asks.answered(tx, theme_summary.KIND))
+        worded_by = journal.state(tx, WORDED_BY)
     settings = ctx.settings.findings
     pending = sum(read.get(file.path) != file.sha for file in seen.files)
     needed = settings.new_files
@@ -64,13 +71,15 @@ def due(ctx: Context, seen: Survey) -> Due:
         needed = settings.new_files if before else settings.first_files
     if pending >= needed:
         return Due(due=True, reason=f"{pending} new or changed raw files", files=len(seen.files), pending=pending)
+    if stored and (answered or worded_by != theme_summary.version(ctx)):
+        return Due(due=True, reason="summaries to be worded", files=len(seen.files), pending=pending)
     if any(_unfinished(ctx, one) for one in stored):
         return Due(due=True, reason="theme files are missing", files=len(seen.files), pending=pending)
     reason = f"{pending} of {needed} new raw files"
     return Due(due=False, reason=reason, files=len(seen.files), pending=pending)
 
 
-def run(ctx: Context, *, always: bool = False, embed: Embed | None = None) -> Gathering:
+def run(ctx: Context, *, always: bool = False) -> Gathering:
     """Gather findings into themes when that is due (or `always`). Nothing due is fine and says so."""
     seen = survey(ctx)
     _index_new(ctx, seen)
@@ -81,7 +90,7 @@ def run(ctx: Context, *, always: bool = False, embed: Embed | None = None) -> Ga
     if lease is None:
         return Gathering(ran=False, reason="another process is at it", files=len(seen.files), skipped=seen.skipped)
     try:
-        made = _gather(ctx, seen, lease, embed)
+        made = _gather(ctx, seen, lease)
     finally:
         leases.release(ctx, lease)
     left_out = sum(len(theme.left_out) for theme in made)
@@ -131,7 +140,22 @@ def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
     return theme, ctx.vault.read(theme_path(name)) or ""
 
 
-def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None) -> tuple[Theme, ...]:
+def index(ctx: Context) -> str:
+    """INDEX.md as it stands."""
+    text = ctx.vault.read(INDEX)
+    if text is None:
+        raise NotFound("there is no INDEX.md yet; make it with: recollect themes run")
+    return text
+
+
+def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
+    """A theme as its file has it."""
+    theme, text = text_of(ctx, name)
+    return PlannedTheme(theme=theme, text=parse_theme(name, text))
+
+
+def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...]:
+    by_meaning = for_distilling(ctx)
     with ctx.db.read(ctx.space) as tx:
         stored = rows.everything(tx)
         placed = rows.text_hashes(tx)
@@ -142,7 +166,7 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
     known = [_known(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     known += _foreign(on_disk, {one.theme.name for one in stored})
-    planned = plan(findings, known, embed)
+    planned, generators = _worded(ctx, plan(findings, known, by_meaning[1] if by_meaning else None), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
@@ -158,9 +182,26 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease, embed: Embed | None
         processed = len(rows.files(tx))
         _write_passages(tx, planned, {one.theme.name for one in stored} - kept, at)
         _forget_findings(tx, placed, hashes)
-        _record(tx, ctx, made, fresh)
+        _record(tx, ctx, made, fresh, generators)
+        journal.put_state(tx, WORDED_BY, theme_summary.version(ctx))
     _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
+
+
+def _worded(
+    ctx: Context, planned: Sequence[PlannedTheme], lease: leases.Lease
+) -> tuple[list[PlannedTheme], dict[str, str]]:
+    """The themes with their summaries, and by whom each is worded where that is a model."""
+    if ctx.models.provider(theme_summary.KIND) is None:
+        return list(planned), {}
+    made, generators = [], {}
+    for one in planned:
+        said, generator = theme_summary.worded(ctx, one)
+        leases.renew(ctx, lease, seconds=LEASE_SECONDS)
+        made.append(said)
+        if generator != OFFLINE:
+            generators[one.theme.name] = generator
+    return made, generators
 
 
 def _write_files(
@@ -257,7 +298,9 @@ def _forget_findings(tx: Tx, placed: dict[str, str], hashes: dict[str, str]) -> 
         passages.remove(tx, id)
 
 
-def _record(tx: Tx, ctx: Context, made: Sequence[StoredTheme], fresh: dict[str, str]) -> None:
+def _record(
+    tx: Tx, ctx: Context, made: Sequence[StoredTheme], fresh: dict[str, str], generators: dict[str, str]
+) -> None:
     left_out = [id for one in made for id in one.theme.left_out]
     events.record(
         tx,
@@ -265,7 +308,12 @@ def _record(tx: Tx, ctx: Context, made: Sequence[StoredTheme], fresh: dict[str, 
         change=ctx.ids("change"),
         subject="themes",
         what="themes.gathered",
-        new={"themes": [one.theme.name for one in made], "files": sorted(fresh), "left_out": left_out},
+        new={
+            "themes": [one.theme.name for one in made],
+            "files": sorted(fresh),
+            "left_out": left_out,
+            **({"worded_by": generators} if generators else {}),
+        },
     )
 
 

@@ -13,7 +13,9 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
-from recollect.distil.upkeep import LEASE_SECONDS, Change, Pass, Progress
+from recollect.distil.kept_copies import is_kept
+from recollect.distil.node_files import LEASE_SECONDS, Change
+from recollect.distil.upkeep import Pass, Progress
 from recollect.store import journal, leases
 from recollect.store.journal import NodeRow
 from recollect.text import nodes
@@ -24,10 +26,14 @@ LEASE = "tree"
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted:
-    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write."""
+    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write.
+
+    `kept`: copies of nodes that somebody wrote into, made before we wrote them again.
+    """
 
     held: bool = False
     changes: tuple[Change, ...] = ()
+    kept: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     clock_behind: bool = False
     calls: int = 0
@@ -49,16 +55,24 @@ class NodeView:
 
 
 def compact(
-    ctx: Context, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
+    ctx: Context,
+    *,
+    everything: bool = False,
+    dry_run: bool = False,
+    asking: bool = True,
+    progress: Progress | None = None,
 ) -> Compacted:
-    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits."""
+    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits.
+
+    Not `asking`, only answers that are known are used.
+    """
     if dry_run:
         return _report(ctx, _run(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything)))
     lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
     try:
-        work = Pass(ctx=ctx, lease=lease, everything=everything)
+        work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
         return _report(ctx, _run(work))
@@ -93,11 +107,18 @@ def sources(ctx: Context, id: str) -> list[Point]:
 
 
 def read(ctx: Context, id: str) -> str:
-    """A node's file."""
-    text = ctx.vault.read(path_of(id if id == ROOT else calendar.parse_period(id).id))
+    """A node's file, or a copy that was kept beside it."""
+    path = f"{id}.md" if is_kept(id) else path_of(id if id == ROOT else calendar.parse_period(id).id)
+    text = ctx.vault.read(path)
     if text is None:
         raise NotFound(f"no node {id}; see: recollect tree")
     return text
+
+
+def ids(ctx: Context) -> list[str]:
+    """The ids of all nodes."""
+    with ctx.db.read(ctx.space) as tx:
+        return journal.ids(tx)
 
 
 def _run(work: Pass) -> Pass:
@@ -109,8 +130,9 @@ def _report(ctx: Context, work: Pass) -> Compacted:
     with ctx.db.read(ctx.space) as tx:
         waiting = sum(row[3] for row in journal.counts(tx))
     return Compacted(
-        changes=tuple(work.changes),
-        unreadable=tuple(dict.fromkeys(work.unreadable)),
+        changes=tuple(work.files.changes),
+        kept=tuple(work.files.kept),
+        unreadable=tuple(dict.fromkeys(work.files.unreadable)),
         clock_behind=work.clock_behind,
         calls=work.models.calls,
         waiting=waiting,

@@ -16,6 +16,7 @@ from functools import lru_cache
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.distil.levels import bridge_line
 from recollect.text.cluster import Affinity, group, medoid
+from recollect.text.counting import counted
 from recollect.text.sentences import first_sentence
 from recollect.text.vectors import wording_vectors
 
@@ -26,9 +27,10 @@ MIN_FAILURES = 2
 MAX_PRINCIPLES = 10
 PRINCIPLE_WORDS = 25
 MAX_WORDINGS = 2000
+MOST_WORDINGS = 12
 _MIN_WORDS = 3
 _NORMAL_95 = 1.959964
-_NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
+NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +40,13 @@ class Saying:
     text: str
     ids: tuple[str, ...]
     against: tuple[str, ...] = ()
+    wordings: tuple[str, ...] = ()
+    """How its authors put it, most used first, as far as a model may be asked for a better one."""
+    generator: str = "offline"
 
     def line(self, noun: str) -> str:
         """`Search-first prevents duplicate work (8 confirmations)`."""
-        return f"{self.text} ({len(self.ids)} {noun}{'' if len(self.ids) == 1 else 's'})"
+        return f"{self.text} ({counted(len(self.ids), noun)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +141,10 @@ def principles_of(decisions: Sequence[Decision]) -> tuple[Saying, ...]:
     found = []
     for texts, confirming, against in _gathered(voices):
         if len(confirming) >= MIN_CONFIRMATIONS and len(confirming) > len(against):
-            found.append(Saying(text=_best(texts), ids=confirming, against=against))
+            used = tuple(
+                text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_WORDINGS]
+            )
+            found.append(Saying(text=_best(texts), ids=confirming, against=against, wordings=used))
     found.sort(key=lambda saying: (-len(saying.ids), len(saying.against), saying.text))
     return tuple(found[:MAX_PRINCIPLES])
 
@@ -188,7 +196,7 @@ def _gathered(
         by_wording = dict(sorted(by_wording.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:MAX_WORDINGS])
     gathered = []
     for negated in (False, True):  # "always" and "never" share their words and say the opposite
-        wordings = sorted(wording for wording in by_wording if bool(_NEGATION.search(wording)) is negated)
+        wordings = sorted(wording for wording in by_wording if bool(NEGATION.search(wording)) is negated)
         for items in group(wording_vectors(wordings), SAME_SAYING) if wordings else []:
             members = [voice for item in items for voice in by_wording[wordings[item]]]
             texts = Counter(text for text, _, _ in members)

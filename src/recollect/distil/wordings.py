@@ -6,25 +6,22 @@ A model may word it better (its answers are cached by content); the offline twin
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput
 from recollect.core.plain import plain
 from recollect.distil.levels import DIGEST_WORDS, SUMMARY_WORDS, Level, digest_wording, summary_wording
 from recollect.distil.page import Wordings
-from recollect.models.asking import OFFLINE, Ask, ask
+from recollect.models.asking import OFFLINE, RETOLD, Ask, ask, known
 from recollect.models.prompts import load_prompt
+from recollect.models.reading import read_line
 from recollect.store import wisdom as derived
 from recollect.text.frame import one_line
 
 _OFFLINE = {"summary": summary_wording, "digest": digest_wording}
 _WORDS = {"summary": SUMMARY_WORDS, "digest": DIGEST_WORDS}
-_LINK = re.compile(r"\w+://\S+")
-_REFUSAL = re.compile(r"^(?:i(?:'m| am) sorry|sorry|i can(?:no|')t|as an ai|unfortunately)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +50,16 @@ def load(tx: Tx, leveled: Sequence[tuple[Decision, str]]) -> Wordings:
 
 
 def missing(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]) -> list[tuple[Decision, Level]]:
-    """Those whose wording has to be made: none yet, made from other words, or made offline before a model came."""
+    """Those whose wording has to be made: none yet, made from other words, or without the model or prompt of today."""
     lacking: list[tuple[Decision, Level]] = []
     for level in _OFFLINE:
         here = [decision for decision, at in leveled if at == level]
         stored = derived.wordings(tx, level, [decision.id for decision in here])
         modelled = ctx.models.provider(f"decision-{level}") is not None
+        by_prompt = f"@{load_prompt(f'decision-{level}').version}"
         for decision in here:
             version, _, generator = stored.get(decision.id, (0, "", ""))
-            if version != decision.version or (modelled and generator == OFFLINE):
+            if version != decision.version or (modelled and not generator.endswith(by_prompt)):
                 lacking.append((decision, level))  # type: ignore[arg-type]
     return lacking
 
@@ -71,13 +69,23 @@ def prepare(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) -> Prepared
     calls = ctx.settings.decisions.model_calls
     made = waiting = 0
     done: list[tuple[Decision, Level, str, str]] = []
-    for decision, level in lacking:
-        if ctx.models.provider(f"decision-{level}") is not None:
-            if calls <= 0:
-                waiting += 1
+    with ctx.db.read(ctx.space) as tx:
+        stored = load(tx, lacking)
+    # What a model failed on before comes after what it was not asked yet.
+    for decision, level in sorted(lacking, key=lambda pair: (pair[0].id, pair[1]) in stored):
+        asked = question(decision, level)
+        modelled = ctx.models.provider(asked.kind) is not None
+        answer = known(ctx, asked) if modelled else None
+        if answer is None and modelled and calls <= 0:
+            waiting += 1
+            continue
+        if answer is None:
+            calls -= modelled
+            answer = ask(ctx, asked)
+        if answer.generator == OFFLINE and modelled:
+            waiting += 1
+            if (decision.id, level) in stored:  # what there is was made from the same words, maybe by a model
                 continue
-            calls -= 1
-        answer = ask(ctx, _question(decision, level))
         done.append((decision, level, answer.value, answer.generator))
     for start in range(0, len(done), 500):
         with ctx.db.write(ctx.space) as tx:
@@ -88,27 +96,19 @@ def prepare(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) -> Prepared
     return Prepared(made=made, waiting=waiting)
 
 
-def _question(decision: Decision, level: Level) -> Ask[str]:
-    prompt = load_prompt(f"decision-{level}")
-    source = source_of(decision)
+def question(decision: Decision, level: Level) -> Ask[str]:
+    """What a model is asked about one decision."""
     return Ask(
         kind=f"decision-{level}",
-        version=prompt.version,
-        instructions=prompt.text,
-        sources=(source,),
+        subject=decision.id,
+        sources=(source_of(decision),),
+        own_words=RETOLD,
         offline=lambda: _OFFLINE[level](decision),
-        accept=lambda text: _accepted(text, source, _WORDS[level]),
+        accept=lambda text: _accepted(text, _WORDS[level]),
         max_tokens=200,
     )
 
 
-def _accepted(text: str, source: str, words: int) -> str:
-    """A model's wording if it keeps the rules: one short line, no refusal, no link the decision does not have."""
-    line = one_line(text)
-    if not line or len(line.split()) > words * 3 // 2 or len(line) > words * 12:
-        raise BadInput("the wording is empty or too long")
-    if _REFUSAL.search(line):
-        raise BadInput("the model refused")
-    if any(link not in source for link in _LINK.findall(line)):
-        raise BadInput("the wording adds a link")
-    return line
+def _accepted(text: str, words: int) -> str:
+    """A model's wording if it is one short line."""
+    return one_line(read_line(text, words=words * 3 // 2))

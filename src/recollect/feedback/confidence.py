@@ -34,8 +34,10 @@ def without_verdict(ctx: Context, stored: int, moved: int) -> int:
     return max(lowest, min(highest, stored - moved))
 
 
-def decay(ctx: Context) -> int:
+def decay(ctx: Context, *, dry_run: bool = False) -> int:
     """Take what is due from learnings nobody used: per full period since the last use, however often this runs.
+
+    Gives how many lost confidence; with `dry_run`, how many would.
 
     What was taken is remembered as the end of the last full period counted, not as the moment of running, so that a
     run a day late takes neither more nor less.
@@ -49,9 +51,9 @@ def decay(ctx: Context) -> int:
         except NoHistory:
             return 0  # nobody can say which days were active; forgetting nothing is the safe answer
     for batch in _due_batches(ctx, now):
-        with ctx.db.write(ctx.space) as tx:
+        with ctx.db.read(ctx.space) if dry_run else ctx.db.write(ctx.space) as tx:
             for id in batch:
-                changed += _decay_one(tx, ctx, rows.get(tx, id), now, active)
+                changed += _decay_one(tx, ctx, rows.get(tx, id), now, active, dry_run=dry_run)
     return changed
 
 
@@ -70,7 +72,9 @@ def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...
     return count, round(datetime.combine(after[count * days - 1], time.min, zone).timestamp() * 1000)
 
 
-def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple[date, ...] | None) -> int:
+def _decay_one(
+    tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple[date, ...] | None, *, dry_run: bool
+) -> int:
     rules = ctx.settings.confidence
     used = rows.last_used(learning)
     if active is None:
@@ -82,6 +86,8 @@ def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple
     before = round(learning.confidence * 1000)
     # What was set below the floor on purpose stays there: decay only ever takes.
     after = min(before, max(thousandths(rules.floor), before - count * thousandths(rules.decay)))
+    if dry_run:
+        return int(after != before)
     rows.set_decayed(tx, learning.id, stored=after, until=until)
     if after == before:
         return 0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from recollect.core.confidence import decimal
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
-from recollect.core.ids import check_id
 from recollect.core.learning import VERDICTS, Learning, Verdict
 from recollect.feedback.confidence import after_verdict, without_verdict
 from recollect.store import events, injections
 from recollect.store import learnings as rows
+from recollect.text.kept import kept_id
 from recollect.text.signals import read_signals
 
 
@@ -27,7 +27,7 @@ class Taken:
 
 def take(ctx: Context, output: str, *, task: str, change: str | None = None) -> Taken:
     """Count the markers in an agent's final message. The same output again changes nothing."""
-    task = check_id(task, "task")
+    task = kept_id(task, "task")
     signals = read_signals(output)
     counted: list[str] = []
     repeated: list[str] = []
@@ -55,7 +55,7 @@ def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = No
     """A verdict given by hand. Without a task it is about the last time the learning was shown."""
     if verdict not in VERDICTS:
         raise BadInput(f"a verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
-    task = check_id(task, "task") if task is not None else None
+    task = kept_id(task, "task") if task is not None else None
     with ctx.db.write(ctx.space) as tx:
         rows.get(tx, learning)
         if task is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput, Refused
-from recollect.core.ids import check_id
+from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import ask
@@ -19,10 +19,12 @@ from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
 from recollect.text.frame import fit, section
+from recollect.text.kept import kept_id
 
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
-    from recollect.core.learning import Injection, Learning
+    from recollect.core.learning import Injection
+    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -43,14 +45,18 @@ class NewInjection:
     max_learnings: int | None = None
     min_confidence: float | None = None
     budget: int | None = None
+    known: tuple[str, ...] = ()
+    """Learnings that are in front of the agent already."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "task", check_id(self.task, "task"))
-        object.__setattr__(self, "outcome", check_id(self.outcome, "outcome"))
+        object.__setattr__(self, "task", kept_id(self.task, "task"))
+        object.__setattr__(self, "outcome", kept_id(self.outcome, "outcome"))
         if not isinstance(self.title, str) or not isinstance(self.description, str):
             raise BadInput("title and description must be text")
         if not isinstance(self.learnings, tuple | list):
             raise BadInput("learnings must be a list of ids")
+        if not isinstance(self.known, tuple | list):
+            raise BadInput("known must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
         if self.max_learnings is not None:
@@ -73,8 +79,16 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     """The learnings for a task and the block that shows them; "nothing relevant" is an answer."""
     settings = ctx.settings.inject
     with ctx.db.read(ctx.space) as tx:
-        found = _named(tx, wanted.learnings) if wanted.learnings else _relevant(tx, ctx, wanted)
-    fitting = fit(found, wanted.budget or settings.budget)
+        if wanted.learnings:
+            found = _named(tx, wanted.learnings)
+        else:
+            found = relevant(tx, ctx, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
+    return shown(found, wanted.budget or settings.budget)
+
+
+def shown(found: list[Learning], budget: int) -> Chosen:
+    """As many learnings as fit, and the block that shows them."""
+    fitting = fit(found, budget)
     return Chosen(learnings=fitting, markdown=section(fitting))
 
 
@@ -82,16 +96,22 @@ def remember(
     ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
 ) -> list[Injection]:
     """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
-    task, outcome = check_id(task, "task"), check_id(outcome, "outcome")
+    task, outcome = kept_id(task, "task"), kept_id(outcome, "outcome")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_outcome(tx, outcome, at=now)
         tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        for id in (learning.id for learning in rows.many(tx, learnings)):
-            if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
-                events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
+        record_shown(tx, ctx, task=task, outcome=outcome, learnings=learnings, change=change)
         return [made for made in injections.of_task(tx, task) if made.learning_id in learnings]
+
+
+def record_shown(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: tuple[str, ...], change: str) -> None:
+    """The injections of a task that is known, in the caller's transaction."""
+    now = ctx.clock.now()
+    for id in (learning.id for learning in rows.many(tx, learnings)):
+        if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
+            events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
@@ -105,33 +125,36 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
     return named
 
 
-def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
+def task_question(tx: Tx, text: str) -> Question:
+    """A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing."""
+    return ask(tx, text, respell=False)
+
+
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    # A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing.
-    question = ask(tx, f"{wanted.title} {wanted.description}", respell=False)
-
-    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
         found = best(
             tx,
             question,
-            limit=limit,
+            limit=limit + len(wanted.known),
             wanted=LEARNINGS,
             keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
         )
-        near = [hit.passage.id for hit in found if hit.relevance >= settings.relevance]
+        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
+        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
         records = {learning.id: learning for learning in rows.many(tx, near)}
         return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
-    proven = relevant(slots, least=bar)
+    proven = between(slots, least=bar)
     if explore_from >= bar or (slots == 1 and proven):
         return proven
-    between = relevant(LOOKED_AT, least=explore_from, below=bar)
-    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    waiting = between(LOOKED_AT, least=explore_from, below=bar)
+    on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

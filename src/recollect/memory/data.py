@@ -7,10 +7,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from recollect.capture import sources
+from recollect.capture.bring_pieces import Gathered, bring_in
+from recollect.capture.sources import Source
+from recollect.capture.undo import undo
 from recollect.core.actor import Actor, Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Context
+from recollect.core.decision import Decision
 from recollect.core.ids import random_id
+from recollect.core.learning import Learning
 from recollect.memory.opening import open_context
 from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
@@ -52,12 +58,30 @@ class Data:
         """Take in an export, as external unless a person vouches for it."""
         return transfer.import_lines(self._context, stream, name=name, trust=trust, progress=progress)
 
+    def gather(
+        self,
+        source: Source,
+        path: Path | None = None,
+        *,
+        of: str | None = None,
+        trust: Trust = "external",
+        preview: bool = False,
+        progress: Callable[[int], object] | None = None,
+    ) -> Gathered:
+        """Take in what another tool kept, or only say what that would add; `of` is that tool's name for the project."""
+        pieces = sources.pieces(source, path, of=of, root=self._project.root, home=Path.home())
+        return bring_in(self._context, pieces, source=source, trust=trust, preview=preview, progress=progress)
+
     def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:
         return backups.backup(self._context, target, progress=progress)
 
     def backups(self) -> list[Kept]:
         """The project's own backups, newest first, each checked."""
         return backups.kept(self._project.database)
+
+    def undo(self) -> list[Learning] | list[Decision]:
+        """Take back the last change to learnings or decisions."""
+        return undo(self._context)
 
     def verify(self, *, progress: Callable[[str], object] | None = None) -> tuple[Finding, ...]:
         return verify(self._context, progress=progress)
@@ -80,8 +104,9 @@ class Data:
 class Rescue:
     """What works on a project whose store does not open."""
 
-    def __init__(self, project: projects.Project, actor: Actor, clock: Clock):
+    def __init__(self, project: projects.Project, actor: Actor, clock: Clock, environ: Mapping[str, str]):
         self._project = project
+        self._environ = environ
         self._actor = actor
         self._clock = clock
 
@@ -96,7 +121,7 @@ class Rescue:
     ) -> Rescue:
         """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
-        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ))
+        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Look at everything; with `fix`, make derived state again."""
@@ -112,4 +137,11 @@ class Rescue:
         return check_file(file)
 
     def _opened(self) -> Context:
-        return open_context(self._project, actor=self._actor, clock=self._clock, ids=random_id, models=None)
+        return open_context(
+            self._project,
+            actor=self._actor,
+            clock=self._clock,
+            ids=random_id,
+            models=None,
+            environ=self._environ,
+        )

@@ -59,6 +59,10 @@ class Decisions:
     def preserve(self, id: str, *, on: bool = True) -> Decision:
         return changes.preserve(self._context, id, on=on)
 
+    def undo(self) -> list[Decision]:
+        """Take back the last change to decisions."""
+        return changes.undo(self._context)
+
     def adopt(self, id: str) -> Decision:
         return changes.adopt(self._context, id)
 

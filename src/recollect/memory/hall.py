@@ -33,15 +33,20 @@ if TYPE_CHECKING:
     from recollect.memory.inbox import Inbox
     from recollect.memory.journal import Journal
     from recollect.memory.learnings import Learnings
+    from recollect.memory.models import ModelsFacet
+    from recollect.memory.requests import Requests
+    from recollect.memory.sessions import Sessions
     from recollect.memory.staging import Staging
     from recollect.memory.texts import Texts
     from recollect.memory.themes import Themes
+    from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
     from recollect.search.everything import Hit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import Explanation
+    from recollect.tend.why_files import FileExplanation
     from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 
@@ -63,8 +68,12 @@ class Memory:
         ids: Ids = random_id,
         models: Models | None = None,
         environ: Mapping[str, str] | None = None,
+        replay: bool = True,
     ) -> Memory:
-        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none."""
+        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
+
+        Writes that wait in the spool are done first, unless `replay` is False.
+        """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
@@ -76,9 +85,11 @@ class Memory:
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
+            environ=environ,
         )
         memory = cls(context, project)
-        memory._replay_spool()
+        if replay:
+            memory._replay_spool()
         return memory
 
     @classmethod
@@ -110,12 +121,12 @@ class Memory:
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields."""
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or _made(NewLearning, fields))
+        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -138,7 +149,8 @@ class Memory:
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
-        from recollect.inject.relevant import NewInjection, choose, remember
+        from recollect.inject.relevant import NewInjection, choose
+        from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
         wanted = wanted or _made(NewInjection, fields)
@@ -148,12 +160,9 @@ class Memory:
                 "task": wanted.task,
                 "outcome": wanted.outcome,
                 "title": kept(wanted.title),
-                "learnings": tuple(learning.id for learning in chosen.learnings),
+                "learnings": [learning.id for learning in chosen.learnings],
             }
-            try:
-                remember(self.context, **shown)
-            except Trouble:
-                self._spool("inject", shown)
+            deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
@@ -168,7 +177,7 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
@@ -180,10 +189,15 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self) -> CycleReport:
-        """Do everything that is due."""
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        if dry_run:
+            from recollect.tend.plan import plan
+
+            return plan(self.context)
         from recollect.tend.cycle import cycle
 
+        self._replay_spool()
         return cycle(self.context)
 
     def recall(self, question: str, *, limit: int = 5) -> Recall:
@@ -231,6 +245,12 @@ class Memory:
         return Inbox(self.context)
 
     @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.models import ModelsFacet
+
+        return ModelsFacet(self.context)
+
+    @cached_property
     def data(self) -> Data:
         from recollect.memory.data import Data
 
@@ -248,10 +268,23 @@ class Memory:
 
         return Journal(self.context, str(self.project.root))
 
-    def _spool(self, verb: str, arguments: dict[str, Any]) -> None:
-        from recollect.memory.replay import spool_write
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.tokens import Tokens
 
-        spool_write(self.context, self.project, verb, arguments)
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.requests import Requests
+
+        return Requests(self.context)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from recollect.memory.sessions import Sessions
+
+        return Sessions(self.context, self.project)
 
     def _replay_spool(self) -> None:
         from recollect.store import spool

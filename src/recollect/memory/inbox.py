@@ -22,5 +22,9 @@ class Inbox:
         with self._context.db.read(self._context.space) as tx:
             return escalations.get(tx, number)
 
+    def verbs(self, matter: Escalation) -> tuple[str, ...]:
+        """What settles a matter of its kind."""
+        return inbox.verbs_of(matter)
+
     def resolve(self, number: int, verb: str) -> Escalation:
         return inbox.resolve(self._context, number, verb)

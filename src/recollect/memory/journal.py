@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from recollect.capture import log as logs
-from recollect.capture.log import Logged
-from recollect.core.calendar import parse_day
+from recollect.capture.log import LogDay, Logged
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
@@ -29,8 +28,21 @@ class Journal:
         embed_at_once(self._context)
         return done
 
+    def days(self) -> list[LogDay]:
+        """The days with a log, newest first."""
+        return logs.listed(self._context)
+
     def show(self, day: date | str) -> str:
-        return logs.show(self._context, parse_day(day) if isinstance(day, str) else day)
+        """A day's log; the day may be called `today` or `yesterday`."""
+        return logs.show(self._context, logs.day_named(self._context, day) if isinstance(day, str) else day)
+
+    def today(self) -> date:
+        """Whose log an entry without a session goes into."""
+        return logs.today(self._context)
+
+    def nodes(self) -> list[str]:
+        """The ids of all nodes."""
+        return tree.ids(self._context)
 
     def entry(self, id: str) -> Entry:
         return logs.entry(self._context, id)

@@ -9,12 +9,13 @@ from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
-from recollect.models.local import LocalModels
+from recollect.models.configured import ConfiguredModels, offline_asked
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Mapping
     from datetime import date
 
     from recollect.core.actor import Actor
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from recollect.store.project import Project
 
 
-def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None) -> Context:
+def open_context(
+    project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None, environ: Mapping[str, str]
+) -> Context:
     """Everything a room may touch, for one project."""
     db = open_database(project, project.settings.store.url)
     return Context(
@@ -32,7 +35,7 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
         vault=open_vault(project, db),
         worktree=FolderVault(project.root, project.data / "worktree.lock"),
         git=LateGit(project),
-        models=models or LocalModels(project.settings.embed),
+        models=models or open_models(project, environ),
         clock=clock,
         ids=ids,
         settings=project.settings,
@@ -41,12 +44,18 @@ def open_context(project: Project, *, actor: Actor, clock: Clock, ids: Ids, mode
     )
 
 
+def open_models(project: Project, environ: Mapping[str, str]) -> Models:
+    settings = project.settings
+    return ConfiguredModels(settings.models, settings.embed, environ, offline=offline_asked(environ))
+
+
 def embed_at_once(ctx: Context) -> None:
     """After a capture: embed it when the model is at hand. A process that has not loaded it leaves it to a cycle."""
-    if ctx.models.loaded_embedder() is not None:
+    embedder = ctx.models.loaded_embedder()
+    if embedder is not None:
         from recollect.search.refresh import at_once
 
-        at_once(ctx)
+        at_once(ctx, embedder)
 
 
 def open_database(project: Project, url: str) -> Db:

@@ -1,49 +1,76 @@
-"""Writes that waited in the spool, done when the store can be written again.
+"""Writes that may have to wait: done at once, or kept in the spool and done when the store can be written again.
 
-A record is replayed on behalf of whoever spooled it, at the time they did, under the record's own change id: what was
-already done before a crash is recognised and not done twice.
+A write has its id before anything is tried, and that id is the change id of what it does. So it is recognised and not
+done twice, whether it was cut off by a time limit, killed, or replayed. A replayed one is done on behalf of whoever
+asked for it, at the time they did.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.actor import Actor
 from recollect.core.clock import ScriptedClock
-from recollect.core.context import Context
 from recollect.core.errors import BadInput, RecollectError, Trouble
+from recollect.core.record import record
 from recollect.store import events, spool
-from recollect.store.project import Project
+from recollect.text.kept import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recollect.core.context import Context
+    from recollect.store.project import Project
+
+WORDS = ("answer", "output", "request", "text", "title", "topic")
+"""Arguments that are somebody's words: known secrets leave them before they reach the spool."""
 
 
-def spool_write(ctx: Context, project: Project, verb: str, arguments: dict[str, Any]) -> None:
-    """Keep a write for later."""
+@record
+class Write:
+    """Something to be written: which verb, with which arguments (texts, or lists of texts), under which id."""
+
+    id: str
+    verb: str
+    arguments: dict[str, Any]
+
+
+def deliver(ctx: Context, project: Project, write: Write) -> bool:
+    """Do a write, or keep it; True when it is done. What came before it and still waits goes first."""
+    if not spool.pending(project.spools):
+        try:
+            _do(ctx, write)
+            return True
+        except Trouble:
+            pass
+    keep(project, write, actor=ctx.actor, at=ctx.clock.now())
+    return False
+
+
+def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
+    """Put a write into the spool."""
+    arguments = {
+        name: kept(value) if name in WORDS and isinstance(value, str) else value
+        for name, value in write.arguments.items()
+    }
     spool.add(
         project.spools,
-        {
-            "id": ctx.ids("spooled"),
-            "verb": verb,
-            "at": ctx.clock.now(),
-            "actor": vars(ctx.actor),
-            "arguments": arguments,
-        },
+        {"id": write.id, "verb": write.verb, "at": at, "actor": vars(actor), "arguments": arguments},
     )
 
 
 def replay(ctx: Context, project: Project) -> int:
     """Do what waits, oldest first; stop quietly while the store still cannot be written."""
     done = 0
-    for path, record in spool.records(spool.pending(project.spools)):
+    for path, found in spool.records(spool.pending(project.spools)):
         try:
-            if record is None:
+            if found is None:
                 spool.set_aside(path)
                 continue
-            _replay_one(ctx, _checked(record))
+            _replay_one(ctx, _checked(found))
         except Trouble:
             return done
-        except (RecollectError, KeyError, TypeError):
+        except (RecollectError, KeyError, TypeError, ValueError):
             spool.set_aside(path)
             continue
         spool.done(path)
@@ -51,32 +78,71 @@ def replay(ctx: Context, project: Project) -> int:
     return done
 
 
-def _checked(record: dict[str, Any]) -> dict[str, Any]:
+def _checked(found: dict[str, Any]) -> dict[str, Any]:
     """A record with the types it was written with. One that is not would fail at every opening, for ever."""
-    texts = [record["id"], *record["actor"].values()] if isinstance(record["actor"], dict) else [None]
-    for value in record["arguments"].values():
+    texts = [found["id"], *found["actor"].values()] if isinstance(found["actor"], dict) else [None]
+    for value in found["arguments"].values():
         texts += value if isinstance(value, list) else [value]
-    if not isinstance(record["at"], int) or not all(isinstance(text, str) for text in texts):
+    if not isinstance(found["at"], int) or not all(isinstance(text, str) for text in texts):
         raise BadInput("not a record of the spool")
-    return record
+    return found
 
 
-def _replay_one(ctx: Context, record: dict[str, Any]) -> None:
-    change = record["id"]
+def _replay_one(ctx: Context, found: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    then = replace(ctx, clock=ScriptedClock(found["at"]), actor=Actor(**found["actor"]))
+    _do(then, Write(id=found["id"], verb=found["verb"], arguments=found["arguments"]))
+
+
+def _do(ctx: Context, write: Write) -> None:
     with ctx.db.read(ctx.space) as tx:
-        if events.happened(tx, change):
+        if events.happened(tx, write.id):
             return
-    then = replace(ctx, clock=ScriptedClock(record["at"]), actor=Actor(**record["actor"]))
-    _verbs()[record["verb"]](then, change, record["arguments"])
+    _VERBS[write.verb](ctx, write.id, write.arguments)
 
 
-def _verbs() -> dict[str, Callable[[Context, str, dict[str, Any]], object]]:
-    from recollect.feedback.signals import take
+def _inject(ctx: Context, change: str, given: dict[str, Any]) -> None:
     from recollect.inject.relevant import remember
 
-    return {
-        "inject": lambda ctx, change, given: remember(
-            ctx, **{**given, "learnings": tuple(given["learnings"])}, change=change
-        ),
-        "feedback": lambda ctx, change, given: take(ctx, **given, change=change),
-    }
+    remember(ctx, **{**given, "learnings": tuple(given["learnings"])}, change=change)
+
+
+def _shown(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.inject.prompted import remember
+
+    remember(ctx, **given, change=change)
+
+
+def _feedback(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.feedback.signals import take
+
+    take(ctx, **given, change=change)
+
+
+def _observe(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.observe import observe
+
+    observe(ctx, **given)
+
+
+def _turn(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.session import turn
+
+    turn(ctx, **{**given, "end": int(given.get("end", 0))})
+
+
+def _entry(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.session import entry
+
+    entry(ctx, **given, change=change)
+
+
+_VERBS: dict[str, Callable[[Context, str, dict[str, Any]], None]] = {
+    "inject": _inject,
+    "shown": _shown,
+    "feedback": _feedback,
+    "observe": _observe,
+    "turn": _turn,
+    "entry": _entry,
+}

@@ -60,11 +60,11 @@ class Staging:
 
         return promote(self._context, entry, context=context, implication=implication, action=action)
 
-    def refactor(self, path: str) -> Refactored:
-        """Split a permanent document that grew too long."""
+    def refactor(self, path: str, *, force: bool = False) -> Refactored:
+        """Split a permanent document that grew too long; with `force` also one that did not."""
         from recollect.distil.documents import refactor
 
-        return refactor(self._context, path)
+        return refactor(self._context, path, force=force)
 
     def index(self, *, check: bool = False) -> IndexState:
         """Write the memory index again, or only say what is wrong with it."""

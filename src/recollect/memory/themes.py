@@ -42,5 +42,9 @@ class Themes:
     def show(self, name: str) -> tuple[Theme, str]:
         return themes.text_of(self._context, name)
 
+    def index(self) -> str:
+        """INDEX.md as it stands."""
+        return themes.index(self._context)
+
     def rename(self, old: str, new: str) -> Theme:
         return themes.rename(self._context, old, new)

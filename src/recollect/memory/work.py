@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Context
-from recollect.core.ids import check_id
+from recollect.core.context import Context, Tx
 from recollect.core.learning import Injection
 from recollect.core.limits import check_limit
 from recollect.core.task import Discovery, Outcome, Task
-from recollect.store import injections, tasks
-from recollect.text.kept import kept
+from recollect.inject.relevant import Chosen, NewInjection, choose
+from recollect.store import counts, events, injections, tasks
+from recollect.text.kept import kept, kept_id
 
 
 class Work:
@@ -19,30 +19,67 @@ class Work:
 
     def add_outcome(self, id: str, *, name: str = "") -> Outcome:
         with self._context.db.write(self._context.space) as tx:
-            id = check_id(id, "outcome")
+            id = kept_id(id, "outcome")
+            before = tasks.known_outcome(tx, id)
             tasks.ensure_outcome(tx, id, at=self._context.clock.now(), name=kept(name))
-            return tasks.outcome(tx, id)
+            after = tasks.outcome(tx, id)
+            if after != before:
+                self._record(tx, id, "outcome.named", {"name": after.name})
+            return after
 
     def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
         with self._context.db.write(self._context.space) as tx:
-            outcome = check_id(outcome, "outcome") if outcome is not None else None
-            id = check_id(id, "task")
+            outcome = kept_id(outcome, "outcome") if outcome is not None else None
+            id = kept_id(id, "task")
+            before = tasks.known_task(tx, id)
             tasks.ensure_task(tx, id, outcome=outcome, at=self._context.clock.now(), title=kept(title))
-            return tasks.task(tx, id)
+            after = tasks.task(tx, id)
+            if after != before:
+                self._record(tx, id, "task.named", {"title": after.title})
+            return after
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=check_limit(limit))
+        return self.outcome_page(limit=limit)[0]
 
     def tasks(self, *, outcome: str | None = None, limit: int = 50) -> list[Task]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.tasks(tx, outcome=outcome, limit=check_limit(limit))
+        return self.task_page(outcome=outcome, limit=limit)[0]
 
     def discoveries(self, *, task: str | None = None, limit: int = 50) -> list[Discovery]:
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.discoveries(tx, task=task, limit=check_limit(limit))
+        return self.discovery_page(task=task, limit=limit)[0]
 
     def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
         """What a task was shown, or what was shown lately."""
+        if task is None:
+            return self.injection_page(limit=limit)[0]
         with self._context.db.read(self._context.space) as tx:
-            return injections.of_task(tx, task) if task is not None else injections.latest(tx, limit=check_limit(limit))
+            return injections.of_task(tx, task)
+
+    def preview(self, wanted: NewInjection) -> Chosen:
+        """What a task would be shown; nothing is recorded."""
+        return choose(self._context, wanted)
+
+    def _record(self, tx: Tx, id: str, what: str, new: dict[str, str]) -> None:
+        change = self._context.ids("change")
+        events.record(tx, self._context, change=change, subject=id, what=what, new=new)
+
+    # The same a page at a time, with how many there are in all.
+
+    def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
+        with self._context.db.read(self._context.space) as tx:
+            return tasks.outcomes(tx, limit=check_limit(limit), offset=offset), counts.outcomes(tx)
+
+    def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
+        with self._context.db.read(self._context.space) as tx:
+            found = tasks.tasks(tx, outcome=outcome, limit=check_limit(limit), offset=offset)
+            return found, counts.tasks(tx, outcome)
+
+    def discovery_page(
+        self, *, task: str | None = None, limit: int = 50, offset: int = 0
+    ) -> tuple[list[Discovery], int]:
+        with self._context.db.read(self._context.space) as tx:
+            found = tasks.discoveries(tx, task=task, limit=check_limit(limit), offset=offset)
+            return found, counts.discoveries(tx, task)
+
+    def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
+        with self._context.db.read(self._context.space) as tx:
+            return injections.latest(tx, limit=check_limit(limit), offset=offset), counts.injections(tx)

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from recollect.core.context import Context, Embedder
+from recollect.core.errors import NoAnswer
+from recollect.models.spending import embed
 from recollect.store import answers
+from recollect.store.answers import AnswerKey
 from recollect.store.files import content_hash
 
 KIND = "embedding"
 
+Embed = Callable[[Sequence[str]], list[Any]]
 Alike = Callable[[str, Sequence[str]], list[float]]
 
 
@@ -26,10 +31,19 @@ def alike(ctx: Context) -> Alike | None:
         return None
 
     def cosines(text: str, others: Sequence[str]) -> list[float]:
-        one, *rest = vectors(ctx, embedder, [text, *others])
+        try:
+            one, *rest = vectors(ctx, embedder, [text, *others])
+        except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
+            return [0.0] * len(others)
         return [float(one @ other) for other in rest]
 
     return cosines
+
+
+def for_distilling(ctx: Context) -> tuple[str, Embed] | None:
+    """The embedder's name and what embeds with it, where the settings want it for themes and summaries."""
+    embedder = ctx.models.embedder() if ctx.settings.embed.distil == "on" else None
+    return (embedder.name, partial(vectors, ctx, embedder)) if embedder else None
 
 
 def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
@@ -40,22 +54,24 @@ def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]
     known: dict[str, Any] = {}
     with ctx.db.read(ctx.space) as tx:
         for digest in set(hashes):
-            kept = answers.get(tx, kind=KIND, version=embedder.name, source_hash=digest)
+            kept = answers.get(tx, _key(embedder, digest))
             if kept is not None:
                 known[digest] = np.frombuffer(base64.b64decode(kept.answer), dtype=np.float32)
     new = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
     if new:
-        made = embedder.embed(list(new.values()))
+        made = embed(ctx, embedder, list(new.values()))
         known.update(zip(new, made, strict=True))
         with ctx.db.write(ctx.space) as tx:
             for digest, vector in zip(new, made, strict=True):
                 answers.put(
                     tx,
-                    kind=KIND,
-                    version=embedder.name,
-                    source_hash=digest,
+                    _key(embedder, digest),
                     generator=embedder.name,
                     answer=base64.b64encode(vector.tobytes()).decode("ascii"),
                     at=ctx.clock.now(),
                 )
     return [known[digest] for digest in hashes]
+
+
+def _key(embedder: Embedder, digest: str) -> AnswerKey:
+    return AnswerKey(kind=KIND, version=embedder.name, source_hash=digest)

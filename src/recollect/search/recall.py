@@ -6,7 +6,7 @@ is marked as such. Knows nothing about how nodes are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from recollect.text.snippet import snippet
 if TYPE_CHECKING:
     from recollect.search.rank import Keep
 
-NODE, LOG = "node", "log"
+NODE, LOG, KEPT = "node", "log", "kept"
 BEAM = 3
 """Nodes followed at each level."""
 
@@ -42,7 +42,8 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Recalled:
-    """An entry of a raw log. `way` names the nodes that led to it; empty when only the look at everything found it."""
+    """An entry of a raw log, or a node with nothing below it. `way` names the nodes that led to it; empty when only
+    the look at everything found it."""
 
     id: str
     topic: str
@@ -80,7 +81,9 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
         inside = [id for day in days for id in passages.ids_under(tx, f"{LOG}/{day.passage.id.partition('/')[2]}#")]
         led = _scored(tx, query, inside, limit)
         found = {hit.passage.id: _recalled(hit, query, _way(hit.passage)) for hit in led}
-        for other in _best(tx, query, LOG, limit=limit):
+        for hit in _last_words(tx, months, weeks, days):
+            found[hit.passage.id] = _recalled(hit, query, _above(hit.passage.id))
+        for other in _best(tx, query, LOG, KEPT, limit=limit):
             if other.passage.id not in found:
                 found[other.passage.id] = _recalled(other, query, ())
     order = sorted(found.values(), key=lambda each: (-each.score, each.id))
@@ -94,9 +97,9 @@ def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[Hit
     return _best(tx, query, NODE, limit=limit, keep=lambda some: {one.id for one in some if one.id.startswith(level)})
 
 
-def _best(tx: Tx, query: Question, kind: str, *, limit: int, keep: Keep | None = None) -> list[Hit]:
-    """The best of a kind; beside each other all scores are shares of a full match."""
-    hits = best(tx, query, limit=limit, wanted=Narrow(kinds=(kind,)), keep=keep)
+def _best(tx: Tx, query: Question, *kinds: str, limit: int, keep: Keep | None = None) -> list[Hit]:
+    """The best of some kinds; beside each other all scores are shares of a full match."""
+    hits = best(tx, query, limit=limit, wanted=Narrow(kinds=kinds), keep=keep)
     found = [(passages.by_id(tx, hit.passage.id), hit.relevance) for hit in hits]
     return [Hit(passage=passage, score=share) for passage, share in found if passage]
 
@@ -110,6 +113,21 @@ def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[Hit
 def _below(parents: Sequence[Hit], child: Callable[[date], Period]) -> list[str]:
     periods = [calendar.parse_period(parent.passage.id) for parent in parents]
     return list(dict.fromkeys(child(day).id for period in periods for day in period.days))
+
+
+def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Sequence[Hit]) -> Iterator[Hit]:
+    """Nodes with nothing below them: all that is left where a log is gone, or was another tool's."""
+    for hits, child in ((months, calendar.week), (weeks, calendar.day)):
+        yield from (hit for hit in hits if not any(passages.by_id(tx, id) for id in _below([hit], child)))
+    for day in days:
+        if not passages.ids_under(tx, f"{LOG}/{day.passage.id.partition('/')[2]}#"):
+            yield day
+
+
+def _above(node: str) -> tuple[str, ...]:
+    """The nodes that lead to a node."""
+    parent = calendar.parent(calendar.parse_period(node))
+    return (*_above(parent.id), parent.id) if parent else (ROOT,)
 
 
 def _way(entry: Stored) -> tuple[str, ...]:

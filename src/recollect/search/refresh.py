@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from recollect.core.context import Context, Embedder
-from recollect.core.errors import Refused, Trouble
+from recollect.core.errors import NoAnswer, Refused, Trouble
+from recollect.models.spending import embed
 from recollect.store import leases, vectors
 from recollect.store.vectors import Embedded, Waiting
 from recollect.text.pieces import pieces
@@ -20,6 +21,7 @@ BATCH = 64  # passages of one transaction
 AT_ONCE = 4  # passages that are embedded while somebody waits for a capture
 LEASE_SECONDS = 120  # more than a batch takes
 DAY = 86_400_000
+MANY = 1000  # passages that got vectors in one run, after which the way to the nearest is looked after at once
 UNUSED_DAYS = 30  # after which a model's vectors are dropped; until then two people may use two models
 DROPPED = 2000  # passages whose vectors are deleted in one transaction
 
@@ -55,26 +57,24 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
             made += done
             if progress is not None:
                 progress(done)
-        _forget_unused(ctx, embedder, lease)
-        note = _tend(ctx, embedder)
+        note = _tend(ctx, embedder, lease, made)
     except Refused:  # it took so long that somebody else went on with it
         note = "another process went on with it"
+    except NoAnswer as failure:  # an endpoint: what waits waits for the next run
+        note = str(failure)
     finally:
         leases.release(ctx, lease)
     with ctx.db.read(ctx.space) as tx:
         return Refreshed(made=made, waiting=vectors.counts(tx, embedder.name)[1], note=note)
 
 
-def at_once(ctx: Context) -> None:
-    """Embed what was just captured, when that is cheap: the model is loaded and nothing else waits."""
-    embedder = ctx.models.loaded_embedder()
-    if embedder is None:
-        return
+def at_once(ctx: Context, embedder: Embedder) -> None:
+    """Embed what was just captured with a model that is loaded, unless much else waits."""
     with suppress(Trouble):  # the capture itself is saved; the next cycle embeds it
         with ctx.db.read(ctx.space) as tx:
             found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
         if 0 < len(found) <= AT_ONCE:
-            made = _embedded(embedder, found)
+            made = _embedded(ctx, embedder, found)
             with ctx.db.write(ctx.space) as tx:
                 vectors.put(tx, embedder.name, made, at=ctx.clock.now())
 
@@ -84,7 +84,7 @@ def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: leases.Lease
         found = vectors.waiting(tx, embedder.name, limit=size)
     if not found:
         return 0
-    made = _embedded(embedder, found)
+    made = _embedded(ctx, embedder, found)
     with ctx.db.write(ctx.space) as tx:
         leases.check(tx, lease)
         vectors.put(tx, embedder.name, made, at=ctx.clock.now())
@@ -92,30 +92,34 @@ def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: leases.Lease
     return len(found)
 
 
-def _embedded(embedder: Embedder, found: Sequence[Waiting]) -> list[Embedded]:
+def _embedded(ctx: Context, embedder: Embedder, found: Sequence[Waiting]) -> list[Embedded]:
     cut = [pieces(title=one.title, who=one.who, text=one.text) for one in found]
-    made = iter(embedder.embed([text for some in cut for _, text in some]))
+    made = iter(embed(ctx, embedder, [text for some in cut for _, text in some]))
     return [
         Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(number, next(made)) for number, _ in some])
         for one, some in zip(found, cut, strict=True)
     ]
 
 
-def _forget_unused(ctx: Context, embedder: Embedder, lease: leases.Lease) -> None:
+def _tend(ctx: Context, embedder: Embedder, lease: leases.Lease, made: int) -> str:
+    """Once a day, and after many new vectors: what costs more the more vectors there are."""
     now = ctx.clock.now()
-    with ctx.db.write(ctx.space) as tx:
-        vectors.in_use(tx, embedder.name, at=now)
-        old = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
-    for model in old:
-        gone = False
-        while not gone:
-            with ctx.db.write(ctx.space) as tx:
-                leases.check(tx, lease)
-                gone = vectors.drop(tx, model, most=DROPPED)
-            leases.renew(ctx, lease, seconds=LEASE_SECONDS)
-
-
-def _tend(ctx: Context, embedder: Embedder) -> str:
     with ctx.db.read(ctx.space) as tx:
         facts = vectors.facts(tx, embedder.name)
-    return ctx.db.tend_vectors(ctx.space, *facts) if facts else ""
+    if facts is None or (made < MANY and now - facts.used_at < DAY):
+        return ""
+    with ctx.db.write(ctx.space) as tx:
+        vectors.in_use(tx, embedder.name, at=now)
+        unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
+    for model in unused:
+        _forget(ctx, model, lease)
+    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
+
+
+def _forget(ctx: Context, model: str, lease: leases.Lease) -> None:
+    gone = False
+    while not gone:
+        with ctx.db.write(ctx.space) as tx:
+            leases.check(tx, lease)
+            gone = vectors.drop(tx, model, most=DROPPED)
+        leases.renew(ctx, lease, seconds=LEASE_SECONDS)

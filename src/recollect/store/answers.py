@@ -9,35 +9,50 @@ if TYPE_CHECKING:
     from recollect.core.context import Tx
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswerKey:
+    """What makes two questions the same: the kind, the prompt's version, and the hash of the sources."""
+
+    kind: str
+    version: str
+    source_hash: str
+
+
 @dataclass(frozen=True)
 class StoredAnswer:
     answer: str
     generator: str
 
 
-def get(tx: Tx, *, kind: str, version: str, source_hash: str) -> StoredAnswer | None:
+def get(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
     row = tx.row(
         """
         SELECT answer, generator FROM answers
         WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
-        kind=kind,
-        version=version,
-        source_hash=source_hash,
+        **vars(key),
     )
     return StoredAnswer(*row) if row else None
 
 
-def put(tx: Tx, *, kind: str, version: str, source_hash: str, generator: str, answer: str, at: int) -> None:
+def put(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
     """The first answer stays: two processes that asked at once end up with one."""
     tx.run(
         """
         INSERT INTO answers (space, kind, version, source_hash, generator, answer, created_at)
         VALUES (:space, :kind, :version, :source_hash, :generator, :answer, :at)
         ON CONFLICT (space, kind, version, source_hash) DO NOTHING""",
-        kind=kind,
-        version=version,
-        source_hash=source_hash,
+        **vars(key),
         generator=generator,
         answer=answer,
         at=at,
+    )
+
+
+def forget(tx: Tx, key: AnswerKey) -> None:
+    """An answer that the rules no longer accept: it is asked for anew."""
+    tx.run(
+        """
+        DELETE FROM answers
+        WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
+        **vars(key),
     )

@@ -25,7 +25,7 @@ class Session(Protocol):
     """What an engine must be able to do inside a transaction it has opened."""
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]: ...
     def changes(self) -> int:
         """Rows changed by the last statement."""
         ...
@@ -76,8 +76,16 @@ class Transaction:
         return self._session.changes()
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
+        self._many(sql, many, returning=False)
+
+    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+        return self._many(sql, many, returning=True)
+
+    def _many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
         _refuse_without_space(sql)
-        self._session.execute_many(sql, ({**params, "space": self._space} for params in many))
+        return self._session.execute_many(
+            sql, ({**params, "space": self._space} for params in many), returning=returning
+        )
 
     def columns(self, table: str) -> Sequence[str]:
         return self._session.columns(table)

@@ -202,7 +202,7 @@ def successors(tx: Tx, id: str) -> list[str]:
 def counts(tx: Tx) -> dict[str, int]:
     """How many decisions there are and how many wait for a review."""
     row = tx.row(
-        "SELECT count(*), coalesce(sum(CASE WHEN outcome IS NULL THEN 1 ELSE 0 END), 0) "
+        "SELECT count(*), coalesce(sum(CASE WHEN outcome IS NULL AND status = 'active' THEN 1 ELSE 0 END), 0) "
         "FROM decisions WHERE space = :space"
     )
     assert row is not None

@@ -53,8 +53,13 @@ TABLES: tuple[Table, ...] = (
     Table(name="themes", key=("name",)),
     Table(name="theme_findings", key=("finding_id",)),
     Table(name="sessions", key=("id",)),
+    Table(name="host_sessions", key=("id",)),
+    Table(name="host_events", key=("id",)),
     Table(name="escalations", key=("number",)),
+    Table(name="tokens", key=("id",)),
     Table(name="answers", key=("kind", "version", "source_hash")),
+    Table(name="asks", key=("id",)),
+    Table(name="model_usage", key=("day", "kind", "generator")),
     Table(name="events", order=("seq",), made=("seq",)),
     Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms")),
 )
@@ -64,7 +69,9 @@ has the word index back without knowing which room owns which text."""
 NOT_DUMPED = {
     "decision_wordings": "made again by the next cycle",
     "decision_wisdom": "made again when somebody asks",
+    "requests": "answers kept for a day in case a request is repeated",
     "leases": "belong to running processes",
+    "ask_claims": "the same",
     "logs": "what the tree has read; the next cycle reads again",
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",

@@ -12,7 +12,7 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BadInput, NoSpace, StoreUnreachable
+from recollect.core.errors import BadInput, NoSpace, StoreBusy, StoreUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,24 @@ def locked(path: Path) -> Iterator[None]:
         handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def held(path: Path, note: str) -> Iterator[None]:
+    """The same for as long as a process runs, without waiting. Whoever comes second is told the first one's note."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreBusy(os.pread(handle, 1000, 0).decode("utf-8", "replace")) from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, note.encode(), 0)
         yield
     finally:
         os.close(handle)

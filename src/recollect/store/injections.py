@@ -86,13 +86,13 @@ def of_learning(tx: Tx, learning: str) -> list[Injection]:
     return [_injection(row) for row in tx.rows(sql, learning=learning)]
 
 
-def latest(tx: Tx, *, limit: int) -> list[Injection]:
+def latest(tx: Tx, *, limit: int, offset: int = 0) -> list[Injection]:
     """Newest first, over all tasks."""
     sql = (
         f"SELECT {_COLUMNS} FROM injections WHERE space = :space "
-        "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit"
+        "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
     )
-    return [_injection(row) for row in tx.rows(sql, limit=limit)]
+    return [_injection(row) for row in tx.rows(sql, limit=limit, offset=offset)]
 
 
 def all_of(tx: Tx) -> Iterator[Injection]:

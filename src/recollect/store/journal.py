@@ -65,9 +65,16 @@ def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
     return len(found)
 
 
-def log_stamps(tx: Tx) -> dict[str, str]:
-    """Every known log's stamp, by day."""
-    return dict(tx.rows("SELECT day, stamp FROM logs WHERE space = :space ORDER BY day"))
+def log_stamps(tx: Tx, since: date) -> dict[str, str]:
+    """The stamps of the logs known since a day, by day."""
+    sql = "SELECT day, stamp FROM logs WHERE space = :space AND day >= :since ORDER BY day"
+    return dict(tx.rows(sql, since=since.isoformat()))
+
+
+def entry_counts(tx: Tx) -> dict[date, int]:
+    """How many entries each log had when it was last read."""
+    found = tx.rows("SELECT day, entries FROM logs WHERE space = :space")
+    return {date.fromisoformat(day): entries for day, entries in found}
 
 
 def log(tx: Tx, day: date) -> LogRow | None:
@@ -136,6 +143,15 @@ def tentative(tx: Tx, level: str) -> list[NodeRow]:
     return [_node(row) for row in tx.rows(sql, level=level)]
 
 
+def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
+    """Id, status and whether it waits for a model, of every node that is not final; days before weeks, in order."""
+    sql = (
+        "SELECT id, status, waiting FROM nodes WHERE space = :space AND (status = 'tentative' OR waiting = 1) "
+        "ORDER BY level, first_day"
+    )
+    return [(id, status, bool(waiting)) for id, status, waiting in tx.rows(sql)]
+
+
 def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
     """The node that has waited longest for a model's summary."""
     sql = (
@@ -144,6 +160,27 @@ def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
     )
     row = tx.row(sql, level=level)
     return _node(row) if row else None
+
+
+def wait_again(tx: Tx, id: str, *, at: int) -> None:
+    """A model failed on this node: others that wait come first."""
+    tx.run("UPDATE nodes SET made_at = :at WHERE space = :space AND id = :id", id=id, at=at)
+
+
+def generators(tx: Tx, level: str) -> list[str]:
+    """By whom the nodes of a level were made."""
+    sql = "SELECT DISTINCT generator FROM nodes WHERE space = :space AND level = :level ORDER BY generator"
+    return [generator for (generator,) in tx.rows(sql, level=level)]
+
+
+def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
+    """Have the nodes that somebody made wait for a model, or no longer wait."""
+    tx.run(
+        "UPDATE nodes SET waiting = :waiting WHERE space = :space AND level = :level AND generator = :generator",
+        level=level,
+        generator=generator,
+        waiting=int(waiting),
+    )
 
 
 def put_node(tx: Tx, row: NodeRow) -> None:

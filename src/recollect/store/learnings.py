@@ -26,6 +26,7 @@ _COLUMNS = (
 )
 _NAMES = _COLUMNS.split(", ")
 _INSERT = f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, :{_COLUMNS.replace(', ', ', :')})"
+_INSERT_TAG = "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)"
 _CHUNK = 500
 
 SORTS = {
@@ -53,11 +54,18 @@ class Filter:
 
 def insert(tx: Tx, learning: Learning) -> None:
     """A new learning with its tags and its passage."""
-    values = {**vars(learning), "confidence": round(learning.confidence * 1000), "pinned": int(learning.pinned)}
-    del values["tags"]
-    tx.run(_INSERT, **values)
-    _add_tags(tx, learning.id, learning.tags)
-    passages.add(tx, passage_of(learning))
+    insert_all(tx, [learning])
+
+
+def insert_all(tx: Tx, learnings: Sequence[Learning]) -> None:
+    """New learnings, table by table: a store takes a thousand rows of one kind far faster than in turns."""
+    tx.run_many(_INSERT, map(_values, learnings))
+    tx.run_many(_INSERT_TAG, (tag for learning in learnings for tag in _tags(learning.id, learning.tags)))
+    passages.add_all(tx, [passage_of(learning) for learning in learnings])
+
+
+def _values(learning: Learning) -> dict[str, Any]:
+    return {**vars(learning), "confidence": round(learning.confidence * 1000), "pinned": int(learning.pinned)}
 
 
 def get(tx: Tx, id: str) -> Learning:
@@ -186,14 +194,11 @@ def save(tx: Tx, learning: Learning, *, expect: int) -> None:
 
 def write_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
     tx.run("DELETE FROM learning_tags WHERE space = :space AND learning_id = :id", id=id)
-    _add_tags(tx, id, tags)
+    tx.run_many(_INSERT_TAG, _tags(id, tags))
 
 
-def _add_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
-    tx.run_many(
-        "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)",
-        [{"id": id, "position": position, "tag": tag} for position, tag in enumerate(tags)],
-    )
+def _tags(id: str, tags: Sequence[str]) -> Iterator[dict[str, Any]]:
+    return ({"id": id, "position": position, "tag": tag} for position, tag in enumerate(tags))
 
 
 def last_used(learning: Learning) -> int:
@@ -303,6 +308,11 @@ def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
         id=id,
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def set_origin(tx: Tx, id: str, origin: str) -> None:
+    """Say who gave a learning its words."""
+    tx.run("UPDATE learnings SET origin = :origin WHERE space = :space AND id = :id", id=id, origin=origin)
 
 
 def of_discovery(tx: Tx, discovery: str) -> Learning | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from heapq import nsmallest
+from operator import neg
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
@@ -67,7 +68,7 @@ def candidates(
                 sums[doc] += weight
             if len(sums) < ENOUGH:
                 sums |= dict.fromkeys(set(docs).difference(sums), weight)
-    return nsmallest(most, sums, key=lambda doc: (-sums[doc], doc))
+    return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
 
 
 def _affordable(query: Query, postings: int) -> list[str]:

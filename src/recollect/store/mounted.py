@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from recollect.core.context import Tx, Vault
 
@@ -40,9 +40,9 @@ class MountedVault:
         vault, path = self._place(path)
         return vault.pieces(path)
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         vault, folder = self._place(f"{folder}/")
-        return vault.stamps(folder.rstrip("/"))
+        return vault.stamps(folder.rstrip("/"), names=names)
 
     def folder_stamp(self, folder: str) -> str:
         vault, folder = self._place(f"{folder}/")

@@ -6,7 +6,7 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.record import record
 from recollect.store.files import content_hash
@@ -34,6 +34,9 @@ _RANKED = (
     "CASE WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) ELSE p.text END"
 )
 _WRITTEN = (*_NAMES[1:], "hash")
+_INSERT = f"""
+INSERT INTO passages (space, {", ".join(_WRITTEN)}) VALUES (:space, {", ".join(f":{name}" for name in _WRITTEN)})
+RETURNING doc"""
 
 
 @record
@@ -111,12 +114,12 @@ def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
         return
     if old:
         _forget(tx, old[0], old[2])
-    _add(tx, passage, lines)
+    _add(tx, [(passage, lines)])
 
 
-def add(tx: Tx, passage: Passage) -> None:
-    """Write a passage whose id is new."""
-    _add(tx, passage, lines_of(passage))
+def add_all(tx: Tx, passages: Iterable[Passage]) -> None:
+    """Write passages whose ids are new."""
+    _add(tx, [(passage, lines_of(passage)) for passage in passages])
 
 
 def lines_of(passage: Passage) -> list[str]:
@@ -133,7 +136,7 @@ def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
 
 def stream_of(lines: list[str]) -> str:
     """The lines as our tokeniser sees them."""
-    return "\n".join(" ".join(tokens.terms(line)) for line in lines)
+    return tokens.term_lines(lines)
 
 
 def adds_up(stored: Stored, digest: str) -> bool:
@@ -278,30 +281,35 @@ def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     return counts.pop(EVERY, 0), counts
 
 
-def _add(tx: Tx, passage: Passage, lines: list[str]) -> None:
-    stream = stream_of(lines)
-    doc = tx.value(
-        f"INSERT INTO passages (space, {', '.join(_WRITTEN)}) "
-        f"VALUES (:space, {', '.join(f':{name}' for name in _WRITTEN)}) RETURNING doc",
-        **_values(passage, lines, stream),
-    )
-    _index(tx, doc, stream)
+def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
+    made = [_values(passage, lines) for passage, lines in passages]
+    docs = tx.rows_many(_INSERT, made)
+    counts = tx.before_commit(_write_counts)
+    for (doc,), values in zip(docs, made, strict=True):
+        distinct = set(values["terms"].split())
+        tx.index(doc, distinct)
+        counts.update(distinct)
+    counts[EVERY] += len(made)
 
 
 def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
-    stream = stream_of(lines)
+    """Write a passage again under its number."""
+    values = _values(passage, lines)
     tx.unindex(doc)
-    _count(tx, dict.fromkeys(old_stream.split()), -1)
     tx.run(
         f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
         "WHERE space = :space AND doc = :doc",
         doc=doc,
-        **_values(passage, lines, stream),
+        **values,
     )
-    _index(tx, doc, stream)
+    distinct = set(values["terms"].split())
+    tx.index(doc, distinct)
+    counts = tx.before_commit(_write_counts)
+    counts.update(distinct)
+    counts.subtract(set(old_stream.split()))
 
 
-def _values(passage: Passage, lines: list[str], stream: str) -> dict[str, str | int]:
+def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
     return {
         "id": passage.id,
         "kind": passage.kind,
@@ -314,28 +322,16 @@ def _values(passage: Passage, lines: list[str], stream: str) -> dict[str, str | 
         "thread": passage.thread,
         "position": passage.position,
         "hash": digest_of(passage, lines),
-        "terms": stream,
+        "terms": stream_of(lines),
     }
-
-
-def _index(tx: Tx, doc: int, stream: str) -> None:
-    distinct = dict.fromkeys(stream.split())
-    tx.index(doc, distinct)
-    _count(tx, distinct, 1)
 
 
 def _forget(tx: Tx, doc: int, stream: str) -> None:
     tx.unindex(doc)
     tx.run("DELETE FROM passages WHERE space = :space AND doc = :doc", doc=doc)
-    _count(tx, dict.fromkeys(stream.split()), -1)
-
-
-def _count(tx: Tx, distinct: Iterable[str], step: int) -> None:
-    """Collect the counts of a transaction and write them once: a bulk load touches each common word once."""
-    pending = tx.before_commit(_write_counts)
-    for term in distinct:
-        pending[term] += step
-    pending[EVERY] += step
+    counts = tx.before_commit(_write_counts)
+    counts.subtract(set(stream.split()))
+    counts[EVERY] -= 1
 
 
 def _write_counts(tx: Tx, pending: Counter[str]) -> None:

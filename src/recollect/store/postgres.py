@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -68,7 +68,8 @@ SET LOCAL enable_seqscan = off;
 SET LOCAL lock_timeout = {patience};
 SET LOCAL idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
-SELECT pg_advisory_xact_lock({key})"""
+SELECT pg_advisory_xact_lock({key});
+SELECT pg_current_xact_id()::text"""
 
 _OUR_TABLES = """
 SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
@@ -166,7 +167,38 @@ class PostgresDb:
             except BaseException:
                 _roll_back(connection)
                 raise
-            _commit(connection, self.place)
+            self._commit(connection)
+
+    def _commit(self, connection: psycopg.Connection[Row]) -> None:
+        try:
+            said = connection.execute("COMMIT").statusmessage
+        except psycopg.OperationalError as error:
+            if connection.pgconn.transaction_status != TransactionStatus.UNKNOWN:
+                raise
+            number = self._inside.number
+            if number is None or not self._was_committed(number):
+                raise _lost(self.place, error) from None
+            return
+        # A transaction in which a statement failed "commits" without an error, as a rollback.
+        assert said == "COMMIT", "an error inside a transaction was swallowed; nothing was stored"
+
+    def _was_committed(self, number: str) -> bool:
+        """What became of a transaction whose connection broke while it was committed; the server remembers."""
+        deadline = time.monotonic() + self._busy_seconds
+        with suppress(psycopg.Error, StoreUnreachable, StoreBusy):
+            connection = self._connect()
+            try:
+                while time.monotonic() < deadline:
+                    found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                    if found in (("committed",), ("aborted",)):
+                        return found == ("committed",)
+                    time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
+            finally:
+                connection.close()
+        raise StoreUnreachable(
+            f"the connection to {self.place} broke while a change was being committed; it is stored whole or not at "
+            "all. Look before you repeat it"
+        ) from None
 
     @contextmanager
     def _connection(self, begin: str = "") -> Iterator[psycopg.Connection[Row]]:
@@ -194,11 +226,11 @@ class PostgresDb:
         """A connection with its transaction open. One that died while idle is replaced; nothing was lost with it."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
-            connection = self._idle.pop() if self._idle else self._connect()
+            connection = self._spare() or self._connect()
             if not begin:
                 return connection
             try:
-                connection.execute(begin.encode())
+                self._inside.number = _last_value(connection.execute(begin.encode()))
                 return connection
             except psycopg.errors.LockNotAvailable:
                 connection.close()
@@ -207,6 +239,13 @@ class PostgresDb:
                 connection.close()
                 if time.monotonic() > deadline:
                     raise _lost(self.place, error) from None
+
+    def _spare(self) -> psycopg.Connection[Row] | None:
+        """An idle connection. Not looked at before it is taken: another thread may be faster."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
 
     def _connect(self) -> psycopg.Connection[Row]:
         """A new connection, tried again with growing pauses while the server starts, restarts or is full."""
@@ -252,8 +291,14 @@ class _Session:
         self._cursor.execute(statement, params)
         return self._cursor.fetchall() if self._cursor.description else []
 
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._cursor.executemany(_for_psycopg(sql)[0], list(many))
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+        self._cursor.executemany(_for_psycopg(sql)[0], list(many), returning=returning)
+        found: list[Row] = []
+        while returning and self._cursor.description:
+            found += self._cursor.fetchall()
+            if not self._cursor.nextset():
+                break
+        return found
 
     def changes(self) -> int:
         return self._cursor.rowcount
@@ -377,18 +422,12 @@ def translated(place: str) -> Iterator[None]:
         raise BadInput(f"this text cannot be stored ({str(error).splitlines()[0]})") from None
 
 
-def _commit(connection: psycopg.Connection[Row], place: str) -> None:
-    try:
-        said = connection.execute("COMMIT").statusmessage
-    except psycopg.OperationalError:
-        if connection.pgconn.transaction_status != TransactionStatus.UNKNOWN:
-            raise
-        raise StoreUnreachable(
-            f"the connection to {place} broke while a change was being committed; it is stored whole or not at all. "
-            "Look before you repeat it"
-        ) from None
-    # A transaction in which a statement failed "commits" without an error, as a rollback.
-    assert said == "COMMIT", "an error inside a transaction was swallowed; nothing was stored"
+def _last_value(cursor: psycopg.Cursor[Row]) -> str | None:
+    """What the last of several statements gave; None for one that gives nothing."""
+    while cursor.nextset():
+        pass
+    row = cursor.fetchone() if cursor.description else None
+    return str(row[0]) if row else None
 
 
 def _roll_back(connection: psycopg.Connection[Row]) -> None:

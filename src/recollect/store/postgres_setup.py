@@ -6,6 +6,7 @@ is refused is refused before anything was made.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psycopg
@@ -115,7 +116,7 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
             seen = _look(connection, db.place)
             _refuse_unusable(seen, db.place)
             if seen.can_vector:
-                made += _make_extension(connection)
+                made += _make_extension(connection, db.place)
             while done := _next_step(connection, db.place):
                 made += done
             made += _make_vectors(connection, db.place)
@@ -150,21 +151,23 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
     return made
 
 
-def _make_extension(connection: psycopg.Connection[Row]) -> list[str]:
+def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:
     """Where this role may; without it the store works on words alone."""
-    try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except psycopg.errors.InsufficientPrivilege:
-        return []
-    return ["extension vector"]
+    with suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
+        if _look(connection, place).can_vector:
+            connection.execute("CREATE EXTENSION vector")
+            return ["extension vector"]
+    return []
 
 
 def _make_vectors(connection: psycopg.Connection[Row], place: str) -> list[str]:
     """A store that was made before its server had pgvector learns to keep vectors."""
-    seen = _look(connection, place)
-    if seen.keeps_vectors or not seen.has_vector:
-        return []
     with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
+        seen = _look(connection, place)
+        if seen.keeps_vectors or not seen.has_vector:
+            return []
         connection.execute("TRUNCATE vectors, vector_models")
         connection.execute("ALTER TABLE vectors ALTER COLUMN vector TYPE halfvec USING NULL")
     return ["room for vectors"]

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 EXACT = 50_000  # pieces of a space that are compared one by one
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
 
-_PUT = """
-INSERT INTO vectors (doc, model, piece, space, kind, hash, vector) VALUES (%s, %s, %s, %s, %s, %s, %s::halfvec)
-ON CONFLICT (doc, model, piece) DO UPDATE SET hash = excluded.hash, vector = excluded.vector"""
+_PUT = "COPY vectors (doc, model, piece, space, kind, hash, vector) FROM STDIN (FORMAT BINARY)"
+_PUT_TYPES = ("int8", "int8", "int8", "text", "text", "text", "bytea")
 _OF = """
 SELECT doc, piece, halfvec_send(vector) FROM vectors WHERE doc = ANY(%s) AND model = %s AND space = %s"""
 _COUNT = """
@@ -41,27 +40,32 @@ SELECT doc, piece, -(vector::halfvec({dimensions}) <#> {vector}::halfvec({dimens
 WHERE space = {space} AND model = {model} AND ({every} OR kind = ANY({kinds}))
 ORDER BY vector::halfvec({dimensions}) <#> {vector}::halfvec({dimensions}) LIMIT {limit}"""
 _INDEX = """
-CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
+CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops)
 WHERE space = {space} AND model = {model}"""
 
 
 def put(cursor: psycopg.Cursor[Row], space: str, model: int, entries: Sequence[Entry]) -> None:
-    cursor.executemany(
-        _PUT,
-        [
-            (doc, model, piece, space, kind, digest, _written(vector))
-            for doc, kind, digest, pieces in entries
-            for piece, vector in pieces
-        ],
-    )
+    cursor.execute("DELETE FROM vectors WHERE doc = ANY(%s) AND model = %s", ([entry[0] for entry in entries], model))
+    with cursor.copy(_PUT) as copy:
+        copy.set_types(_PUT_TYPES)
+        for doc, kind, digest, pieces in entries:
+            for piece, vector in pieces:
+                copy.write_row((doc, model, piece, space, kind, digest, _sent(vector)))
 
 
 def nearest(
-    connection: psycopg.Connection[Row], space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
+    connection: psycopg.Connection[Row],
+    space: str,
+    model: int,
+    vector: Any,
+    *,
+    limit: int,
+    kinds: Sequence[str] = (),
+    exact: int = EXACT,
 ) -> list[tuple[int, int, float]]:
     with connection.cursor(binary=True) as cursor:
         asked = {"space": space, "model": model, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
-        if _has_index(cursor, space, model) and _many(cursor, asked):
+        if _has_index(cursor, space, model) and (not kinds or _count(cursor, asked, exact) > exact):
             found = _walked(cursor, asked, len(vector))
         else:
             found = cursor.execute(_COMPARE, asked).fetchall()
@@ -73,14 +77,16 @@ def of(connection: psycopg.Connection[Row], space: str, model: int, docs: Sequen
 
     with connection.cursor(binary=True) as cursor:
         found = cursor.execute(_OF, (list(docs), model, space)).fetchall()
-    # Sent as two counts of two bytes each, then the halves.
     return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
 
 
-def index_if_large(connection: psycopg.Connection[Row], space: str, model: int, dimensions: int) -> str:
+def index_if_large(
+    connection: psycopg.Connection[Row], space: str, model: int, dimensions: int, *, exact: int = EXACT
+) -> str:
     """Make a large space its index, while others keep writing; says what it did, or who may do it."""
     with connection.cursor() as cursor:
-        if _has_index(cursor, space, model) or not _many(cursor, {"space": space, "model": model, "kinds": []}):
+        everything = {"space": space, "model": model, "kinds": []}
+        if _has_index(cursor, space, model) or _count(cursor, everything, exact) <= exact:
             return ""
         if not _owns(cursor):
             return "this space has grown large: an administrator makes its searches faster with recollect db init"
@@ -112,9 +118,10 @@ def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int)
     return cursor.execute(statement).fetchall()
 
 
-def _many(cursor: psycopg.Cursor[Row], asked: dict[str, Any]) -> bool:
-    found = cursor.execute(_COUNT, {**asked, "bound": EXACT + 1}).fetchone()
-    return found is not None and found[0] > EXACT
+def _count(cursor: psycopg.Cursor[Row], asked: dict[str, Any], exact: int) -> int:
+    """How many pieces there are, as far as it matters."""
+    found = cursor.execute(_COUNT, {**asked, "bound": exact + 1}).fetchone()
+    return int(found[0]) if found else 0
 
 
 def _has_index(cursor: psycopg.Cursor[Row], space: str, model: int) -> bool:
@@ -133,6 +140,13 @@ def _owns(cursor: psycopg.Cursor[Row]) -> bool:
 
 def _name(space: str, model: int) -> str:
     return f"vectors_near_{hashlib.sha256(space.encode()).hexdigest()[:12]}_{model}"
+
+
+def _sent(vector: Any) -> bytes:
+    """As pgvector sends and takes it: how many numbers, two empty bytes, the numbers."""
+    import numpy as np
+
+    return len(vector).to_bytes(2, "big") + b"\0\0" + np.asarray(vector, ">f2").tobytes()
 
 
 def _written(vector: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, NotInitialised, Trouble
+from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
 from recollect.store.files import content_hash, write_new_path, write_path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SETTINGS_FILE = "recollect.toml"
+VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 IGNORE_LINE = ".recollect/"
 # Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
@@ -51,7 +52,7 @@ class Project:
 
     @property
     def vault(self) -> Path:
-        return self.data.parent / "memory"
+        return self.data.parent / VAULT_FOLDER
 
     @property
     def findings(self) -> Path | None:
@@ -85,13 +86,15 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     """A project with its settings: defaults < the user's file < the repository's < environment."""
     settings = _users(environ)
     file = root / SETTINGS_FILE
-    given = _remembered_toml(file, _shared_root(root) / DATA_FOLDER / _copy_name(root))
+    data = _shared_root(root) / DATA_FOLDER
+    _refuse_links(file, (data, data.parent / VAULT_FOLDER), environ)
+    given = _remembered_toml(file, data / _copy_name(root))
     settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
     settings = merged(settings, from_environment(environ), "environment")
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
     _refuse_outside(root, settings.findings.folder)
-    return Project(root=root, data=_shared_root(root) / DATA_FOLDER, settings=settings, state=state_folder(environ))
+    return Project(root=root, data=data, settings=settings, state=state_folder(environ))
 
 
 def _refuse_outside(root: Path, folder: str) -> None:
@@ -100,9 +103,28 @@ def _refuse_outside(root: Path, folder: str) -> None:
         raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
+def _refuse_links(file: Path, places: tuple[Path, ...], environ: Mapping[str, str]) -> None:
+    """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
+    for place in places:
+        leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
+        if leads_out and not is_trusted(file, environ):
+            raise Refused(
+                f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
+                "allow it with: recollect trust"
+            )
+
+
 def outside(environ: Mapping[str, str]) -> Settings:
     """What holds where there is no project: defaults < the user's file < environment."""
     return merged(_users(environ), from_environment(environ), "environment")
+
+
+def enclosing(folder: Path) -> Path | None:
+    """The project that a folder without one of its own lies in."""
+    folder = folder.resolve()
+    if (folder / SETTINGS_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
 
 
 def create(
@@ -146,6 +168,13 @@ def create(
         write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
         made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
+
+
+def planned(root: Path, environ: Mapping[str, str]) -> Project:
+    """The project that is here, or would be after `create`; nothing is made."""
+    if (root / SETTINGS_FILE).is_file():
+        return load(root, environ)
+    return Project(root=root, data=root / DATA_FOLDER, settings=outside(environ), state=state_folder(environ))
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:

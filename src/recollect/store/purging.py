@@ -59,7 +59,10 @@ COLUMNS: dict[str, Columns] = {
     "decision_wisdom": Columns(key=("scope",), json=("wisdom",)),
     "themes": Columns(key=("name",), texts=("summary",), json=("work_ids", "left_out", "inherited", "inherited_units")),
     "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
+    "tokens": Columns(key=("id",), texts=("name", "made_by")),
     "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
+    "host_sessions": Columns(key=("id",), texts=("transcript",)),
+    "asks": Columns(key=("id",), texts=("subject",), json=("sources",)),
     "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
 }
 NAMED_BY_CALLERS = ("outcomes", "tasks")
@@ -98,6 +101,11 @@ def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:
 def forget_answers(tx: Tx, keys: list[Row]) -> None:
     """An answer that held the text is no answer any more."""
     _delete(tx, "answers", COLUMNS["answers"].key, keys)
+
+
+def forget_asks(tx: Tx, keys: list[Row]) -> None:
+    """Nor is an ask about it worth answering: whoever asked will ask about what is left."""
+    _delete(tx, "asks", COLUMNS["asks"].key, keys)
 
 
 def forget_embeddings(tx: Tx) -> None:
@@ -250,6 +258,7 @@ def _rename(tx: Tx, table: str, old: str, new: str) -> None:
     for holder, column, target in REFERENCES:
         if target == table:
             tx.run(f"UPDATE {holder} SET {column} = :new WHERE space = :space AND {column} = :old", old=old, new=new)
+    tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :old", old=old, new=new)
     tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :old", old=old)
 
 

@@ -40,7 +40,7 @@ def leftover_words(db: SqliteDb) -> int:
 
 
 def unpacked_vectors(db: SqliteDb) -> int:
-    """Passages with vectors that a search for the nearest would not meet."""
+    """Vectors that a search for the nearest would not meet."""
     with translated(db.path):
         return sqlite_vectors.unpacked(db.connection())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import threading
+from _thread import get_ident  # `threading` takes as long to load as this whole module
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SIGNS = """
 CREATE TABLE vector_signs (
   space TEXT NOT NULL, model INTEGER NOT NULL, kind TEXT NOT NULL, chunk INTEGER NOT NULL,
-  docs BLOB NOT NULL, signs BLOB NOT NULL,
+  numbers BLOB NOT NULL, signs BLOB NOT NULL,
   PRIMARY KEY (space, model, kind, chunk),
   FOREIGN KEY (space, model) REFERENCES vector_models (space, number) ON DELETE CASCADE
 ) STRICT"""
@@ -58,8 +58,7 @@ class SqliteDb:
         self.path = path
         self.place = str(path)
         self._busy_ms = round(busy_seconds * 1000)
-        self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._connections: dict[int, apsw.Connection] = {}
         self._numbers: dict[str, int] = {}
 
     @contextmanager
@@ -85,8 +84,7 @@ class SqliteDb:
 
     def close(self) -> None:
         while self._connections:
-            self._connections.pop().close()
-        self._local = threading.local()
+            self._connections.popitem()[1].close()
 
     def write_anew(self) -> None:
         """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
@@ -100,9 +98,10 @@ class SqliteDb:
 
     def connection(self) -> apsw.Connection:
         """This thread's connection; for the store's own plumbing (schema, backup, verify)."""
-        existing = getattr(self._local, "connection", None)
+        # A thread that ended leaves its number, and with it its connection, to another.
+        existing = self._connections.get(get_ident())
         if existing is not None:
-            return existing  # type: ignore[no-any-return]
+            return existing
         with translated(self.path):
             try:
                 connection = self._opened()
@@ -110,8 +109,7 @@ class SqliteDb:
                 if not self._stands_alone():
                     raise
                 connection = self._opened_for_reading()
-        self._local.connection = connection
-        self._connections.append(connection)
+        self._connections[get_ident()] = connection
         return connection
 
     def _opened(self) -> apsw.Connection:
@@ -180,8 +178,8 @@ class _Session:
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]:
         return self._connection.execute(sql, params).fetchall()
 
-    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
-        self._connection.executemany(sql, many)
+    def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+        return self._connection.executemany(sql, many).fetchall()
 
     def changes(self) -> int:
         return self._connection.changes()

@@ -6,7 +6,7 @@ paths follow the same rules as in a folder, so that every file can be mirrored i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from recollect.core.context import Db, Tx
@@ -70,7 +70,7 @@ class TableVault:
             if text is not None:
                 yield text
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         """Positions only grow, so the last one and the length say whether a file was written to."""
         if folder:
             checked_parts(folder)
@@ -83,7 +83,12 @@ class TableVault:
                 high=f"{folder}0" if folder else "\U0010ffff",
             )
         here = ((path.removeprefix(prefix), last, size) for path, last, size in rows)
-        return {name: f"{last}:{size}" for name, last, size in here if "/" not in name}
+        wanted = None if names is None else set(names)
+        return {
+            name: f"{last}:{size}"
+            for name, last, size in here
+            if "/" not in name and (wanted is None or name in wanted)
+        }
 
     def folder_stamp(self, folder: str) -> str:
         return content_hash(repr(sorted(self.stamps(folder).items())))

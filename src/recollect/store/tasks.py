@@ -74,24 +74,27 @@ def known_discovery(tx: Tx, id: str) -> Discovery | None:
     return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
 
 
-def tasks(tx: Tx, *, outcome: str | None, limit: int) -> list[Task]:
+def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int = 0) -> list[Task]:
     """Newest first."""
     where = " AND outcome_id = :outcome" if outcome is not None else ""
     params = {"outcome": outcome} if outcome is not None else {}
     rows = tx.rows(
         f"SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space{where} "
-        "ORDER BY created_at DESC, id LIMIT :limit",
+        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
         limit=limit,
+        offset=offset,
         **params,
     )
     return [Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3]) for row in rows]
 
 
-def outcomes(tx: Tx, *, limit: int) -> list[Outcome]:
+def outcomes(tx: Tx, *, limit: int, offset: int = 0) -> list[Outcome]:
     """Newest first."""
     rows = tx.rows(
-        "SELECT id, name, created_at FROM outcomes WHERE space = :space ORDER BY created_at DESC, id LIMIT :limit",
+        "SELECT id, name, created_at FROM outcomes WHERE space = :space "
+        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
         limit=limit,
+        offset=offset,
     )
     return [Outcome(id=row[0], name=row[1], created_at=row[2]) for row in rows]
 
@@ -137,13 +140,15 @@ def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | No
     )
 
 
-def discoveries(tx: Tx, *, task: str | None, limit: int) -> list[Discovery]:
+def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int = 0) -> list[Discovery]:
     """Newest first."""
     where = " AND task_id = :task" if task is not None else ""
     params = {"task": task} if task is not None else {}
     rows = tx.rows(
-        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space{where} ORDER BY created_at DESC, id LIMIT :limit",
+        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space{where} "
+        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
         limit=limit,
+        offset=offset,
         **params,
     )
     names = _DISCOVERY.split(", ")

@@ -23,7 +23,7 @@ from recollect.store.files import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from recollect.core.context import Tx
 
@@ -105,18 +105,15 @@ class FolderVault:
                     yield decoder.decode(data)
             yield decoder.decode(b"", True)
 
-    def stamps(self, folder: str = "") -> dict[str, str]:
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         found: dict[str, str] = {}
         with translated(folder or self.root):
             try:
                 with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
-                    for entry in os.scandir(handle):
-                        if entry.name.startswith("."):
-                            continue
+                    for name, state in _states(handle, names):
                         # Inode and size change with every write of ours, the time with those of others.
-                        state = entry.stat(follow_symlinks=False)
                         regular = stat.S_ISREG(state.st_mode)
-                        found[entry.name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
+                        found[name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
             except FileNotFoundError:
                 return found
         return found
@@ -124,7 +121,7 @@ class FolderVault:
     def folder_stamp(self, folder: str) -> str:
         with translated(folder):
             try:
-                with self._folder(checked_parts(folder), create=False) as handle:
+                with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
                     state = os.fstat(handle)
             except FileNotFoundError:
                 return ""
@@ -173,6 +170,20 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
     else:
         os.fsync(parent)
     return os.open(name, flags, dir_fd=parent)
+
+
+def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.stat_result]]:
+    """What an open folder holds, or what is there of some names."""
+    if names is None:
+        for entry in os.scandir(folder):
+            if not entry.name.startswith("."):
+                yield entry.name, entry.stat(follow_symlinks=False)
+        return
+    for name in names:
+        try:
+            yield name, os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            continue
 
 
 def _refuse_changed(folder: int, name: str, path: str, expect: str | None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.record import record
+from recollect.store import passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +52,15 @@ class Embedded:
     pieces: Sequence[tuple[int, Any]]
 
 
+@record
+class Facts:
+    """A model's number in a space, how long its vectors are, and when it was last seen in use, to the day."""
+
+    number: int
+    dimensions: int
+    used_at: int
+
+
 def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
     """The pieces nearest to a unit vector as (passage, piece, cosine), best first; of all kinds of passage, or some."""
     number = _number(tx, model)
@@ -74,15 +84,12 @@ def known(tx: Tx, model: str) -> bool:
 
 def counts(tx: Tx, model: str) -> tuple[int, int]:
     """How many passages have vectors of a model, and how many wait."""
-    number = _number(tx, model)
-    have = 0
-    if number is not None:
-        have = int(
-            tx.value(
-                "SELECT count(*) FROM vectors WHERE space = :space AND model = :number AND piece = 0", number=number
-            )
+    waits = int(
+        tx.value(
+            f"SELECT count(*) FROM passages WHERE space = :space AND doc > {_REACHED}", number=_number(tx, model) or 0
         )
-    return have, int(tx.value("SELECT count(*) FROM passages WHERE space = :space")) - have
+    )
+    return passages.document_counts(tx, ())[0] - waits, waits
 
 
 def waiting(tx: Tx, model: str, *, limit: int) -> list[Waiting]:
@@ -118,10 +125,12 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     return len(fitting)
 
 
-def facts(tx: Tx, model: str) -> tuple[int, int] | None:
-    """A model's number in this space, and how long its vectors are; None when it has none here."""
-    row = tx.row("SELECT number, dimensions FROM vector_models WHERE space = :space AND model = :model", model=model)
-    return (int(row[0]), int(row[1])) if row else None
+def facts(tx: Tx, model: str) -> Facts | None:
+    """What is known of a model; None when it embedded nothing here."""
+    row = tx.row(
+        "SELECT number, dimensions, used_at FROM vector_models WHERE space = :space AND model = :model", model=model
+    )
+    return Facts(number=row[0], dimensions=row[1], used_at=row[2]) if row else None
 
 
 def in_use(tx: Tx, model: str, *, at: int) -> None:
@@ -187,15 +196,15 @@ def _number(tx: Tx, model: str) -> int | None:
 
 
 def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
-    return int(
-        tx.value(
-            """
-            INSERT INTO vector_models (space, model, number, dimensions, used_at)
-            SELECT :space, :model, coalesce(max(number), 0) + 1, :dimensions, :at FROM vector_models
-            WHERE space = :space
-            ON CONFLICT (space, model) DO UPDATE SET used_at = excluded.used_at RETURNING number""",
+    number = _number(tx, model)
+    if number is None:
+        number = 1 + int(tx.value("SELECT coalesce(max(number), 0) FROM vector_models WHERE space = :space"))
+        tx.run(
+            "INSERT INTO vector_models (space, model, number, dimensions, used_at) "
+            "VALUES (:space, :model, :number, :dimensions, :at)",
             model=model,
+            number=number,
             dimensions=dimensions,
             at=at,
         )
-    )
+    return number

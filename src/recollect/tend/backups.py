@@ -66,7 +66,7 @@ def backup(ctx: Context, target: Path | None = None, *, progress: Progress | Non
     return Backup(path=str(path), bytes=path.stat().st_size, spaces=check_file(path).spaces, removed=removed)
 
 
-def daily(ctx: Context) -> str:
+def daily(ctx: Context, *, dry_run: bool = False) -> str:
     """The cycle's step: a backup when the newest is a day old and the settings want any."""
     if not isinstance(ctx.db, SqliteDb):
         return "left to the database server"
@@ -75,7 +75,7 @@ def daily(ctx: Context) -> str:
     own = _own(folder_of(ctx.db))
     if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
         return "nothing due"
-    return f"wrote {Path(backup(ctx).path).name}"
+    return "would write one" if dry_run else f"wrote {Path(backup(ctx).path).name}"
 
 
 def restore(project: Project, source: Path, *, now: int) -> Restored:

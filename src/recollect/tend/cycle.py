@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.capture.observe import use_answers
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused, Trouble
+from recollect.core.errors import NoAnswer, NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.search.refresh import refresh
 from recollect.store import leases
 from recollect.tend.backups import daily
+from recollect.text.counting import counted
 
 LEASE_SECONDS = 600
 
@@ -31,18 +33,33 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        return CycleReport(steps=tuple((name, step(ctx)) for name, step in STEPS))
+        done = [(name, _done(ctx, step)) for name, step in STEPS]
+        return CycleReport(steps=tuple((name, did) for name, did in done if did))
     finally:
         leases.release(ctx, lease)
+
+
+def _done(ctx: Context, step: Callable[[Context], str]) -> str:
+    """What a step did. An endpoint for vectors that fails stops its step, not the cycle."""
+    try:
+        return step(ctx)
+    except NoAnswer as failure:
+        return f"not done: {failure}"
+
+
+def _answers(ctx: Context) -> str:
+    """Only spoken of where an agent answers questions."""
+    used = use_answers(ctx)
+    return f"{used} of an agent's answers taken in" if used else ""
 
 
 def _tree(ctx: Context) -> str:
     done = compact(ctx)
     if done.held:
         return "another process is at it"
-    parts = [f"{len(done.changes)} nodes made" if done.changes else "nothing due"]
+    parts = [f"{counted(len(done.changes), 'node')} made" if done.changes else "nothing due"]
     if done.waiting:
-        parts.append(f"{done.waiting} wait for a model")
+        parts.append(f"waiting for a model: {counted(done.waiting, 'node')}")
     if done.unreadable:
         parts.append(f"cannot be read: {', '.join(done.unreadable)}")
     if done.clock_behind:
@@ -54,13 +71,13 @@ def _decay(ctx: Context) -> str:
     changed = decay(ctx)
     if not changed:
         return "nothing due"
-    return f"{changed} learning{'' if changed == 1 else 's'} lost confidence"
+    return f"{counted(changed, 'learning')} lost confidence"
 
 
 def _themes(ctx: Context) -> str:
     done = themes.run(ctx)
     return (
-        f"gathered {done.files} raw files into {len(done.themes)} themes"
+        f"gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
         if done.ran
         else f"nothing due ({done.reason})"
     )
@@ -68,8 +85,8 @@ def _themes(ctx: Context) -> str:
 
 def _decisions(ctx: Context) -> str:
     done = decisions.compact(ctx)
-    waits = f", {done.waiting} wait for a model" if done.waiting else ""
-    return f"{done.prepared} wordings prepared{waits}" if done.prepared or done.waiting else "nothing due"
+    waits = f", {done.waiting} waiting for a model" if done.waiting else ""
+    return f"{counted(done.prepared, 'wording')} prepared{waits}" if done.prepared or done.waiting else "nothing due"
 
 
 def _consolidation(ctx: Context) -> str:
@@ -84,7 +101,7 @@ def _consolidation(ctx: Context) -> str:
         return f"nothing due: {unknown}"
     if plan.trigger == "none":
         return f"nothing due: {plan.reason}"
-    return f"due ({plan.reason}): {len(plan.batch)} entries are ripe; run: recollect consolidate"
+    return f"due ({plan.reason}): ripe: {counted(len(plan.batch), 'entry')}; run: recollect consolidate"
 
 
 def _vectors(ctx: Context) -> str:
@@ -108,6 +125,7 @@ def _documents(ctx: Context) -> str:
 
 
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+    ("answers", _answers),
     ("tree", _tree),
     ("themes", _themes),
     ("decay", _decay),

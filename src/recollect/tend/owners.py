@@ -12,7 +12,7 @@ from recollect.capture import documents, finding, stage
 from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.distil import themes, upkeep
+from recollect.distil import kept_copies, node_files, themes
 from recollect.store import decisions, journal, learnings
 from recollect.store import themes as theme_rows
 from recollect.text import nodes
@@ -96,7 +96,7 @@ def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage
     for id in ids:
         row, text = journal.node(tx, id), ctx.vault.inside(tx).read(path_of(id))
         if row and text is not None:
-            yield upkeep.passage_of(ctx, nodes.parse(id, text), row.first_day)
+            yield node_files.passage_of(ctx, nodes.parse(id, text), row.first_day)
 
 
 OWNERS: dict[str, Owner] = {
@@ -106,7 +106,11 @@ OWNERS: dict[str, Owner] = {
     themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
     stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
     logs.KIND: Owner(ids=_entries, make=_entry_passages),
-    upkeep.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
+    kept_copies.KIND: Owner(
+        ids=lambda ctx, tx: kept_copies.ids(_reading_in(ctx, tx)),
+        make=lambda ctx, tx, ids: kept_copies.passages_of(_reading_in(ctx, tx), ids),
+    ),
+    node_files.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
     documents.KIND: Owner(
         ids=lambda ctx, _: documents.ids(ctx), make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids))
     ),

@@ -21,7 +21,19 @@ from recollect.capture import log as logs
 from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA
-from recollect.store import decisions, events, journal, learnings, passages, purging, soundness, spool, tasks
+from recollect.store import (
+    decisions,
+    events,
+    hosts,
+    journal,
+    learnings,
+    passages,
+    purging,
+    requests,
+    soundness,
+    spool,
+    tasks,
+)
 from recollect.store.damage import kept_aside
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
@@ -242,10 +254,13 @@ _REMOVE: dict[str, Callable[[Tx, str], None]] = {
 def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     for id in target.things:
         _REMOVE[re.split("[_/]", id)[0]](tx, id)
-    journal.forget_sessions(tx, lambda session: target.scrub(session) != session)
+    for rows in (journal, hosts):
+        rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     changed = purging.scrub_texts(tx, target.scrub)
+    requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
     purging.forget_answers(tx, changed.get("answers", []))
+    purging.forget_asks(tx, changed.get("asks", []))
     purging.forget_embeddings(tx)
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
     purging.drop_tags(tx, changed["learning_tags"])

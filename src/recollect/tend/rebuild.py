@@ -54,7 +54,7 @@ def rebuild_tree(ctx: Context, *, progress: Callable[[str, int, int], object] = 
     """Forget what is known of logs and nodes and make every node again: the same bytes as before."""
     with ctx.db.write(ctx.space) as tx:
         journal.forget_tree(tx)
-    return compact(ctx, everything=True, progress=progress)
+    return compact(ctx, everything=True, asking=False, progress=progress)
 
 
 def _passages(ctx: Context, progress: Progress | None) -> int:

@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recollect.capture.finding import survey
 from recollect.core.actor import Actor
 from recollect.core.context import Context, Embedder, Tx
 from recollect.core.finding import SkippedFile
+from recollect.models.jobs import KINDS
+from recollect.models.spending import today
 from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
-from recollect.store import counts, decisions, escalations, journal, spool, themes, vectors
+from recollect.store import asks, counts, decisions, escalations, journal, spool, themes, usage, vectors
 from recollect.store.project import Project
+
+
+@dataclass(frozen=True, kw_only=True)
+class Used:
+    """What models used. A fall-back is an ask that the offline twin answered in a model's place."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    fallbacks: int
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelsStatus:
+    """Who answers which kind of job (nobody: its offline twin), and what that used."""
+
+    configured: dict[str, str]
+    daily_tokens: int
+    today: Used
+    all_time: Used
+    pending: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +54,13 @@ class Status:
     verdicts: dict[str, int]
     discoveries: int
     tree: dict[str, int]
+    tentative: tuple[str, ...]
+    waiting: tuple[str, ...]
     incomplete: tuple[str, ...]
     passages: int
     inbox: int
     spooled: int
-    models: str
+    models: ModelsStatus
     decisions: dict[str, int]
     findings: dict[str, int]
     skipped_findings: tuple[SkippedFile, ...]
@@ -42,6 +73,7 @@ def status(ctx: Context, project: Project) -> Status:
     seen = survey(ctx)
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
+        unsettled = journal.unsettled(tx)
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
@@ -53,11 +85,13 @@ def status(ctx: Context, project: Project) -> Status:
             verdicts=counts.verdicts(tx),
             discoveries=counts.discoveries(tx),
             tree=_tree(tx),
+            tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
+            waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),
-            models="offline" if ctx.models.provider("extract") is None else "configured",
+            models=_models(ctx, tx),
             decisions=decisions.counts(tx),
             findings={
                 "files": len(seen.files),
@@ -68,6 +102,29 @@ def status(ctx: Context, project: Project) -> Status:
             embedder=_embedder(tx, embedder),
             vectors=_vectors(tx, embedder),
         )
+
+
+def _models(ctx: Context, tx: Tx) -> ModelsStatus:
+    named = {kind: provider.name for kind in KINDS if (provider := ctx.models.provider(kind)) is not None}
+    used = usage.everything(tx)
+    return ModelsStatus(
+        configured=named,
+        daily_tokens=ctx.settings.models.daily_tokens,
+        today=_total(each for each in used if each.day == today(ctx)),
+        all_time=_total(used),
+        pending=len(asks.waiting(tx)),
+    )
+
+
+def _total(used: Iterable[usage.Usage]) -> Used:
+    found = list(used)
+    return Used(
+        calls=sum(each.calls for each in found),
+        input_tokens=sum(each.input_tokens for each in found),
+        output_tokens=sum(each.output_tokens for each in found),
+        cost=round(sum(each.cost_micros for each in found) / 1e6, 6),
+        fallbacks=sum(each.fallbacks for each in found),
+    )
 
 
 def _embedder(tx: Tx, embedder: Embedder | None) -> str:

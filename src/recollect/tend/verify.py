@@ -76,7 +76,7 @@ def _file(db: SqliteDb) -> Iterator[Finding]:
         detail = f"{leftover} documents in the word index belong to no passage"
         yield Finding(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
     if not data and not indexes and (unpacked := soundness.unpacked_vectors(db)):
-        detail = f"{unpacked} passages with vectors are missing in the signs that lead to them"
+        detail = f"{unpacked} vectors are missing in the signs that lead to them"
         yield Finding(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
 
 

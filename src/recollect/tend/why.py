@@ -12,6 +12,7 @@ from recollect.core.event import Event
 from recollect.core.learning import Injection
 from recollect.store import decisions, events, injections
 from recollect.store import learnings as rows
+from recollect.tend.why_files import KINDS, FileExplanation, why_in_file
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, why_entry, why_node
 from recollect.text.sentences import first_sentence
 
@@ -29,12 +30,14 @@ class Explanation:
     events: tuple[Event, ...]
 
 
-def why(ctx: Context, id: str) -> Explanation | NodeExplanation | EntryExplanation:
+def why(ctx: Context, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
     """Everything known about where a thing came from and what became of it."""
     if id.startswith("log/"):
         return why_entry(ctx, id)
     if id == ROOT or id.partition("/")[0] in LEVELS:
         return why_node(ctx, id)
+    if id.partition("/")[0] in KINDS:
+        return why_in_file(ctx, id)
     with ctx.db.read(ctx.space) as tx:
         return _decision(tx, id) if id.startswith("dec_") else _learning(tx, id)
 

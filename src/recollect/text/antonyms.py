@@ -27,15 +27,20 @@ _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mi
 
 def opposite(one: str, other: str) -> bool:
     """True when the two words, in any inflection, mean the opposite of each other."""
-    forms = _base_forms(other)
-    return not _opposites(one).isdisjoint(forms) and _base_forms(one).isdisjoint(forms)
+    forms = base_forms(other)
+    return not _opposites(one).isdisjoint(forms) and base_forms(one).isdisjoint(forms)
+
+
+def may_oppose(word: str, bases: frozenset[str]) -> bool:
+    """Whether a word can have an opposite among words with these base forms at all: few do, and it is one look."""
+    return not _opposites(word).isdisjoint(bases)
 
 
 @cache
 def _opposites(word: str) -> frozenset[str]:
     """Every base form that is the opposite of this word: comparing texts asks for many pairs of few words."""
     found: set[str] = set()
-    for form in _base_forms(word):
+    for form in base_forms(word):
         found |= _pairs().get(form, frozenset())
         found |= _affixed(form)
     return frozenset(found)
@@ -68,7 +73,7 @@ def _affixed(form: str) -> set[str]:
 
 
 @cache
-def _base_forms(word: str) -> frozenset[str]:
+def base_forms(word: str) -> frozenset[str]:
     """The dictionary forms a word may come from; wrong guesses do no harm, they are in no list."""
     word = word.replace("-", "")
     forms = {word}

@@ -53,6 +53,19 @@ def read_discoveries(output: str) -> Discoveries:
     )
 
 
+def without_discoveries(output: str) -> str:
+    """The agent's own lines that are part of no marked discovery."""
+    rest: list[str] = []
+    marked = False
+    for line in own_lines(output):
+        if _MARK.match(line):
+            marked = True
+        elif not (marked and _CONTINUED.match(line)):
+            marked = False
+            rest.append(line)
+    return "\n".join(rest)
+
+
 def _marked(output: str) -> Iterator[tuple[str, str]]:
     kind = ""
     parts: list[str] = []

@@ -14,14 +14,16 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from recollect.text.antonyms import opposite
+from recollect.text.alternatives import opposed_choice
+from recollect.text.antonyms import may_oppose, opposite
 from recollect.text.rule_words import LIGHT
-from recollect.text.statement import Statement, statements
+from recollect.text.statement import SENTENCES, Statement, statements
 
 Answer = Literal["yes", "unsure", "no"]
 
 SAME_WORDS = 0.8  # Dice overlap from which two texts without a conflict say the same
 SAME_SUBJECT = 0.5  # … from which two sentences are about the same thing
+CHOICE_SCORE = 0.6  # of two choices for one purpose: all but the chosen thing is the same
 SAME_MEANING = 0.82  # cosine from which other words may say the same
 
 _CUE = re.compile(
@@ -44,6 +46,7 @@ _SINGLE_VALUED = frozenset(
     }
     | {"source", "timezone", "version"}
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _ARTICLE = frozenset({"a", "an", "the"})
 _TOKEN = re.compile(r"[\w./'-]+|,")
 _PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
@@ -104,12 +107,17 @@ def contradiction(one: str, other: str) -> Comparison:
             best = found
     if best.answer == "no" and _changed_value(one, other):
         return Comparison(answer="yes", reason="value", score=best.score)
+    if best.answer == "no" and (choice := _chosen_otherwise(one, other)) != "no":
+        return Comparison(answer=choice, reason="choice", score=max(best.score, CHOICE_SCORE))
     return best
 
 
-def supersession(newer: str, older: str) -> Comparison:
-    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue."""
-    conflict = contradiction(newer, older)
+def supersession(newer: str, older: str, *, conflict: Comparison | None = None) -> Comparison:
+    """Does the newer text take the older one's place? It must contradict it: a changed value, or a cue.
+
+    Who has compared the two already gives the `conflict` that was found.
+    """
+    conflict = conflict or contradiction(newer, older)
     if conflict.answer == "no":
         return conflict
     cue = _CUE.search(newer.lower())
@@ -131,10 +139,15 @@ class _Pair:
 
     @cached_property
     def opposites(self) -> frozenset[tuple[str, str]]:
-        same = self.one.signs.keys() & self.other.signs.keys()
-        candidates = product(self.one.signs.keys() - same, self.other.signs.keys() - same)
+        ones = self.one.signs.keys() - self.other.signs.keys()
+        lefts = [stem for stem in ones if may_oppose(self.one.forms[stem], self.other.bases)]
+        if not lefts:
+            return frozenset()
+        rights = self.other.signs.keys() - self.one.signs.keys()
         return frozenset(
-            (left, right) for left, right in candidates if opposite(self.one.forms[left], self.other.forms[right])
+            (left, right)
+            for left, right in product(lefts, rights)
+            if opposite(self.one.forms[left], self.other.forms[right])
         )
 
     @cached_property
@@ -243,6 +256,15 @@ def _changed_value(one: str, other: str) -> bool:
         return False
     subject = ones[0].split()
     return subject == others[0].split() and not _SINGLE_VALUED.isdisjoint(subject) and ones[1] != others[1]
+
+
+def _chosen_otherwise(one: str, other: str) -> Answer:
+    answers = {opposed_choice(left, right) for left, right in product(_sentences(one), _sentences(other))}
+    return "yes" if "yes" in answers else "unsure" if "unsure" in answers else "no"
+
+
+def _sentences(text: str) -> list[str]:
+    return _SENTENCE_END.split(text.strip(), maxsplit=SENTENCES)[:SENTENCES]
 
 
 def _normal(text: str) -> str:

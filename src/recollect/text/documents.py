@@ -7,10 +7,12 @@ comments are text. Changes are made line by line; what is not asked for stays by
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from recollect.text.staging import headings, lines_of
+from recollect.text.staging import headings, lines_of, text_lines
 
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ANY_HEADING = re.compile(r"#{1,6} +\S")
 
 
@@ -73,6 +75,38 @@ def with_block(text: str, block: str, under: str | None) -> str:
     gap = [""] if before else []
     tail = after if after else []
     return "\n".join([*before, *gap, *lines_of(block), *tail]) + "\n"
+
+
+def with_section(text: str, section: Section, own: str) -> str:
+    """The document with another heading and text for a section; deeper sections stay."""
+    lines = lines_of(text)
+    deeper = (at for at in headings(lines, _ANY_HEADING) if section.first < at)
+    end = next(deeper, len(lines))
+    gap = [""] if end < len(lines) else []
+    return "\n".join([*lines[: section.first], *lines_of(own), *gap, *lines[end:]]) + "\n"
+
+
+def sentences(text: str) -> list[str]:
+    """What a section says, sentence by sentence, without list marks and code."""
+    lines = lines_of(text)
+    return [_bare(part) for at in text_lines(lines) for part in _SENTENCE_END.split(lines[at]) if _bare(part)]
+
+
+def without_sentences(text: str, unwanted: Callable[[str], bool]) -> str:
+    """A text without some of its sentences; code stays, and a line of which nothing is left goes."""
+    lines = lines_of(text)
+    gone: set[int] = set()
+    for at in text_lines(lines):
+        parts = _SENTENCE_END.split(lines[at])
+        left = [part for part in parts if not _bare(part) or not unwanted(_bare(part))]
+        if len(left) < len(parts):
+            lines[at] = " ".join(left)
+            gone |= set() if left else {at}
+    return "\n".join(line for at, line in enumerate(lines) if at not in gone).strip()
+
+
+def _bare(sentence: str) -> str:
+    return sentence.strip(" -*+")
 
 
 def without_block(text: str, block: str) -> str | None:

@@ -14,9 +14,8 @@ from typing import Any
 
 from recollect.core.calendar import Level, Period, parse_period
 from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
-from recollect.text import entries, extract, markdown, points
-from recollect.text.summarise import Budget, summarise
-from recollect.text.tokens import terms
+from recollect.text import entries, extract, grounded, markdown, points
+from recollect.text.summarise import Budget, Embed, summarise
 
 SCHEMA = 1
 COPY = "copy"
@@ -29,6 +28,8 @@ SHARE = 0.4
 SMALLEST = 50
 """Bytes; a smaller file is no node."""
 TOPICS = 60
+MORE_TOPICS = 12
+"""Topics that a summary from outside left out and that get a line each; more share one."""
 
 HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
     "daily": (
@@ -57,11 +58,6 @@ HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
 }
 _SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.values() for section, title in titles}
 _CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}
-_REFUSAL = re.compile(
-    r"\s*(?:#+ .*\n+)?(?:I(?:'m| am) (?:sorry|unable|afraid|not able)|I can(?:no|')t |I won't |Sorry,|As an AI|"
-    r"Unfortunately, I)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +74,16 @@ Summariser = Callable[[Material], tuple[str, str]]
 """Gives a body and the name of what made it."""
 
 
-def offline(material: Material) -> tuple[str, str]:
+def offline(material: Material, *, embed: Embed | None = None) -> tuple[str, str]:
     level = material.period.level
-    chosen = summarise(material.points, material.budget, with_entities=level != "daily")
+    chosen = summarise(material.points, material.budget, with_entities=level != "daily", embed=embed)
     return layout(material.period, chosen), OFFLINE
+
+
+def offline_by_meaning(embed: Embed, model: str) -> Summariser:
+    """The offline summariser that also keeps lines apart which mean the same; it is known by its embedder's name."""
+    generator = f"{OFFLINE}+{'-'.join(model.split())}"
+    return lambda material: (offline(material, embed=embed)[0], generator)
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:
@@ -114,12 +116,13 @@ def daily_body(
 ) -> tuple[str, str]:
     """A day's log verbatim while it is small (`raw` is given), else its summary. External text is in neither."""
     period = parse_period(day.isoformat())
-    if raw is not None and fits([raw], threshold):
-        return entries.without_external(raw).strip("\n"), COPY
+    ours = None if raw is None else entries.without_external(raw).strip("\n")
+    if raw is not None and ours is not None and fits([raw], threshold):
+        return ours, COPY
     return summariser(
         Material(
             period=period,
-            text=raw or "\n\n".join(_section(entry) for entry in found if entry.trust != "external"),
+            text=ours or "\n\n".join(_section(entry) for entry in found if entry.trust != "external"),
             points=tuple(_entry_points(found)),
             budget=budget(threshold),
         )
@@ -196,16 +199,64 @@ def fault(body: str, material: Material) -> str | None:
     """Why a summary from outside must not replace a node, or None."""
     if not body.strip() or len(body.encode()) < SMALLEST:
         return "it is empty or too short"
-    if _REFUSAL.match(body):
+    if grounded.refuses(body):
         return "it is a refusal"
     if len(body.encode()) > max(len(material.text.encode()), SMALLEST):
         return "it is longer than its source"
-    said = set(terms(body))
     for point in material.points:
-        wanted = set(terms(point.text))
-        if point.kept and len(wanted & said) < 0.8 * len(wanted):
+        if point.kept and grounded.lost(body, [point.text]):
             return f"it loses what the {point.type} entry {' '.join(point.refs)} says about {point.topic}"
+    if not {title for title, _ in markdown.sections(body, 2)} & {title for _, title in HEADINGS[material.period.level]}:
+        return "it has none of the headings"
+    if invented := _references(body) - {ref for point in material.points for ref in point.refs}:
+        return f"it refers to {min(invented)}, which is not among its sources"
     return None
+
+
+def completed(body: str, material: Material) -> str:
+    """A summary from outside in which every line leads back: lines without a reference get their topic's, and topics
+    whose entries no line refers to get a line. Nothing drops out."""
+    by_topic: dict[str, list[str]] = {}
+    for point in material.points:
+        by_topic.setdefault(point.topic.casefold(), []).extend(point.refs)
+    body = "\n".join(_referring(line, by_topic) for line in body.split("\n"))
+    said = _references(body)
+    missing: dict[Topic, list[str]] = {}
+    for point in material.points:
+        if left := [ref for ref in point.refs if ref not in said]:
+            missing.setdefault(Topic(name=point.topic, type=point.type), []).extend(left)
+    if not missing:
+        return body
+    lines = [
+        Point(section="topic", topic=each.name, type=each.type, text="", refs=tuple(refs))
+        for each, refs in missing.items()
+    ]
+    if len(lines) > MORE_TOPICS:
+        refs = tuple(dict.fromkeys(ref for point in lines for ref in point.refs))
+        lines = [Point(section="topic", topic=f"{len(lines)} more topics", text="", refs=refs)]
+    heading = f"## {HEADINGS[material.period.level][0][1]}"
+    before, found, after = f"\n{body}".partition(f"\n{heading}")
+    if not found:
+        return f"{heading}\n{points.render(lines)}\n\n{body}"
+    return f"{before}{found}\n{points.render(lines)}{after}".lstrip("\n")
+
+
+def _referring(line: str, by_topic: Mapping[str, list[str]]) -> str:
+    if not line.startswith(("- ", "* ")):
+        return line
+    (point,) = points.parse("topic", line)
+    refs = () if point.refs else by_topic.get(point.topic.casefold(), ())
+    return f"{line.rstrip()} ({points.show_refs(refs)})" if refs else line
+
+
+def _references(body: str) -> set[str]:
+    """The entries that a summary's lines refer to."""
+    return {
+        ref
+        for title, part in markdown.sections(body, 2)
+        for point in points.parse(_SECTIONS.get(title.lower(), "topic"), part)
+        for ref in point.refs
+    }
 
 
 def render(node: Node) -> str:

@@ -60,7 +60,7 @@ _ONCE = re.compile(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|week|session|time)|last (?:night|week|time)"
     r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+|\d{4}-\d{2}-\d{2})\b"
 )
-_PAST = (
+PAST = (
     r"(?:broke|forgot|lost|found|ran|had|spent|got|took|went|made|did|saw|came|gave|wrote|hit|threw|fell|left"
     r"|sent|\w{3,}ed)"
 )
@@ -74,9 +74,9 @@ _ADJECTIVE = (
     r"(?!\w+ed (?:\w+ ){0,2}\w+s "
     r"(?!(?:in|on|at|to|of|for|with|without|from|into|and|because|while|by|twice|again)\b)\w)"
 )
-_TOLD = re.compile(rf"^(?:{_ADJECTIVE}{_PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{_PAST}\b)")
+_TOLD = re.compile(rf"^(?:{_ADJECTIVE}{PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
 _NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
-_HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{_PAST}\b{_TELLS}")
+_HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_TELLS}")
 _SAYS_LITTLE = """
     important careful key matter thing right wrong best better good bad practice attention detail hard
     harder try think quality performance note misc todo remember stuff fix pay way
@@ -84,20 +84,34 @@ _SAYS_LITTLE = """
 _EMPTY = frozenset(map(stem_of, _SAYS_LITTLE.split())) | WEAK
 
 
+def verdict(flaw: str) -> Verdict | None:
+    """What is said about a flaw; None for a word that names none."""
+    return next((found for name, found in _REFUSALS.items() if name == flaw), None)
+
+
 def check(title: str, body: str = "") -> Verdict:
     """Whether a staged learning states a rule, and if not, how it could."""
-    plain = " ".join(title.lower().replace("\u2019", "'").split())
-    if _RULE_NOUN.search(plain):
+    if _RULE_NOUN.search(_plain(title)):
         return _REFUSALS["meta"]
-    if _is_incident(plain):
+    if is_incident(title):
         return _REFUSALS["incident"]
-    told = {stem_of(word) for word in words_of(f"{plain} {body.lower()}")} - _EMPTY
-    return PASSED if len(told) >= 2 else _REFUSALS["vague"]
+    return PASSED if len(set(telling_words(f"{title} {body}"))) >= 2 else _REFUSALS["vague"]
 
 
-def _is_incident(title: str) -> bool:
-    if _ONCE.search(title):
+def is_incident(text: str) -> bool:
+    """Whether a text tells of one occasion, and no rule."""
+    text = _plain(text)
+    if _ONCE.search(text):
         return True
-    if _RULE.search(title):
+    if _RULE.search(text):
         return False
-    return bool(_TOLD.match(title) or _HAPPENED.match(title))
+    return bool(_TOLD.match(text) or _HAPPENED.match(text))
+
+
+def telling_words(text: str) -> list[str]:
+    """The stems of a text that say what it is about."""
+    return [stem for word in words_of(_plain(text)) if (stem := stem_of(word)) not in _EMPTY]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().replace("\u2019", "'").split())

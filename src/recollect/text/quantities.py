@@ -8,6 +8,15 @@ import re
 Quantity = tuple[str, str]  # dimension, value in the dimension's base unit
 
 _NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[.,]\d+)*)\s?(%|[a-z]+)?(?![\w/-])", re.ASCII)
+# A number that only names one of several is no quantity: "phase 2", "node pool 1", "the v1 endpoint".
+_LABEL = re.compile(
+    r"\b(phase|stage|step|part|chapter|section|appendix|pool|tier|layer|shard|replica|partition|zone|region|cluster|rack"
+    r"|sprint|milestone|option|figure|table|case|ticket|wave|lane|slot|bucket|environment|site|group|team|node|server|host"
+    r"|worker|queue|rule|question|scenario|variant|plan)s?\s+(\d+[a-z]?)\b(?![.%\w])"
+)
+_VERSIONED = re.compile(
+    r"\bv(\d+(?:\.\d+)*)\s+(?=(?:endpoint|api|route|schema|client|server|format|protocol|contract)s?\b)"
+)
 _ONE = re.compile(r"\b(?:an?|every|each|per) (second|minute|hour|day|week|month|year)\b")
 _DAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 
@@ -52,5 +61,6 @@ def take_quantities(text: str) -> tuple[frozenset[Quantity], str]:
         return " "
 
     plain = _ONE.sub(r"1 \1", _NUMBER_WORD.sub(lambda match: _VALUES[match[1]], text))
+    plain = _VERSIONED.sub(r"v_\1 ", _LABEL.sub(r"\1_\2", plain))
     rest = _DAY.sub(day, _NUMBER.sub(number, plain))
     return frozenset(found), rest

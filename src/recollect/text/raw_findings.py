@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from recollect.core.clock import parse_time
 from recollect.core.errors import BadInput
 from recollect.core.finding import FINDING_LIMIT, Finding, NewFinding, SkippedFile, WorkFile, check_work_id
 
@@ -55,6 +56,10 @@ def _read(path: str, data: bytes) -> WorkFile:
         raise BadInput(f"without {', '.join(missing)}")
     if not isinstance(body["timestamp"], str) or not body["timestamp"].strip():
         raise BadInput("timestamp is not text")
+    try:
+        parse_time(body["timestamp"].strip())
+    except BadInput:
+        raise BadInput(f"timestamp {body['timestamp'][:40]!r} is no time such as 2026-03-01T12:00:00Z") from None
     if not isinstance(body["findings"], list):
         raise BadInput("findings is not a list")
     if len(body["findings"]) > COUNT_LIMIT:

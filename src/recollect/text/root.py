@@ -7,21 +7,20 @@ ones, user and feedback items last. Knows nothing about files.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
 from recollect.core.journal import Point
 from recollect.text import markdown, points
+from recollect.text.ages import age_of
 from recollect.text.capsule import Capsule, Mention, Past, dated_line, merged
 from recollect.text.keyphrases import Weights, keyphrases
 from recollect.text.tokens import tokens
 
 SETTLED_DAYS = 90
 """A project topic nobody mentions for this long counts as completed."""
-DOUBT_DAYS = 30
-"""A reference older than this is shown with `?`."""
+ACTIVE_DAYS = 7
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
 SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")
@@ -31,27 +30,34 @@ _ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15
 _LINE_CHARS = 240
 _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
-_AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
 
+Wording = Callable[[Sequence[str]], tuple[list[str], str]]
+"""Lines in, lines that say no more and the name of what worded them out."""
 Themes = tuple[str, tuple[tuple[str, int], ...]]
 """A month and how often each of its topics was mentioned."""
 
 
 def build(
-    past: Past, latest: Sequence[Capsule], recent: Sequence[Point], today: date, cap: int, sources: str = ""
+    past: Past,
+    latest: Sequence[Capsule],
+    recent: Sequence[Point],
+    today: date,
+    cap: int,
+    sources: str = "",
+    word: Wording | None = None,
 ) -> tuple[str, str | None]:
-    """ROOT.md and, when it cannot hold everything, its overflow file."""
+    """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = _within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))
-    patterns = _within(_patterns(latest), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
+    active = [*_absence(recent, today), *_within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
+    patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
         "status": "tentative",
         "last-updated": today,
         "months": f"{months[0][0]}~{months[-1][0]}" if months else "",
         "sha256": sources,
-        "generator": GENERATOR,
+        "generator": generator,
         "schema": 1,
     }
 
@@ -80,13 +86,17 @@ def build(
     return page(history, [*lines, link]), _overflow(over, past.rest)
 
 
-def with_ages(text: str, today: date) -> str:
-    """The page with its ages counted to another day: what is shown is never older than its reader."""
+def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
+    """The patterns as the months have them."""
+    return list(lines), GENERATOR
 
-    def aged(found: re.Match[str]) -> str:
-        return found[1] + _age(found[2], found[4], today) + found[3]
 
-    return _AGED.sub(aged, text)
+def _absence(recent: Sequence[Point], today: date) -> list[str]:
+    """After a long silence the section shows where things stood, and says that it is not recent."""
+    last = max((point.last_day for point in recent), default="")
+    if not last or (today - date.fromisoformat(last)).days < ACTIVE_DAYS:
+        return []
+    return [f"- nothing was logged after {last}; this is where things stood then"]
 
 
 def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
@@ -108,10 +118,11 @@ def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
     return lines
 
 
-def _patterns(latest: Sequence[Capsule]) -> list[str]:
-    """Lessons of this month and the last, those with most support first."""
+def patterns_of(latest: Sequence[Capsule], cap: int) -> list[str]:
+    """Lessons of this month and the last, those with most support first, as far as there is room."""
     found = {point.text.casefold(): point for one in latest for point in one.lessons}
-    return [_line(point) for point in sorted(found.values(), key=lambda point: (-len(point.refs), point.text))]
+    best = sorted(found.values(), key=lambda point: (-len(point.refs), point.text))
+    return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
 def _line(point: Point) -> str:
@@ -121,13 +132,8 @@ def _line(point: Point) -> str:
 
 def _index_line(mention: Mention, today: date) -> str:
     said = f": {mention.text if mention.kept else _cut(mention.text)}" if mention.text else ""
-    age = _age(mention.type, mention.last[:10], today)
+    age = age_of(mention.type, mention.last[:10], today)
     return f"- {mention.topic} [{mention.type}{age}]{said} → log/{mention.last}"
-
-
-def _age(type: str, day: str, today: date) -> str:
-    days = max((today - date.fromisoformat(day)).days, 0)
-    return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
 
 
 def _settled(mention: Mention, today: date) -> tuple[bool, bool, int]:

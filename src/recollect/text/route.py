@@ -37,28 +37,65 @@ class Placement:
     score: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A place that is near, and what stands there."""
+
+    placement: Placement
+    path: str
+    title: str
+    says: str
+
+
 def place(text: str, documents: Mapping[str, str], *, alike: Alike | None = None) -> Placement:
     """The place for a learning among documents by path."""
+    scored = _scored(text, documents, alike)
+    if not scored:
+        return Placement(kind="new file", path="", heading="", title="", score=0.0)
+    best: dict[str, tuple[float, float, Section]] = {}
+    for path, section, score, whole in scored:
+        if path not in best or score > best[path][0]:
+            best[path] = (score, whole, section)
+    path = max(best, key=lambda each: (best[each][0] + best[each][1], each))
+    score, whole, section = best[path]
+    together = round((score + whole) / 2, 3)
+    near_enough = NEAR if alike is None else NEAR_IN_MEANING
+    if together < near_enough:
+        return Placement(kind="new file", path="", heading="", title="", score=together)
+    return _at(path, section, together, under=score >= near_enough)
+
+
+def candidates(text: str, documents: Mapping[str, str], *, alike: Alike | None = None, most: int) -> list[Candidate]:
+    """The nearest places, nearest first, for somebody else to choose from."""
+    nearest = sorted(_scored(text, documents, alike), key=lambda one: (-(one[2] + one[3]), one[0], one[1].first))
+    return [
+        Candidate(
+            placement=_at(path, section, round((score + whole) / 2, 3), under=True),
+            path=path,
+            title=section.title,
+            says=" ".join(section.text.split()),
+        )
+        for path, section, score, whole in nearest[:most]
+    ]
+
+
+def _scored(text: str, documents: Mapping[str, str], alike: Alike | None) -> list[tuple[str, Section, float, float]]:
+    """Every place with its own nearness and its document's."""
     targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
     if not targets:
-        return Placement(kind="new file", path="", heading="", title="", score=0.0)
+        return []
     by_section = _nearness(text, [_spoken(section) for _, section in targets], alike)
     whole = dict(
         zip(sorted(documents), _nearness(text, [documents[path] for path in sorted(documents)], alike), strict=True)
     )
-    best: dict[str, tuple[float, Section]] = {}
-    for (path, section), score in zip(targets, by_section, strict=True):
-        if path not in best or score > best[path][0]:
-            best[path] = (score, section)
-    path = max(best, key=lambda each: (best[each][0] + whole[each], each))
-    score, section = best[path]
-    together = round((score + whole[path]) / 2, 3)
-    near_enough = NEAR if alike is None else NEAR_IN_MEANING
-    if together < near_enough:
-        return Placement(kind="new file", path="", heading="", title="", score=together)
-    if score < near_enough or section.level == 1:
-        return Placement(kind="new heading", path=path, heading="", title="", score=together)
-    return Placement(kind="heading", path=path, heading=section.slug, title=section.title, score=together)
+    return [(path, section, score, whole[path]) for (path, section), score in zip(targets, by_section, strict=True)]
+
+
+def _at(path: str, section: Section, score: float, *, under: bool) -> Placement:
+    """Under a section, or under a heading of its own where the section is only the document's title."""
+    if not under or section.level == 1:
+        return Placement(kind="new heading", path=path, heading="", title="", score=score)
+    return Placement(kind="heading", path=path, heading=section.slug, title=section.title, score=score)
 
 
 def _candidates(text: str) -> list[Section]:

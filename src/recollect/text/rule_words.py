@@ -51,9 +51,7 @@ var variable | keep kept | embed embedding
 
 def words_of(text: str) -> list[str]:
     """The words of a lower-case text that carry meaning, in order."""
-    return [
-        part for word in _WORD.findall(text) for part in _split_compound(word.removesuffix("'s")) if part not in LIGHT
-    ]
+    return [part for word in _WORD.findall(text) for part in _heavy_parts(word)]
 
 
 def qualifying(text: str) -> frozenset[tuple[str, str]]:
@@ -61,23 +59,34 @@ def qualifying(text: str) -> frozenset[tuple[str, str]]:
 
     "admin API" gives (admin, api); "in tests" gives (test, ""), and so does a word such as "only".
     """
-    tokens = [token for token in _TOKEN.findall(text) if token not in _ARTICLES]
     found: set[tuple[str, str]] = set()
-    for before, token in pairwise(["", *_TOKEN.findall(text)]):
-        here = words_of(token)
-        if before not in _ARTICLES and (left := words_of(before)) and here:
-            found.add((stem_of(left[-1]), stem_of(here[0])))
-        found.update((stem_of(left), stem_of(right)) for left, right in pairwise(here))
-    for before, token in pairwise(["", *tokens]):
-        if before in _PREPOSITIONS or token in _QUALIFIERS:
-            found.update((stem_of(word), "") for word in words_of(token))
+    before = ""
+    left: tuple[str, ...] = ()  # the stems of the token before
+    spoken = ""  # the one before that is no article
+    for token in _TOKEN.findall(text):
+        here = _stems(token)
+        if left and here and before not in _ARTICLES:
+            found.add((left[-1], here[0]))
+        found.update(pairwise(here))
+        if token not in _ARTICLES:
+            if spoken in _PREPOSITIONS or token in _QUALIFIERS:
+                found.update((stem, "") for stem in here)
+            spoken = token
+        before, left = token, here
     return frozenset(found)
 
 
-def _split_compound(word: str) -> list[str]:
+@lru_cache(maxsize=16384)
+def _stems(token: str) -> tuple[str, ...]:
+    return tuple(map(stem_of, words_of(token)))
+
+
+@lru_cache(maxsize=16384)
+def _heavy_parts(word: str) -> tuple[str, ...]:
     # "search-first" is two words, so that "case-insensitive" has an opposite; "os.path" and "third_party" are
     # names and stay whole.
-    return [part for part in word.replace("non-", "non").split("-") if part]
+    parts = word.removesuffix("'s").replace("non-", "non").split("-")
+    return tuple(part for part in parts if part and part not in LIGHT)
 
 
 @lru_cache(maxsize=16384)

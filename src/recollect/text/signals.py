@@ -43,3 +43,10 @@ def read_signals(output: str) -> Signals:
         not_helpful=tuple(name for name, said in verdicts.items() if said == {False}),
         both=tuple(name for name, said in verdicts.items() if len(said) == 2),
     )
+
+
+def without_signals(output: str) -> str:
+    """A message without the lines that are verdicts: those are kept as such, not as words."""
+    if "HELPFUL:" not in output:
+        return output
+    return "\n".join(line for line in output.split("\n") if not _MARKER.fullmatch(line))

@@ -94,6 +94,16 @@ def without_entry(text: str, title: str, body: str) -> str:
     return text
 
 
+def with_body(text: str, title: str, body: str, new: str) -> str:
+    """The file with another body for the first entry of exactly these words; it keeps its place."""
+    for entry in read_staging(text).entries:
+        if (entry.title, entry.body) == (title, body):
+            lines = lines_of(text)
+            lines[entry.first + 1 : entry.last] = ["", *lines_of(new), *([""] if entry.last < len(lines) else [])]
+            return "\n".join(lines) + "\n"
+    return text
+
+
 def with_entry(text: str, title: str, body: str) -> str:
     """The file with one more entry at its end."""
     entry = f"## {title}\n\n{body.strip()}\n" if body.strip() else f"## {title}\n"

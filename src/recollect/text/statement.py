@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from recollect.text.antonyms import base_forms
 from recollect.text.quantities import Quantity, take_quantities
 from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
 
@@ -50,6 +51,9 @@ _PREFERRED = re.compile(
     r"\b(?:prefer(?:s|red)?|favou?r(?:s|ed)?|choose)\b(.*?)\b(?:over|to)\b(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
+# One look for the word that each of those forms needs: most clauses have none.
+_REJECTS = re.compile(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
+_ORDERS = re.compile(r"before|after|once|then|prior to")
 _IN_ORDER = (
     re.compile(r"^(?:before)\b(?P<later>[^,]*),(?P<earlier>.*)$"),
     re.compile(r"^(?:after|once)\b(?P<earlier>[^,]*),(?P<later>.*)$"),
@@ -78,8 +82,13 @@ class Statement:
         """The stems that tell one statement from another."""
         return frozenset(self.signs) - WEAK
 
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The dictionary forms that its words may come from."""
+        return frozenset[str]().union(*map(base_forms, self.forms.values()))
 
-@lru_cache(maxsize=4096)
+
+@lru_cache(maxsize=1024)
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
     plain = text[:TEXT_LIMIT].replace("\u2019", "'").lower()
@@ -91,6 +100,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     return tuple(one for one in read if one.signs or one.quantities)
 
 
+@lru_cache(maxsize=4096)
 def _read(sentence: str) -> Statement:
     quantities, rest = take_quantities(sentence)
     signs: dict[str, int] = {}
@@ -143,13 +153,14 @@ def _split_rejected(clause: str) -> tuple[str, str]:
         rejected.append(match[match.lastindex or 1])
         return match[1] + " " if match.lastindex == 2 else " "
 
-    for form in (_PREFERRED, _REPLACED, _REJECTED):
-        clause = form.sub(put_aside, clause)
+    if _REJECTS.search(clause):
+        for form in (_PREFERRED, _REPLACED, _REJECTED):
+            clause = form.sub(put_aside, clause)
     return clause, " ".join(rejected)
 
 
 def _order(sentence: str) -> tuple[frozenset[str], frozenset[str]]:
-    for form in _IN_ORDER:
+    for form in _IN_ORDER if _ORDERS.search(sentence) else ():
         if match := form.match(sentence):
             return (
                 frozenset(map(stem_of, words_of(match["earlier"]))),

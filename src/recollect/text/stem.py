@@ -16,8 +16,9 @@ _STEP4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "al", "er", "ic", "ou",
 )  # fmt: skip
-_BY_LENGTH2 = sorted(_STEP2, key=len, reverse=True)
-_BY_LENGTH3 = sorted(_STEP3, key=len, reverse=True)
+_LETTERS = str.maketrans({letter: "v" if letter in "aeiou" else "c" for letter in "abcdefghijklmnopqrstuvwxz"})
+_BY_LENGTH2 = tuple(sorted(_STEP2, key=len, reverse=True))
+_BY_LENGTH3 = tuple(sorted(_STEP3, key=len, reverse=True))
 
 
 def stem(word: str) -> str:
@@ -60,7 +61,9 @@ def _past_and_gerund(word: str) -> str:
     return word
 
 
-def _swap(word: str, suffixes: list[str], table: dict[str, str]) -> str:
+def _swap(word: str, suffixes: tuple[str, ...], table: dict[str, str]) -> str:
+    if not word.endswith(suffixes):  # one look for all of them: most words have none
+        return word
     for suffix in suffixes:
         if word.endswith(suffix):
             base = word[: -len(suffix)]
@@ -69,7 +72,7 @@ def _swap(word: str, suffixes: list[str], table: dict[str, str]) -> str:
 
 
 def _drop_suffix(word: str) -> str:
-    for suffix in _STEP4:
+    for suffix in _STEP4 if word.endswith(_STEP4) else ():
         if word.endswith(suffix):
             base = word[: -len(suffix)]
             return base if _measure(base) > 1 else word
@@ -91,34 +94,26 @@ def _tidy(word: str) -> str:
     return word
 
 
-def _is_consonant(word: str, i: int) -> bool:
-    letter = word[i]
-    if letter in "aeiou":
-        return False
-    return letter != "y" or i == 0 or not _is_consonant(word, i - 1)
+def _shape(word: str) -> str:
+    """The word with a c for every consonant and a v for every vowel; a y is whichever its neighbour is not."""
+    shape = word.translate(_LETTERS)
+    while (at := shape.find("y")) >= 0:
+        shape = shape[:at] + ("v" if at and shape[at - 1] == "c" else "c") + shape[at + 1 :]
+    return shape
 
 
 def _measure(word: str) -> int:
     """How many times a vowel run is followed by a consonant run."""
-    count, previous_vowel = 0, False
-    for i in range(len(word)):
-        consonant = _is_consonant(word, i)
-        if consonant and previous_vowel:
-            count += 1
-        previous_vowel = not consonant
-    return count
+    return _shape(word).count("vc")
 
 
 def _has_vowel(word: str) -> bool:
-    return any(not _is_consonant(word, i) for i in range(len(word)))
+    return "v" in _shape(word)
 
 
 def _double_consonant(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _is_consonant(word, len(word) - 1)
+    return len(word) > 1 and word[-1] == word[-2] and _shape(word)[-1] == "c"
 
 
 def _consonant_vowel_consonant(word: str) -> bool:
-    if len(word) < 3 or word[-1] in "wxy":
-        return False
-    end = len(word) - 1
-    return _is_consonant(word, end) and not _is_consonant(word, end - 1) and _is_consonant(word, end - 2)
+    return word[-1:] not in ("w", "x", "y") and _shape(word).endswith("cvc")

@@ -194,7 +194,9 @@ def _ranked(points: Sequence[Point], weights: Weights, embed: Embed | None) -> l
 
 def _varied(scored: list[tuple[float, Point]], embed: Embed) -> list[Point]:
     """Maximal marginal relevance: the next point tells much and is unlike those before it."""
-    vectors = embed([point.text for _, point in scored])
+    import numpy as np  # comes with the embedder
+
+    vectors = np.asarray(embed([point.text for _, point in scored]), np.float64)
     best = scored[0][0] or 1.0
     nearest = [0.0] * len(scored)
     order: list[Point] = []
@@ -203,9 +205,9 @@ def _varied(scored: list[tuple[float, Point]], embed: Embed) -> list[Point]:
         place = max(waiting, key=lambda i: (VARIETY * scored[i][0] / best - (1 - VARIETY) * nearest[i], -i))
         waiting.remove(place)
         order.append(scored[place][1])
+        likeness = (vectors @ vectors[place]).tolist()
         for i in waiting:
-            likeness = sum(a * b for a, b in zip(vectors[place], vectors[i], strict=True))
-            nearest[i] = max(nearest[i], likeness)
+            nearest[i] = max(nearest[i], likeness[i])
     return order
 
 

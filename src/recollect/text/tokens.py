@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
 
 from recollect.text.stem import stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being between both but by can could "
@@ -23,34 +27,37 @@ STOP_WORDS = frozenset(
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
-_ASCII_WORD = re.compile(
-    r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
-)
-_HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-_CACHE_LIMIT = 200_000
+_CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
-
-_known: dict[str, tuple[str, ...]] = {}
+_LINE_END = "\n"
 
 
 def terms(text: str) -> list[str]:
     """The search terms of a text, in order, stop words left out. A compound gives itself and its parts."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    found: list[str] = []
-    for word in words(text):
-        made = _known.get(word)
-        if made is None:
-            made = _terms_of(word)
-            if len(_known) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
-                _known[word] = made
-        found += made
-    return found
+    return _stream(_normal(text).split()).split()
+
+
+def term_lines(lines: Sequence[str]) -> str:
+    """The terms of each line on a line; the lines given hold no white space but single spaces."""
+    runs = _normal(f" {_LINE_END} ".join(lines)).split(" ")
+    return _stream(runs).replace(f" {_LINE_END}", _LINE_END).replace(f"{_LINE_END} ", _LINE_END)
+
+
+def _normal(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _stream(runs: Iterable[str]) -> str:
+    # No word goes over white space, so what stands between two spaces has its terms wherever it stands: most of a
+    # text was met before, and splitting is ten times as fast as looking for words.
+    return " ".join(filter(None, map(_runs.__getitem__, runs)))
 
 
 def words(text: str) -> list[str]:
     """The words of a text as written: what snippets and counts work on."""
-    return _ASCII_WORD.findall(text) if text.isascii() else _any_word().findall(text)
+    if not text.isascii():
+        return _any_word().findall(text)
+    return [text] if text.isalnum() else _ascii_word().findall(text)
 
 
 def word_terms(word: str) -> tuple[str, ...]:
@@ -67,9 +74,23 @@ def tokens(text: str) -> int:
     return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
 
 
+# Compiled when first met: most questions are plain words, and the process of a hook pays for every pattern.
+
+
+@cache
+def _ascii_word() -> re.Pattern[str]:
+    return re.compile(
+        r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
+    )
+
+
+@cache
+def _humps() -> re.Pattern[str]:
+    return re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+
+
 @cache
 def _any_word() -> re.Pattern[str]:
-    """Compiled when first met: the wide character classes take longer than the rest of this module."""
     letter = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
     return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{letter}+(?:_+{letter}+)*(?:\+\+|#(?!\w))?")
 
@@ -79,6 +100,30 @@ def _cjk_run() -> re.Pattern[str]:
     return re.compile(rf"[{_CJK}]+")
 
 
+class _Runs(dict[str, str]):
+    """The terms of what stands between two spaces, remembered."""
+
+    def __missing__(self, run: str) -> str:
+        made = " ".join(term for word in words(run) for term in _words[word])
+        if len(self) < _CACHE_LIMIT and len(run) <= _TERM_LIMIT:
+            self[run] = made
+        return made
+
+
+class _Words(dict[str, tuple[str, ...]]):
+    """The terms of a word, remembered: stemming takes long."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        made = _terms_of(word)
+        if len(self) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
+            self[word] = made
+        return made
+
+
+_runs = _Runs({_LINE_END: _LINE_END})
+_words = _Words()
+
+
 def _terms_of(word: str) -> tuple[str, ...]:
     if not word.isascii() and _cjk_run().match(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
@@ -86,7 +131,9 @@ def _terms_of(word: str) -> tuple[str, ...]:
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
     made = [_stemmed(whole)] if whole not in STOP_WORDS else []
-    parts = _HUMPS.findall(_without_accents(word))
+    if word.isascii() and word.isalpha() and word[1:].islower():
+        return (made[0][:_TERM_LIMIT],) if made else ()
+    parts = _humps().findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
     return tuple(dict.fromkeys(term[:_TERM_LIMIT] for term in made))

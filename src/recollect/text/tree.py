@@ -16,8 +16,9 @@ from recollect.core.journal import Entry, Node, Source
 from recollect.text import entries, nodes, root
 from recollect.text.capsule import LATEST, Capsule, Past, capsule, fold
 from recollect.text.nodes import Summariser, offline
+from recollect.text.root import Wording
 
-RECENT = timedelta(days=7)
+RECENT = timedelta(days=root.ACTIVE_DAYS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,16 +99,23 @@ def capsule_of(month: Node) -> Capsule:
 
 
 def root_files(
-    past: Past, latest: Sequence[Capsule], recent: Sequence[Node], *, today: date, limits: Limits, sources: str
+    past: Past,
+    latest: Sequence[Capsule],
+    recent: Sequence[Node],
+    *,
+    today: date,
+    limits: Limits,
+    sources: str,
+    word: Wording = root.as_found,
 ) -> dict[str, str | None]:
     """ROOT.md and its overflow; None for a file that must not be there."""
     points = [point for node in recent for point in nodes.points_of(node.id, node.body, node.generator)]
-    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources)
+    text, overflow = root.build(past, latest, points, today, limits.root_tokens, sources, word)
     return {"ROOT.md": text, root.OVERFLOW: overflow}
 
 
 def recent_days(days: Sequence[date], today: date) -> list[date]:
-    """The last seven days that can be shown; after a long absence, the last seven before it."""
+    """The last seven days that can be shown; after a long absence, the last seven before it, marked as such."""
     past = [day for day in days if day <= today] or list(days)
     if not past:
         return []

@@ -111,7 +111,7 @@ def test_every_option_can_be_set_by_the_environment(name: str) -> None:
     given = from_environment({"RECOLLECT_" + name.replace(".", "_").upper(): str(default) or "text"})
     for part in name.split("."):
         given = given[part]
-    assert given == (default or "text")
+    assert given == (default if default or isinstance(default, float) else "text")
     assert type(given) is type(default)
 
 

@@ -117,3 +117,38 @@ def test_importing_the_detectors_reads_no_data_and_loads_no_model() -> None:
         "assert antonyms._pairs.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Migrate the billing tables in phase 1", "Migrate the billing tables in phase 2"),
+        ("Node pool 1 runs the batch jobs", "Node pool 2 runs the batch jobs"),
+        ("Check the logs in step 3", "Check the logs in step four"),
+        ("The v1 endpoint returns XML", "The v2 endpoint returns XML"),
+    ],
+)
+def test_a_number_that_only_names_one_of_several_is_no_value(one: str, other: str) -> None:
+    assert compare.contradiction(one, other).answer == "no"
+    assert compare.supersession(other, one).answer == "no"
+    assert compare.redundancy(one, other).answer != "yes"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "answer"),
+    [
+        ("Use tabs for indentation", "Use spaces for indentation.", "yes"),
+        ("Indent with tabs", "Indent with spaces", "yes"),
+        ("Use squash for pull requests", "Always use rebase for pull requests", "yes"),
+        ("Use Vitest for unit tests", "Use Jest for unit tests", "unsure"),
+        ("Use Redis for sessions", "Use Redis for caching", "no"),
+        ("Use tabs in Makefiles", "Use spaces in Python files", "no"),
+        ("Use tabs", "Use short names", "no"),
+        ("Use npm for the site", "Use npm and yarn for the site", "no"),
+        ("Document the npm build", "Document the yarn build", "no"),
+    ],
+)
+def test_another_choice_for_the_same_purpose_contradicts_where_one_excludes_the_other(
+    one: str, other: str, answer: str
+) -> None:
+    assert compare.contradiction(one, other).answer == compare.contradiction(other, one).answer == answer

@@ -8,8 +8,16 @@ runs in one transaction, after a verified backup.
 from __future__ import annotations
 
 MIGRATIONS = (
-    *("m001_foundation", "m002_team", "m003_decisions", "m004_themes", "m005_journal"),
-    *("m007_vectors", "m008_search"),
+    "m001_foundation",
+    "m002_team",
+    "m003_decisions",
+    "m004_themes",
+    "m005_journal",
+    "m006_vectors",
+    "m007_access",
+    "m008_models",
+    "m009_hosts",
+    "m010_search",
 )
 VERSION = len(MIGRATIONS)
 

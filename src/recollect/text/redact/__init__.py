@@ -80,6 +80,8 @@ def _possible(data: bytes) -> Iterable[Shape]:
 def _private_spans(data: bytes) -> Iterator[_Span]:
     """From an opening tag to the closing tag that balances it, or to the end if that was forgotten."""
     depth = start = 0
+    if b"<" not in data:  # most texts have none, and this is a hundred times as fast
+        return
     for tag in _regexp(r"(?i)<(/?)private\s*>").finditer(data):
         if not tag.group(1):
             start = start if depth else tag.start()
@@ -105,9 +107,18 @@ def _secrets(shape: Shape, data: bytes) -> Iterator[_Span]:
         start, end = match.span(group)
         position = end
         if shape.guard(data[start : min(end, start + _JUDGED)].decode("utf-8", "replace")):
-            yield _Span(start, end, shape.kind)
+            yield _Span(start, _with_tail(data, end) if shape.named else end, shape.kind)
         elif shape.named and end - start <= _LONGEST_NAME:
             position = start
+
+
+def _with_tail(data: bytes, end: int) -> int:
+    """Where a value really ends: what follows an `&` is the next parameter, or more of the value if it has no name."""
+    while tail := _regexp(r"&[^\s\"'`,;&<>\\=\[\]]+").match(data, end):
+        if data[tail.end() : tail.end() + 1] in (b"=", b";"):  # a parameter, or &quot;
+            break
+        end = tail.end()
+    return end
 
 
 def _markers(data: bytes) -> list[_Span]:

@@ -56,6 +56,7 @@ TOKENS: tuple[Shape, ...] = (
         "dp.",
         EDGE + r"(dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44})",
     ),
+    shape("recollect-token", "rct_", EDGE + r"(rct_[A-Za-z0-9_-]{43})"),
     shape("pulumi-token", "pul-", EDGE + r"(pul-[0-9a-f]{40})\b"),
     shape("planetscale-token", "pscale_", r"(pscale_(?:tkn|pw|oauth|pat)_[A-Za-z0-9_.=-]{32,64})"),
     shape("databricks-token", "dapi dose", EDGE + r"((?:dapi|dose)[0-9a-f]{32}(?:-[0-9])?)\b"),

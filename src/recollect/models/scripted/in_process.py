@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.core.prompt import Completion
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -20,22 +22,26 @@ class ScriptedProvider:
         self._script = list(script)
         self.prompts: list[Prompt] = []
 
-    def complete(self, prompt: Prompt) -> str:
+    def complete(self, prompt: Prompt) -> Completion:
         self.prompts.append(prompt)
         assert self._script, f"the script has no answer left for {prompt.kind}"
         line = self._script.pop(0)
-        return line(prompt) if callable(line) else line
+        return Completion(text=line(prompt) if callable(line) else line)
 
 
 class ScriptedModels:
-    """Providers by kind of question; a kind that is not listed is answered offline."""
+    """Providers by kind of question; a kind that is not listed is answered offline. No time passes in a pause."""
 
     def __init__(self, providers: Mapping[str, Provider], *, embedder: Embedder | None = None):
         self._providers = dict(providers)
         self._embedder = embedder
+        self.pauses: list[float] = []
 
     def provider(self, kind: str) -> Provider | None:
         return self._providers.get(kind)
+
+    def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
 
     def embedder(self) -> Embedder | None:
         return self._embedder
@@ -49,6 +55,9 @@ class NoModels:
 
     def provider(self, kind: str) -> Provider | None:
         return None
+
+    def pause(self, seconds: float) -> None:
+        """Nothing is ever tried again."""
 
     def embedder(self) -> Embedder | None:
         return None

@@ -13,9 +13,10 @@ STATEMENTS = (
     ) $table""",
     """
     CREATE TABLE vectors (
-      doc $int NOT NULL REFERENCES passages (doc) ON DELETE CASCADE, model $int NOT NULL, piece $int NOT NULL,
+      number $key, doc $int NOT NULL REFERENCES passages (doc) ON DELETE CASCADE,
+      model $int NOT NULL, piece $int NOT NULL,
       space $text NOT NULL, kind $text NOT NULL, hash $text NOT NULL, vector $vector NOT NULL,
-      PRIMARY KEY (doc, model, piece)
+      UNIQUE (doc, model, piece)
     ) $table""",
     "CREATE INDEX vectors_by_piece ON vectors (space, model, piece, doc)",
     "$vector_index",

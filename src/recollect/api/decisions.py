@@ -1,0 +1,191 @@
+"""REST: decisions, what became of them, and what they taught."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from recollect.api.access import Reads, Writes
+from recollect.api.route import Route
+from recollect.api.wire import Expected, Paged, answer, gives, page, sliced, taken, versioned
+from recollect.capture.decide import Decided
+from recollect.core.clock import parse_time
+from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
+from recollect.distil.calibration import Calibration
+from recollect.distil.decisions import Compaction, Waiting
+from recollect.distil.levels import Level
+from recollect.distil.page import Page
+from recollect.distil.wisdom import Wisdom
+
+routes = APIRouter(prefix="/api", tags=["decisions"], route_class=Route)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reversal:
+    """Why a decision was taken back, and which one stands instead."""
+
+    reason: str
+    by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preserve:
+    preserve: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompactDecisions:
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgedDecision:
+    """A `DecisionHit` as documents can say it: how many fields `decision` has depends on its level."""
+
+    id: str
+    level: Level
+    decision: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrated:
+    """Confidence against outcomes: over all, by category and by agent."""
+
+    window_days: int | None
+    overall: Calibration
+    categories: dict[str, Calibration]
+    agents: dict[str, Calibration]
+
+
+@routes.get("/decisions", summary="Decisions by words and fields, each as long as its age allows")
+@gives(AgedDecision, listed="decisions")
+def listed(
+    memory: Reads,
+    request: Request,
+    window: Paged,
+    query: str = "",
+    category: str | None = None,
+    agent: str | None = None,
+    tag: str | None = None,
+    outcome: str | None = None,
+    status: str | None = None,
+    stakes: str | None = None,
+    reviewed: bool | None = None,
+    whole: bool = False,
+) -> Response:
+    found, total = memory.decisions.query(
+        query,
+        limit=window.limit,
+        offset=window.offset,
+        whole=whole,
+        category=category,
+        agent=agent,
+        tag=tag,
+        outcome=outcome,
+        status=status,
+        stakes=stakes,
+        reviewed=reviewed,
+    )
+    return page(request, "decisions", found, total, window)
+
+
+@routes.post("/decisions", status_code=201, summary="Record a decision")
+@gives(Decided)
+def record(memory: Writes, new: Annotated[NewDecision, taken(NewDecision)], anyway: bool = False) -> Response:
+    made = memory.decisions.record(new, anyway=anyway)
+    headers = {"location": f"/api/decisions/{made.decision.id}", "etag": f'"{made.decision.version}"'}
+    return answer(made, status=201, headers=headers)
+
+
+@routes.get("/decisions/compacted", summary="Every decision at the level its age asks for")
+@gives(Page)
+def compacted(
+    memory: Reads,
+    window: Paged,
+    category: str | None = None,
+    agent: str | None = None,
+    level: str | None = None,
+    as_of: str | None = None,
+    budget: Annotated[int | None, Query(ge=1, le=10**6)] = None,
+) -> Response:
+    wanted: dict[str, Any] = {"category": category, "agent": agent, "level": level, "budget": budget}
+    as_known = None if as_of is None else parse_time(as_of)
+    return answer(memory.decisions.compacted(as_of=as_known, limit=window.limit, offset=window.offset, **wanted))
+
+
+@routes.post("/decisions/compact", summary="Prepare what showing the decisions needs")
+@gives(Compaction)
+def compact(memory: Writes, wanted: Annotated[CompactDecisions, taken(CompactDecisions)]) -> Response:
+    return answer(memory.decisions.compact(dry_run=wanted.dry_run))
+
+
+@routes.get("/decisions/{id}", summary="Get a decision whole, whatever its age")
+@gives(Decision)
+def show(memory: Reads, id: str) -> Response:
+    return versioned(memory.decisions.get(id))
+
+
+@routes.patch("/decisions/{id}", summary="Change a decision")
+@gives(Decision)
+def change(memory: Writes, id: str, edit: Annotated[DecisionEdit, taken(DecisionEdit)], expect: Expected) -> Response:
+    return versioned(memory.decisions.edit(id, edit, expect=expect))
+
+
+@routes.post("/decisions/{id}/review", summary="Say what came of a decision")
+@gives(Decision)
+def review(memory: Writes, id: str, outcome: Annotated[Review, taken(Review)], expect: Expected) -> Response:
+    return versioned(memory.decisions.review(id, outcome, expect=expect))
+
+
+@routes.post("/decisions/{id}/reverse", summary="Take a decision back")
+@gives(Decision)
+def reverse(memory: Writes, id: str, given: Annotated[Reversal, taken(Reversal)], expect: Expected) -> Response:
+    return versioned(memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect))
+
+
+@routes.post("/decisions/{id}/preserve", summary="Keep a decision whole at any age, or no longer")
+@gives(Decision)
+def preserve(memory: Writes, id: str, given: Annotated[Preserve, taken(Preserve)]) -> Response:
+    return versioned(memory.decisions.preserve(id, on=given.preserve))
+
+
+@routes.post("/decisions/{id}/adopt", summary="Vouch for a decision that came from outside; only a person may")
+@gives(Decision)
+def adopt(memory: Writes, id: str) -> Response:
+    return versioned(memory.decisions.adopt(id))
+
+
+@routes.get("/wisdom", summary="What the oldest decisions of each category taught")
+@gives(Wisdom, listed="wisdom")
+def wisdom(
+    memory: Reads,
+    request: Request,
+    window: Paged,
+    category: str | None = None,
+    agent: str | None = None,
+    as_of: str | None = None,
+) -> Response:
+    as_known = None if as_of is None else parse_time(as_of)
+    found = memory.decisions.wisdom(category=category, agent=agent, as_of=as_known)
+    return sliced(request, "wisdom", found, window)
+
+
+@routes.get("/calibration", summary="Confidence against outcomes")
+@gives(Calibrated)
+def calibration(
+    memory: Reads,
+    category: str | None = None,
+    agent: str | None = None,
+    window_days: Annotated[int | None, Query(ge=1, le=36500)] = None,
+) -> Response:
+    return answer(memory.decisions.calibration(category=category, agent=agent, window_days=window_days))
+
+
+@routes.get("/review-queue", summary="Decisions that wait for an outcome")
+@gives(Waiting, listed="waiting")
+def review_queue(
+    memory: Reads, request: Request, window: Paged, agent: str | None = None, due_only: bool = False
+) -> Response:
+    return sliced(request, "waiting", memory.decisions.review_queue(agent=agent, due_only=due_only), window)

@@ -1,0 +1,194 @@
+"""The gate in front of every route: what a stranger's browser or a broken client can send, and what becomes of it.
+
+The threat is a website open in the owner's browser. It can make the browser send requests to loopback, under a name of
+its own (DNS rebinding) or from its own origin; it cannot read a token nor set `Authorization`. So:
+
+- the Host must be a name this server goes by, or rebinding would make the website's origin ours;
+- an Origin, when there is one, must be exactly the place the request was sent to; `null` and every other are refused;
+- JSON routes take `application/json` alone, which no HTML form can send;
+- a token in the query string is refused, because it would end up in histories and logs;
+- nothing answers with a CORS header, and every answer forbids scripts, frames and sources other than our own files.
+
+Bodies are read here, up to a size and a time, before any work begins: a body that never ends costs no thread. Knows
+nothing about tokens, sessions or what a route does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.api.problems import problem
+from recollect.core.token import SECRET_PREFIX
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+JSON_PATHS = ("/api/", "/cstp", "/mcp")
+SECRET_NAMES = frozenset({"token", "access_token", "api_key", "apikey", "authorization"})
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    # Not no-referrer: with it a browser sends `Origin: null` with our own forms.
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Why a request goes no further."""
+
+    status: int
+    detail: str
+
+
+def host_fault(hosts: list[str], allowed: frozenset[str]) -> Fault | None:
+    """One Host header, and a name we go by; the port is whatever the client dialled."""
+    if len(hosts) == 1 and _name(hosts[0]) in allowed:
+        return None
+    shown = hosts[0][:100] if hosts else "none"
+    return Fault(
+        status=421, detail=f"this server does not go by Host {shown!r}; start it with --allow-host to add a name"
+    )
+
+
+def origin_fault(origins: list[str], host: str) -> Fault | None:
+    """A request from a page must come from our own page: same name, same port."""
+    if all(origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for origin in origins):
+        return None
+    return Fault(status=403, detail="requests from other origins are refused; call the API without an Origin header")
+
+
+def query_fault(query: bytes) -> Fault | None:
+    """A secret in an address is already in somebody's history."""
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name.lower() in SECRET_NAMES or value.startswith(SECRET_PREFIX):
+            return Fault(
+                status=400,
+                detail="a token does not belong in an address: send it as 'Authorization: Bearer …', "
+                "and revoke this one with: recollect token revoke",
+            )
+    return None
+
+
+def type_fault(method: str, path: str, content_type: str, length: int) -> Fault | None:
+    """What an API is sent is JSON, even when it is nothing."""
+    if not path.startswith(JSON_PATHS) or (method not in ("POST", "PUT", "PATCH") and not length):
+        return None
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "application/json":
+        return None
+    return Fault(status=415, detail="send JSON: Content-Type: application/json")
+
+
+class Guard:
+    """Checks each request by the rules above, reads its body, and puts the headers on its answer."""
+
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], max_body: int, body_seconds: float):
+        self._app = app
+        self._hosts = LOOPBACK | {host.lower() for host in hosts}
+        self._max_body = max_body
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        begun = False
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                given = {name for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given),
+                ]
+            await send(message)
+
+        fault = self._fault(scope)
+        body = b""
+        if fault is None:
+            try:
+                async with asyncio.timeout(self._body_seconds):
+                    body, fault = await self._body(scope, receive)
+            except TimeoutError:
+                fault = Fault(status=408, detail=f"the body did not arrive within {self._body_seconds:g} seconds")
+        if fault is None:
+            kind = ",".join(_all(scope, b"content-type"))
+            fault = type_fault(scope["method"], scope["path"], kind, len(body))
+        if fault is not None:
+            # What may still come of a refused body is not waited for.
+            refusal = problem(fault.status, fault.detail, headers={"connection": "close"})
+            await refusal(scope, receive, answer)
+            return
+        try:
+            await self._app(scope, _replayed(body, receive), answer)
+        except Exception as error:
+            if not begun:
+                said = f"internal error: {type(error).__name__}; the server's own output says more"
+                await problem(500, said)(scope, receive, answer)
+            raise
+
+    def _fault(self, scope: Scope) -> Fault | None:
+        hosts = _all(scope, b"host")
+        return (
+            host_fault(hosts, self._hosts)
+            or origin_fault(_all(scope, b"origin"), hosts[0])
+            or query_fault(scope["query_string"])
+            or self._length_fault(_all(scope, b"content-length"))
+        )
+
+    def _length_fault(self, lengths: list[str]) -> Fault | None:
+        return self._too_long if any(int(length) > self._max_body for length in lengths if length.isdigit()) else None
+
+    async def _body(self, scope: Scope, receive: Receive) -> tuple[bytes, Fault | None]:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return b"", Fault(status=400, detail="the client went away")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._max_body:
+                return b"", self._too_long
+            if not message.get("more_body"):
+                return b"".join(parts), None
+
+    @property
+    def _too_long(self) -> Fault:
+        return Fault(status=413, detail=f"the body is larger than {self._max_body:,} bytes; send less at once")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, once; then whatever the connection says."""
+    pending = True
+
+    async def again() -> Message:
+        nonlocal pending
+        if pending:
+            pending = False
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return again
+
+
+def _all(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _name(host: str) -> str:
+    """The name without its port: `[::1]:7447` → `[::1]`."""
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isdigit() else host.lower()

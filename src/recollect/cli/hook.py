@@ -1,0 +1,42 @@
+"""`recollect hook EVENT --host H`: a host calls it at its events, with JSON on standard input.
+
+It always exits with 0 and prints nothing but its answer: an agent must never stop, or stumble, because of its memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from recollect.cli.printing import put
+
+USAGE = "recollect hook EVENT --host HOST"
+
+
+def main(arguments: list[str]) -> int:
+    """Answer one event. Whatever is wrong, the host sees an exit code of 0."""
+    try:
+        event, host = _read(arguments)
+        from recollect.hosts.flow import respond
+
+        respond(host, event, _payload(), os.environ, put)
+    except BaseException:  # noqa: BLE001 — the fail-open edge: not even Ctrl-C may look like a refusal to the host
+        pass
+    return 0
+
+
+def _read(arguments: list[str]) -> tuple[str, str]:
+    """The event and the host; the option may stand on either side."""
+    rest = [part for argument in arguments for part in argument.split("=", 1)]
+    at = rest.index("--host")
+    host = rest.pop(at + 1)
+    rest.pop(at)
+    (event,) = rest
+    return event, host
+
+
+def _payload() -> object:
+    if sys.stdin is None or sys.stdin.isatty():
+        return {}
+    return json.loads(sys.stdin.buffer.read().decode("utf-8", "replace") or "{}")

@@ -1,0 +1,20 @@
+"""`recollect mcp`: the memory for an MCP client, on standard input and output."""
+
+from __future__ import annotations
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.core.errors import Trouble
+
+
+@click.command()
+@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+def mcp(project: str | None) -> None:
+    """Speak MCP on standard input and output, for one client. Nothing but the protocol is printed there."""
+    with open_memory(project) as memory:
+        try:
+            from recollect.mcp.server import make_server
+        except ImportError:
+            raise Trouble("MCP needs its SDK; run: pip install 'recollect-memory[mcp]'") from None
+        make_server(memory).run("stdio")

@@ -1,0 +1,78 @@
+"""`recollect models`, `recollect pending` and `recollect apply`."""
+
+from __future__ import annotations
+
+import json
+from typing import BinaryIO
+
+import click
+
+from recollect.cli.opening import open_memory
+from recollect.cli.output import common, emit, table
+from recollect.core.errors import BadInput
+from recollect.models.check import Checked
+from recollect.models.jobs import KINDS
+
+MOST_BYTES = 50_000_000
+
+
+@click.group()
+def models() -> None:
+    """Which models are configured."""
+
+
+@models.command()
+@common
+def check(project: str | None, as_json: bool) -> None:
+    """Say who does which kind of job, and try each with one tiny call."""
+    with open_memory(project) as memory:
+        found = memory.models.check()
+        embedder = memory.status().embedder
+    rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
+    text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
+    emit({"providers": found, "embedder": embedder}, f"{text}\nembedder: {embedder}", as_json=as_json)
+    if not all(each.ok for each in found):
+        raise click.exceptions.Exit(1)
+
+
+def _kinds(kinds: tuple[str, ...]) -> str:
+    return "all" if len(kinds) == len(KINDS) else ", ".join(kinds)
+
+
+def _how(found: Checked) -> str:
+    if found.seconds is None:
+        return found.reason if found.ok else f"failed: {found.reason}"
+    cost = "cost not known" if found.cost is None else f"cost {found.cost:.6f}"
+    used = f"{found.seconds:.2f} s, {found.input_tokens} + {found.output_tokens} tokens, {cost}"
+    return f"fine: {used}" if found.ok else f"failed: {found.reason} ({used})"
+
+
+@click.command()
+@click.option("--limit", type=click.IntRange(min=1), help="How many to show at most.")
+@common
+def pending(limit: int | None, project: str | None, as_json: bool) -> None:
+    """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
+    with open_memory(project) as memory:
+        found = memory.models.pending(limit=limit)
+    rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
+    emit(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits", as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.File("rb"), default="-")
+@common
+def apply(file: BinaryIO, project: str | None, as_json: bool) -> None:
+    """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
+    raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"more than {MOST_BYTES:,} bytes; apply fewer answers at a time")
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
+    with open_memory(project) as memory:
+        done = memory.models.apply(given if isinstance(given, list) else [given])
+    lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
+    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
+    if not all(each.taken for each in done):
+        raise click.exceptions.Exit(1)

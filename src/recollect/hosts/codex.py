@@ -1,0 +1,24 @@
+"""Codex: the same events as Claude Code under the same names, with less room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recollect.hosts import claude_code
+from recollect.hosts.claude_code import answer
+from recollect.hosts.moment import Moment
+from recollect.inject.room import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
+
+NAME = "codex"
+ROOM = Room(characters=10_000, tokens=2_500)
+ASYNC = False
+
+
+def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+    moment = claude_code.read(event, given)
+    return Moment(**{**vars(moment), "host": NAME}) if moment else None

@@ -1,0 +1,232 @@
+"""What happens at a moment of a session: the same for every host.
+
+Reading comes first and its answer is printed at once; then what the moment leaves is written, or kept in the spool when
+the store is locked, gone or too slow. Never in the way: nothing raised here reaches the host, and a time limit inside
+the host's own ends whatever takes too long.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.core.actor import Actor
+from recollect.core.clock import clock_from
+from recollect.core.errors import BadInput, RecollectError
+from recollect.core.ids import random_id
+from recollect.hosts.limits import OutOfTime, seconds_for, time_limit
+from recollect.hosts.moment import Adapter, Moment, text
+from recollect.store import project as projects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from recollect.memory import Memory
+    from recollect.memory.replay import Write
+    from recollect.store.project import Project
+
+HOSTS = {"claude-code": "claude_code", "codex": "codex", "gemini": "gemini", "openclaw": "openclaw"}
+CYCLE = "Cycle"
+"""The event that our own configuration adds: maintenance beside a session, not in it."""
+PAUSED = "paused"
+FAILED = "hook-failure.txt"
+_READING = ("start", "prompt", "subagent")
+"""Moments that answer. They do not wait for the spool; the others empty it first."""
+
+
+def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: Callable[[str], None]) -> None:
+    """Answer one event of a host and keep what it leaves. Silent where no memory was begun, or where it is paused."""
+    adapter = adapter_of(host)
+    moment = _moment(adapter, event, given if isinstance(given, dict) else {})
+    project = find_project(moment, environ) if moment else None
+    if moment is None or project is None or silent(project, moment, environ):
+        return
+    clock, actor = clock_from(environ), Actor(name=host, channel="hook", trust="agent")
+    capturing = not environ.get("CI") and bool(moment.session)
+    writes = _left(moment, str(project.root)) if capturing else []
+    seconds = seconds_for(moment.kind)
+    try:
+        with time_limit(seconds), _opened(project, moment, actor, environ, seconds) as memory:
+            said, shown = _answer(memory, moment, adapter)
+            if said:
+                put(adapter.answer(moment, said))
+            if capturing:
+                writes.insert(0, shown)
+                if moment.kind == "start" and not adapter.ASYNC:
+                    _begin_cycle(project, host, environ)
+            while writes:
+                memory.sessions.deliver(writes[0])
+                writes.pop(0)
+    except (RecollectError, OSError, OutOfTime) as error:
+        _note(project, moment, error)
+    finally:
+        from recollect.memory.replay import keep
+
+        for write in writes:
+            with suppress(RecollectError, OSError):
+                keep(project, write, actor=actor, at=clock.now())
+
+
+def adapter_of(host: str) -> Adapter:
+    """The module of a host."""
+    if host not in HOSTS:
+        raise BadInput(f"no host {host!r}; known are {', '.join(HOSTS)}")
+    return cast(Adapter, import_module(f"recollect.hosts.{HOSTS[host]}"))
+
+
+def find_project(moment: Moment, environ: Mapping[str, str]) -> Project | None:
+    """The project a session works in: where its host was started, else where it stands now."""
+    for place in (environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"), moment.folder, "."):
+        if not place:
+            continue
+        with suppress(RecollectError, OSError, ValueError):
+            project = projects.find(Path(place), environ)
+            if project.data.is_dir():  # a clone has the settings file; a memory begins with `init`
+                return project
+    return None
+
+
+def silent(project: Project, moment: Moment, environ: Mapping[str, str]) -> bool:
+    """Whether the user asked for quiet, here or for now."""
+    if (project.data / PAUSED).exists():
+        return True
+    folder = os.path.normpath(moment.folder or ".")
+    for pattern in project.settings.hosts.ignore:
+        from fnmatch import fnmatch
+
+        home = environ.get("HOME", "")
+        place = home + pattern[1:] if pattern.startswith("~/") else os.path.join(project.root, pattern)
+        if fnmatch(folder, place) or fnmatch(folder, f"{place}/*"):
+            return True
+    return False
+
+
+def _moment(adapter: Adapter, event: str, given: Mapping[str, Any]) -> Moment | None:
+    if event == CYCLE:
+        return Moment(kind="cycle", event=CYCLE, host=adapter.NAME, session="", folder=text(given, "cwd"))
+    return adapter.read(event, given)
+
+
+def _opened(project: Project, moment: Moment, actor: Actor, environ: Mapping[str, str], seconds: float) -> Memory:
+    """The memory, with little patience: whoever waits is an agent."""
+    from recollect.memory import Memory
+
+    store = project.settings.store
+    patience = {
+        "RECOLLECT_STORE_BUSY_SECONDS": str(min(store.busy_seconds, seconds / 4)),
+        "RECOLLECT_STORE_CONNECT_SECONDS": str(min(store.connect_seconds, seconds / 4)),
+    }
+    replay = moment.kind not in _READING and moment.kind != "end"
+    return Memory.open(project.root, actor=actor, environ={**environ, **patience}, replay=replay)
+
+
+def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Write]:
+    """What is put in front of the agent now, and the record that it was."""
+    said = ""
+    learnings: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    if moment.kind == "start":
+        if moment.fresh or not memory.sessions.is_given(moment.session, "brief"):
+            brief = memory.sessions.brief(adapter.ROOM)
+            said, given = brief.text, ("brief", *brief.parts)
+    elif moment.kind in ("prompt", "subagent"):
+        prompt = moment.prompt
+        if moment.kind == "subagent":
+            prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
+        found = memory.sessions.prompted(prompt, session=moment.session, task=moment.agent or moment.session)
+        said, learnings, given = found.text, found.learnings, found.entries
+    elif moment.kind in ("cycle", "heartbeat"):
+        memory.sessions.collect_unread()
+        memory.cycle()
+        if moment.kind == "heartbeat":
+            said = memory.sessions.waiting() or "HEARTBEAT_OK"
+    return said, _happened(moment, learnings=learnings, given=given)
+
+
+def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
+    """Maintenance beside the session, for a host that waits for all its hooks: a process of its own, which ends."""
+    import subprocess
+    import sys
+
+    subprocess.Popen(
+        [sys.executable, "-P", "-m", "recollect", "hook", CYCLE, "--host", host],
+        cwd=project.root,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _happened(moment: Moment, *, learnings: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Write:
+    arguments: dict[str, Any] = {
+        "session": moment.session,
+        "host": moment.host,
+        "event": moment.event,
+        "task": moment.agent or moment.session,
+        "learnings": list(learnings),
+        "given": list(given),
+        "fresh": "yes" if moment.fresh else "",
+    }
+    if moment.kind == "start":
+        arguments |= {"transcript": moment.transcript, "place": str(_size(moment.transcript))}
+    return _write("shown", arguments)
+
+
+def _left(moment: Moment, root: str) -> list[Write]:
+    """What a moment leaves in the memory, as writes that can wait."""
+    session = moment.session
+    turn = {"session": session, "host": moment.host, "root": root}
+    if moment.transcript:
+        turn |= {"path": moment.transcript, "end": str(_size(moment.transcript))}
+    if moment.kind == "stop":
+        return [
+            _write("turn", {**turn, "request": moment.prompt, "answer": moment.answer}),
+            *_said(moment, moment.answer, task=session),
+        ]
+    if moment.kind == "subagent_stop":
+        return _said(moment, moment.answer, task=moment.agent or session)
+    if moment.kind == "before_compact":
+        return [_write("turn", {**turn, "topic": "Checkpoint before compaction"})]
+    if moment.kind == "after_compact" and moment.text:
+        return [_write("entry", {"session": session, "topic": "Summary at compaction", "text": moment.text})]
+    if moment.kind == "task":
+        topic = moment.topic or "Task completed"
+        done = _write(
+            "entry", {"session": session, "topic": topic, "text": f"Task completed: {topic}\n\n{moment.text}"}
+        )
+        return [_write("turn", turn), done, *_said(moment, moment.text, task=session)]
+    return []
+
+
+def _said(moment: Moment, words: str, *, task: str) -> list[Write]:
+    """Verdicts and discoveries in an agent's own words."""
+    writes = []
+    if "HELPFUL:" in words:
+        writes.append(_write("feedback", {"output": words, "task": task}))
+    if "DISCOVERY[" in words:
+        writes.append(_write("observe", {"output": words, "task": task, "outcome": moment.session}))
+    return writes
+
+
+def _write(verb: str, arguments: dict[str, Any]) -> Write:
+    from recollect.memory.replay import Write
+
+    return Write(id=random_id("change"), verb=verb, arguments=arguments)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path) if path else 0
+    except OSError:
+        return 0
+
+
+def _note(project: Project, moment: Moment, error: BaseException) -> None:
+    """The last thing that went wrong, for `recollect doctor --host`."""
+    with suppress(OSError):
+        (project.data / FAILED).write_text(f"{moment.event}: {type(error).__name__}: {error}\n", "utf-8")

@@ -1,0 +1,39 @@
+"""How long a hook may take, always less than the host would wait, and the alarm that sees to it."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0, "heartbeat": 110.0}
+"""What a moment may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
+OTHERWISE = 8.0
+
+
+class OutOfTime(BaseException):
+    """The time is up. No room catches it by accident: it is no Exception."""
+
+
+def seconds_for(kind: str) -> float:
+    return SECONDS.get(kind, OTHERWISE)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime in the block when it takes longer."""
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        raise OutOfTime(f"took longer than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,64 @@
+"""A moment in an agent's session, whatever host it happens in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recollect.inject.room import Room
+
+
+@record
+class Moment:
+    """What a host said. Texts that it did not give are empty.
+
+    `kind` is start, prompt, subagent, before_compact, after_compact, stop, subagent_stop, task or end; cycle and
+    heartbeat are asked for by our own configuration, not by something that happened.
+    """
+
+    kind: str
+    event: str
+    host: str
+    session: str
+    folder: str
+    agent: str = ""
+    transcript: str = ""
+    prompt: str = ""
+    answer: str = ""
+    topic: str = ""
+    text: str = ""
+    fresh: bool = False
+
+
+class Adapter(Protocol):
+    """What a host's module holds."""
+
+    NAME: str
+    ROOM: Room
+    ASYNC: bool
+
+    def read(self, event: str, given: Mapping[str, Any]) -> Moment | None:
+        """The moment that an event of this host is; None for one that is not ours."""
+        ...
+
+    def answer(self, moment: Moment, text: str) -> str:
+        """A text to put in front of the agent, in the host's form."""
+        ...
+
+
+def text(given: Mapping[str, Any], *names: str) -> str:
+    """The first of some values that is a text; a host may leave out any of them, or change its mind about a type."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def session_id(given: Mapping[str, Any]) -> str:
+    """A host's session as an id that files and rows can carry."""
+    return "".join(c for c in text(given, "session_id") if c.isascii() and (c.isalnum() or c in "._:-"))[:100]

@@ -1,0 +1,27 @@
+"""OpenClaw: no payloads; its heartbeat and its agent run our command and read plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recollect.hosts.moment import Moment, session_id, text
+from recollect.inject.room import Room
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "openclaw"
+ROOM = Room(characters=10_000)
+ASYNC = True  # the heartbeat
+MOMENTS = {"SessionStart": "start", "Heartbeat": "heartbeat"}
+
+
+def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+    kind = MOMENTS.get(event)
+    if kind is None:
+        return None
+    return Moment(kind=kind, event=event, host=NAME, session=session_id(given), folder=text(given, "cwd"), fresh=True)
+
+
+def answer(moment: Moment, text: str) -> str:
+    return text

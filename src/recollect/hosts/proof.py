@@ -1,0 +1,123 @@
+"""Proof that a host calls us: the commands in its own files are run as it would run them, with a question of ours.
+
+The question names no session, so it leaves no trace in the memory. Reads what hosts really asked from the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
+from recollect.hosts.flow import CYCLE, FAILED, PAUSED
+from recollect.hosts.setup import has_plugin, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from recollect.memory import Memory
+    from recollect.store.hosts import HostEvent, HostSession
+    from recollect.store.project import Project
+
+SECONDS = 20
+_EVENTS = {"claude-code": CLAUDE_CODE_HOOKS, "codex": CODEX_HOOKS, "gemini": GEMINI_HOOKS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """One event: whether the host's file names a command for it that works, and when the host last used it."""
+
+    event: str
+    answer: str
+    good: bool
+    last_heard: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """What was found. `session` is the one heard of last, with everything it was given."""
+
+    host: str
+    place: str
+    tried: tuple[Tried, ...]
+    notes: tuple[str, ...]
+    session: HostSession | None
+    given: tuple[HostEvent, ...]
+
+    @property
+    def good(self) -> bool:
+        return bool(self.place) and all(one.good for one in self.tried)
+
+
+def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str]) -> Proof:
+    """Try every event of a host, and tell what its last session was given."""
+    plugin = host == "claude-code" and has_plugin(project.root, environ)
+    files = told(project).get(host, [])
+    commands = {} if plugin else dict(_commands(project.root, files))
+    heard = memory.sessions.last_heard(host)
+    tried = []
+    for event, _ in _EVENTS.get(host, ()):
+        answer, good = ("brought by the plugin", True) if plugin else _try(project.root, event, commands.get(event))
+        tried.append(Tried(event=event, answer=answer, good=good, last_heard=heard.get(event)))
+    session = memory.sessions.latest(host)
+    return Proof(
+        host=host,
+        place="the plugin" if plugin else ", ".join(files),
+        tried=tuple(tried),
+        notes=tuple(_notes(project, environ)),
+        session=session,
+        given=tuple(memory.sessions.events(session.id)) if session else (),
+    )
+
+
+def _commands(root: Path, files: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The command for each event, as the host's own file has it."""
+    for file in files:
+        if not file.endswith(".json"):
+            continue
+        try:
+            hooks = json.loads((root / file).read_text("utf-8")).get("hooks") or {}
+        except (OSError, ValueError, AttributeError):
+            continue
+        for event, groups in hooks.items():
+            for hook in (hook for group in groups for hook in group.get("hooks", [])):
+                command = [hook["command"], *hook["args"]] if "args" in hook else shlex.split(hook.get("command", ""))
+                if "recollect" in command and CYCLE not in command:
+                    yield event, command
+
+
+def _try(root: Path, event: str, command: list[str] | None) -> tuple[str, bool]:
+    if command is None:
+        return "no command for it", False
+    asked: dict[str, Any] = {"hook_event_name": event, "cwd": str(root), "source": "startup"}
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(asked).encode(), cwd=root, capture_output=True, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"failed: {error}", False
+    took = f"{round((time.monotonic() - began) * 1000)} ms"
+    if done.returncode or done.stderr:
+        return f"failed: exit {done.returncode} {done.stderr.decode('utf-8', 'replace').strip()[-200:]}", False
+    if event == "SessionStart":
+        return (f"answers in {took}", True) if done.stdout.strip() else ("silent", False)
+    return f"answers in {took}", True
+
+
+def _notes(project: Project, environ: Mapping[str, str]) -> Iterator[str]:
+    if (project.data / PAUSED).exists():
+        yield "hooks are silent: recollect pause --off lets them answer again"
+    if environ.get("CI"):
+        yield "CI is set: nothing is captured"
+    if project.settings.hosts.ignore:
+        yield f"silent in: {', '.join(project.settings.hosts.ignore)}"
+    try:
+        yield f"the last failure: {(project.data / FAILED).read_text('utf-8').strip()}"
+    except OSError:
+        return

@@ -1,0 +1,167 @@
+"""The brief: what a session starts with. Read-only, and the same bytes all day while nothing is remembered or settled.
+
+What waits comes first; then ROOT.md with its ages counted to today, the most recent day whatever its age, and the index
+of themes. Each has a share of the room; what one leaves over goes to the others, in this order. Cut is from the end, of
+a day's entries from the beginning. Knows nothing about hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from recollect.core.clock import DAY, day_of, zone_named
+from recollect.core.record import record
+from recollect.store import escalations, reviews
+from recollect.text.ages import with_ages
+from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Context, Tx
+    from recollect.inject.room import Room
+
+NOTE = (
+    "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
+    "escape. `recollect recall QUESTION` finds the raw words behind a line, `recollect search` what was learned.\n"
+    "A final message may hold lines `DISCOVERY[blocker]: …`, also with constraint, pattern or decision: they are kept."
+)
+NOTHING = "Nothing is remembered yet."
+MORE = "- … and more"
+ROOT_FILE, DAILY_FOLDER, INDEX_FILE = "ROOT.md", "daily", "learnings/INDEX.md"
+SHARES = {"root": 0.55, "daily": 0.3, "index": 0.15}
+REVIEWS_SHOWN = 5
+ENTRY_CHARACTERS = 1_200
+"""What one entry of the most recent day may take: a long answer must not hide the rest of the day."""
+
+_FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_ROOT_ORDER = ("Active Context", "Topics Index", "Recent Patterns", "Historical Summary")
+"""The most telling first: what does not fit is cut from the end."""
+
+
+@record
+class Brief:
+    """The text, and the names of what is in it."""
+
+    text: str
+    parts: tuple[str, ...]
+
+
+@record
+class Part:
+    """A piece of the brief: blocks of lines, the most telling first, or last in a day's entries."""
+
+    name: str
+    heading: str
+    blocks: tuple[tuple[str, ...], ...]
+    latest_last: bool = False
+
+
+def brief(ctx: Context, room: Room) -> Brief:
+    """What a session starts with, within the room that its host gives."""
+    today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
+    with ctx.db.read(ctx.space) as tx:
+        held = waiting(tx, ctx)
+    parts = [
+        Part(name="root", heading="At a glance", blocks=_root(with_ages(ctx.vault.read(ROOT_FILE) or "", today))),
+        _daily(ctx),
+        Part(name="index", heading="Themes", blocks=_lines(ctx.vault.read(INDEX_FILE) or "")),
+    ]
+    parts = [part for part in parts if part.blocks]
+    if not parts and not held:
+        return Brief(text=f"{BRIEF_HEADING}\n\n{NOTE}\n\n{NOTHING}\n\n{BRIEF_END}\n", parts=())
+    fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), *held, "", BRIEF_END]
+    left = room.characters - sum(map(room.cost, fixed))
+    shown = _fitted(parts, left, room)
+    text = "\n".join([*fixed[:-2], *(line for lines in shown for line in lines), *fixed[-2:]]) + "\n"
+    return Brief(text=text, parts=(*(["waiting"] if held else []), *(part.name for part in parts)))
+
+
+def waiting(tx: Tx, ctx: Context) -> list[str]:
+    """What only a person settles, and what is due."""
+    now = ctx.clock.now()
+    due = reviews.due(tx, now=now, otherwise_after=ctx.settings.decisions.summary_days * DAY)
+    lines = [f"- {escape(one_line(id))}: {escape(one_line(text))[:200]}" for id, text in due[:REVIEWS_SHOWN]]
+    if due:
+        count = f"{len(due)} decision{'' if len(due) == 1 else 's'}"
+        lines = ["", "### Waiting", "", f"{count} without an outcome, due for review (`recollect review`):", *lines]
+    inbox = len(escalations.waiting(tx))
+    if inbox:
+        lines += ["", f"{inbox} matter{'' if inbox == 1 else 's'} in the inbox for a person (`recollect inbox`)."]
+    return lines
+
+
+def _root(text: str) -> tuple[tuple[str, ...], ...]:
+    """ROOT.md line by line, its sections in the order of what they are worth."""
+    sections: list[list[str]] = [[]]
+    for line in quote(_FRONTMATTER.sub("", text), below=4):
+        if line.startswith("#"):
+            sections.append([])
+        if line.strip():
+            sections[-1].append(line)
+    told = [section for section in sections if len(section) > 1]
+    told.sort(key=lambda section: next((n for n, name in enumerate(_ROOT_ORDER) if name in section[0]), 9))
+    blocks: list[tuple[str, ...]] = []
+    for section in told:
+        # A heading comes with its first line, never alone.
+        blocks += [("", section[0], "", section[1]), *((line,) for line in section[2:])]
+    return tuple(blocks)
+
+
+def _daily(ctx: Context) -> Part:
+    """The most recent daily node: yesterday's or last month's, it is where work was left."""
+    path = max(ctx.vault.paths(DAILY_FOLDER), default="")
+    text = (ctx.vault.read(path) if path else None) or ""
+    entries: list[list[str]] = [[]]
+    for line in quote(_FRONTMATTER.sub("", text), below=4):
+        if line.startswith("#### "):
+            entries.append([])
+        if line.strip():
+            entries[-1].append(line)
+    blocks = tuple(("", *_clipped(entry)) for entry in entries if entry)
+    day = path.removeprefix(f"{DAILY_FOLDER}/").removesuffix(".md")
+    copied = "\ngenerator: copy\n" in text
+    return Part(name=f"daily/{day}", heading=f"Most recent day: {day}", blocks=blocks, latest_last=copied)
+
+
+def _lines(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((line,) for line in quote(_FRONTMATTER.sub("", text), below=4) if line.strip())
+
+
+def _clipped(lines: list[str]) -> list[str]:
+    kept: list[str] = []
+    left = ENTRY_CHARACTERS
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            return [*kept, "…"] if kept else [line[:ENTRY_CHARACTERS] + " …"]
+        kept.append(line)
+    return kept
+
+
+def _fitted(parts: Sequence[Part], left: int, room: Room) -> list[list[str]]:
+    """The lines of every part that fit: first within its share, then within what all left over."""
+    heads = [["", f"### {part.heading}"] for part in parts]
+    left -= sum(room.cost(line) for head in (*heads, [MORE] * len(parts)) for line in head)
+    shares = [int(left * SHARES[part.name.partition("/")[0]]) for part in parts]
+    spare = left - sum(shares)
+    taken = [0] * len(parts)
+    for share_counts in (True, False):
+        for place, part in enumerate(parts):
+            allowed = spare + (shares[place] if share_counts else 0)
+            order = part.blocks[::-1] if part.latest_last else part.blocks
+            for block in order[taken[place] :]:
+                cost = sum(map(room.cost, block))
+                if cost > allowed:
+                    break
+                allowed -= cost
+                taken[place] += 1
+            spare = allowed
+    shown: list[list[str]] = []
+    for head, part, count in zip(heads, parts, taken, strict=True):
+        kept = (part.blocks[-count:] if part.latest_last else part.blocks[:count]) if count else ()
+        more = [MORE] if count < len(part.blocks) else []
+        body = [line for block in kept for line in block]
+        shown.append([*head, *more, *body] if part.latest_last else [*head, *body, *more])
+    return shown

@@ -1,0 +1,121 @@
+"""What one prompt brings: relevant learnings, and earlier log entries that speak of the same thing. Words only.
+
+Each is shown once per context of a session: what is in front of the agent already is left out. Choosing reads; what was
+shown is remembered afterwards, because the answer must reach the agent even when nothing can be written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.ids import check_id
+from recollect.core.record import record
+from recollect.inject.relevant import (
+    INJECTABLE,
+    NewInjection,
+    record_shown,
+    relevant,
+    shown,
+    task_question,
+)
+from recollect.search.rank import best
+from recollect.store import hosts, passages, tasks
+from recollect.store.passages import Narrow
+from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
+from recollect.text.snippet import snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Context, Tx
+    from recollect.search.query import Question
+    from recollect.store.passages import Stored
+
+ENTRIES = Narrow(kinds=("log",), trusts=INJECTABLE)
+LINE_CHARACTERS = 300
+
+
+@record
+class Given:
+    """What a prompt is answered with, and the ids of what is in it."""
+
+    text: str
+    learnings: tuple[str, ...]
+    entries: tuple[str, ...]
+
+
+def prompted(ctx: Context, prompt: str, *, session: str, task: str) -> Given:
+    """What belongs to a prompt and is not in front of the agent yet; nothing relevant is an empty text."""
+    if not prompt.strip():
+        return Given(text="", learnings=(), entries=())
+    with ctx.db.read(ctx.space) as tx:
+        known = hosts.in_context(tx, session) if task == session else set()
+        question = task_question(tx, prompt)
+        wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
+        learnings = relevant(tx, ctx, wanted, question)
+        found = _entries(tx, ctx, question, known, session)
+    chosen = shown(learnings, ctx.settings.inject.budget)
+    return Given(
+        text="\n".join(section for section in (chosen.markdown, _section(found)) if section),
+        learnings=tuple(learning.id for learning in chosen.learnings),
+        entries=tuple(entry.id for entry, _ in found),
+    )
+
+
+def remember(
+    ctx: Context,
+    *,
+    session: str,
+    host: str,
+    event: str,
+    task: str,
+    title: str = "",
+    learnings: Sequence[str] = (),
+    given: Sequence[str] = (),
+    fresh: str = "",
+    transcript: str = "",
+    place: str = "0",
+    change: str,
+) -> None:
+    """Remember what a session, or a subagent of it, was shown at an event."""
+    now = ctx.clock.now()
+    with ctx.db.write(ctx.space) as tx:
+        if learnings:
+            tasks.ensure_task(tx, check_id(task, "task"), outcome=check_id(session, "session"), at=now, title=title)
+            record_shown(tx, ctx, task=task, outcome=session, learnings=tuple(learnings), change=change)
+        hosts.begin(tx, session, host=host, at=now, transcript=transcript, place=int(place))
+        # A subagent has a context of its own: what it was shown is news to its session.
+        seen = (*learnings, *given) if task == session else ()
+        hosts.happened(tx, id=change, session=session, event=event, at=now, given=seen, fresh=bool(fresh))
+
+
+def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:
+    """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
+    most = ctx.settings.inject.entries
+    if not most:
+        return []
+    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
+    found: list[tuple[Stored, str]] = []
+    for hit in hits:
+        if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
+            break
+        entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
+        if entry and entry.who != session:
+            found.append((entry, _line(entry, frozenset(question.weights))))
+    return found
+
+
+def _line(entry: Stored, terms: frozenset[str]) -> str:
+    """The line of an entry that has most of the prompt's words; what came of a request says more than the request."""
+    _, _, _, *bodies = entry.terms.split("\n")
+    lines = entry.text.split("\n")
+    places = [place for place, line in enumerate(lines) if not line.startswith("- request:")] or [0]
+    best = max(places, key=lambda place: (len(terms.intersection(bodies[place].split())), -place))
+    return snippet(lines[best].removeprefix("- "), terms, width=LINE_CHARACTERS)
+
+
+def _section(found: Sequence[tuple[Stored, str]]) -> str:
+    if not found:
+        return ""
+    lines = [f"- {entry.id} {escape(one_line(entry.title))}: {escape(one_line(line))}" for entry, line in found]
+    return "\n".join([ENTRIES_HEADING, "", *lines, "", ENTRIES_END]) + "\n"

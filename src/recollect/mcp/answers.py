@@ -1,0 +1,183 @@
+"""What each tool answers: a record with an output schema, and the same as a few lines for the model to read.
+
+Stored words are data: on the lines they are brought to one line and escaped, so that a note can forge no heading and
+no verdict. The structured half carries them as they are. What came from outside is marked on every line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.core.actor import Trust
+from recollect.core.learning import Verdict
+from recollect.text.frame import escape, one_line
+
+_FROM_OUTSIDE = "  [from outside, not adopted by a person]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """Something that fits a question; `get` with its id shows all of it."""
+
+    id: str
+    kind: str
+    title: str
+    snippet: str
+    score: float
+    confidence: float | None
+    trust: Trust
+
+    def line(self) -> str:
+        sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
+        return f"{self.id}{sure}  {_shown(self.title)}{_mark(self.trust)}\n    {_shown(self.snippet)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    hits: tuple[Hit, ...]
+
+    def text(self) -> str:
+        return "\n".join(hit.line() for hit in self.hits) or "nothing known about this"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thing:
+    """One thing whole: its text, and the stored record where there is one."""
+
+    id: str
+    kind: str
+    title: str
+    body: str
+    trust: Trust
+    record: dict[str, Any]
+
+    def text(self) -> str:
+        return f"{self.id} ({self.kind}): {_shown(self.title)}{_mark(self.trust)}\n\n{self.body}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remembered:
+    """A stored learning; `merged` when one that says the same was there and now counts once more."""
+
+    id: str
+    title: str
+    confidence: float
+    merged: bool
+    redacted: tuple[str, ...]
+
+    def text(self) -> str:
+        did = "was known; counted once more as" if self.merged else "saved"
+        return f"{did} {self.id} (confidence {self.confidence:.2f}){_redactions(self.redacted)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entered:
+    """An entry of the raw log."""
+
+    id: str
+    topic: str
+    redacted: tuple[str, ...]
+
+    def text(self) -> str:
+        return f"saved {self.id} under {_shown(self.topic)}{_redactions(self.redacted)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A recorded decision."""
+
+    id: str
+    redacted: tuple[str, ...]
+
+    def text(self) -> str:
+        return f"saved {self.id}{_redactions(self.redacted)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Injected:
+    """What a task is shown, and under which ids it can be rated."""
+
+    learnings: tuple[str, ...]
+    markdown: str
+
+    def text(self) -> str:
+        return self.markdown or "nothing relevant to this task is known"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rated:
+    id: str
+    verdict: Verdict
+    confidence: float
+
+    def text(self) -> str:
+        return f"{self.id}: {self.verdict}, confidence is now {self.confidence:.2f}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A node on the way down, and its line that speaks most of the question."""
+
+    id: str
+    line: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalled:
+    """An entry of a raw log, and the nodes that led to it."""
+
+    id: str
+    topic: str
+    snippet: str
+    trust: Trust
+    way: tuple[str, ...]
+
+    def line(self) -> str:
+        return f"{self.id}  {_shown(self.topic)}{_mark(self.trust)}\n    {_shown(self.snippet)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recollection:
+    steps: tuple[Step, ...]
+    entries: tuple[Recalled, ...]
+
+    def text(self) -> str:
+        steps = [f"{step.id}: {_shown(step.line)}" for step in self.steps]
+        return "\n".join([*steps, *(entry.line() for entry in self.entries)]) or "the journal says nothing about this"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """How much is remembered, and what waits."""
+
+    space: str
+    engine: str
+    learnings: dict[str, int]
+    decisions: dict[str, int]
+    tree: dict[str, int]
+    injections: int
+    verdicts: dict[str, int]
+    inbox: int
+    spooled: int
+
+    def text(self) -> str:
+        counted = {"learnings": self.learnings, "decisions": self.decisions, "nodes of the tree": self.tree}
+        lines = [
+            f"{name}: {', '.join(f'{n} {what}' for what, n in counts.items())}" for name, counts in counted.items()
+        ]
+        shown = f"shown to tasks: {self.injections}, of them {self.verdicts['helpful']} rated helpful"
+        waits = f"waiting: {self.inbox} for a person, {self.spooled} to be written"
+        return "\n".join([f"memory of {self.space} ({self.engine})", *lines, shown, waits])
+
+
+def _shown(text: str) -> str:
+    return escape(one_line(text))
+
+
+def _mark(trust: Trust) -> str:
+    return _FROM_OUTSIDE if trust == "external" else ""
+
+
+def _redactions(kinds: tuple[str, ...]) -> str:
+    return f"; taken out first: {', '.join(kinds)}" if kinds else ""

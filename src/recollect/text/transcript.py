@@ -1,0 +1,121 @@
+"""Hosts' transcripts: which lines of a JSONL file are somebody's own words, and which files were worked on.
+
+A line that does not read, or is of a kind nobody described, is passed over: hosts change their format without notice.
+What hosts put around a user's words (reminders, command echoes) is not the user's. Knows nothing about where a file is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from recollect.core.record import record
+
+LINE_LIMIT = 5_000_000
+"""Characters of one line; a longer one holds a picture or a whole file, not a conversation."""
+
+_WRAPPED = re.compile(
+    r"<(system-reminder|environment_context|user_instructions|command-message|command-name|"
+    r"local-command-(?:stdout|stderr|caveat))>"
+    r".*?</\1>",
+    re.DOTALL,
+)
+_ARGUMENTS = re.compile(r"</?command-args>")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+
+@record
+class Talk:
+    """A stretch of a conversation: what was asked, what was said last, which files were written."""
+
+    requests: tuple[str, ...] = ()
+    answer: str = ""
+    files: tuple[str, ...] = ()
+    delegated: str = ""
+    """What the last subagent was asked to do."""
+
+
+_Said = tuple[str, str]
+"""What kind of thing (request, answer, file, delegated) and its words."""
+
+
+def read(host: str, lines: Iterable[str]) -> Talk:
+    """The conversation in some lines of a host's transcript."""
+    reader = _READERS.get(host)
+    found: dict[str, list[str]] = {"request": [], "answer": [], "file": [], "delegated": []}
+    for line in lines if reader else ():
+        if len(line) > LINE_LIMIT:
+            continue
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if reader and isinstance(item, dict):
+            for kind, words in reader(item):
+                if words.strip():
+                    found[kind].append(words.strip())
+    return Talk(
+        requests=tuple(found["request"]),
+        answer=found["answer"][-1] if found["answer"] else "",
+        files=tuple(dict.fromkeys(found["file"])),
+        delegated=found["delegated"][-1] if found["delegated"] else "",
+    )
+
+
+def own_words(text: str) -> str:
+    """A user's message without what the host put around it."""
+    return _ARGUMENTS.sub("", _WRAPPED.sub("", text)).strip()
+
+
+def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
+    kind = item.get("type")
+    if kind not in ("user", "assistant") or item.get("isSidechain"):
+        return
+    if item.get("isMeta") or item.get("isCompactSummary") or item.get("isVisibleInTranscriptOnly"):
+        return
+    for block in _blocks(item.get("message")):
+        if block.get("type") == "text":
+            text = _text(block.get("text"))
+            yield ("request", own_words(text)) if kind == "user" else ("answer", text)
+        elif block.get("type") == "tool_use" and isinstance(given := block.get("input"), dict):
+            if block.get("name") in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
+                yield "file", _text(given.get("file_path") or given.get("notebook_path"))
+            elif block.get("name") in ("Task", "Agent"):
+                yield "delegated", _text(given.get("prompt"))
+
+
+def _codex(item: dict[str, Any]) -> Iterator[_Said]:
+    """Messages are events: `user_message` and `agent_message` in older releases, completed items in newer ones."""
+    payload = item.get("payload")
+    if not isinstance(payload, dict):
+        return
+    kind = payload.get("type")
+    if item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
+        for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
+            yield "file", path
+    elif item.get("type") == "event_msg" and kind == "item_completed" and isinstance(done := payload.get("item"), dict):
+        words = "\n".join(_text(block.get("text")) for block in _blocks(done))
+        if done.get("type") == "UserMessage":
+            yield "request", own_words(words)
+        elif done.get("type") == "AgentMessage":
+            yield "answer", words
+    elif item.get("type") == "event_msg" and kind == "user_message":
+        yield "request", own_words(_text(payload.get("message")))
+    elif item.get("type") == "event_msg" and kind == "agent_message":
+        yield "answer", _text(payload.get("message"))
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {"claude-code": _claude_code, "codex": _codex}
+
+
+def _blocks(message: Any) -> list[dict[str, Any]]:
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

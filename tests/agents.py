@@ -1,0 +1,105 @@
+"""Real agent programs in a scratch project, talking to a scripted model on loopback: nothing of ours is replaced."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import npm
+from recollect.models.scripted import ScriptedServer
+from shell import Shell
+
+LIMIT = 120
+
+
+def claude(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
+    """What Claude Code prints, run without a terminal."""
+    environ = {
+        **shell.environ,
+        "PATH": npm.path(),
+        "ANTHROPIC_BASE_URL": server.url,
+        "ANTHROPIC_API_KEY": "scripted",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    return _said(["claude", *arguments], shell, environ)
+
+
+def codex(shell: Shell, server: ResponsesServer, *arguments: str) -> str:
+    """What Codex prints; hooks are trusted for this run, as a user would in its hooks dialogue."""
+    home = shell.home / ".codex"
+    home.mkdir(exist_ok=True)
+    provider = f'name = "scripted"\nbase_url = "{server.url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
+    (home / "config.toml").write_text(
+        'model = "gpt-5"\nmodel_provider = "scripted"\n'
+        f"[model_providers.scripted]\n{provider}request_max_retries = 0\nstream_max_retries = 0\n"
+        f'[projects."{shell.folder}"]\ntrust_level = "trusted"\n'
+    )
+    environ = {**shell.environ, "PATH": npm.path(), "SCRIPTED_KEY": "scripted"}
+    options = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+    return _said(["codex", "exec", *options, *arguments], shell, environ)
+
+
+def _said(command: list[str], shell: Shell, environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        command, cwd=shell.folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT
+    )
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    return done.stdout.decode()
+
+
+class ResponsesServer:
+    """The little of OpenAI's Responses API that Codex needs: every request is answered with the same message."""
+
+    def __init__(self, text: str):
+        self.requests: list[dict[str, Any]] = []
+        item = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
+        item |= {"content": [{"type": "output_text", "text": text, "annotations": []}]}
+        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        events = [
+            {"type": "response.created", "response": {"id": "resp_1"}},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"id": "resp_1", "usage": usage}},
+        ]
+        answer = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+        asked = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self._send(b'{"models": []}', "application/json")
+
+            def do_POST(self) -> None:
+                asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+                self._send(answer, "text/event-stream")
+
+            def _send(self, body: bytes, type: str) -> None:
+                self.send_response(200)
+                self.send_header("content-type", type)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                """Silent."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_port}"
+
+    def __enter__(self) -> ResponsesServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()

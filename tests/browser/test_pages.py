@@ -1,0 +1,286 @@
+"""Each page's main job, done by clicking and typing in a real browser, on both engines."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browsing import Site
+from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
+from recollect.core.journal import NewEntry
+from repos import Repo
+from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+FIELDS = ("context", "observation", "implication", "action")
+
+
+def write_learning(site: Site, fields: dict[str, object]) -> str:
+    """Fill in the form; gives the new learning's id."""
+    site.go("/learnings/new")
+    site.page.fill("[name=title]", str(fields["title"]))
+    for name in FIELDS:
+        site.page.fill(f"[name={name}]", str(fields[name]))
+    site.page.fill("[name=tags]", ", ".join(fields["tags"]))  # type: ignore[arg-type]
+    site.press("Save")
+    return site.page.url.rpartition("/")[2]
+
+
+def test_overview_shows_what_is_remembered_and_what_was_injected(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.memory.inject(task="T-1", outcome="O-1", title="Handle Stripe webhooks in the billing service")
+    site.go("/")
+    assert "Stripe webhooks arrive out of order" in site.says()
+    assert "T-1" in site.says()
+    site.shot("overview")
+    site.follow("Read everything back")
+    assert "rows, files and indexes agree" in site.says()
+
+
+def test_a_learning_is_written_edited_tagged_pinned_and_archived(site: Site) -> None:
+    id = write_learning(site, WEBHOOKS)
+    site.follow("Edit")
+    site.page.fill("[name=action]", "Fetch the object from the API instead of trusting the order of events")
+    site.press("Save")
+    assert "Fetch the object" in site.says()
+    site.page.get_by_label("Add, separated by commas").fill("payments")
+    site.press("Add")
+    site.press("✕ stripe")
+    site.press("Pin")
+    site.shot("learning")
+    site.press("Unpin")
+    site.press("Archive")
+    stored = site.memory.learnings.get(id)
+    assert (stored.status, stored.pinned, set(stored.tags)) == ("archived", False, {"webhooks", "payments"})
+    assert site.memory.why(id).events[-1].channel == "page"  # type: ignore[union-attr]
+    site.press("Restore")
+    assert site.memory.learnings.get(id).status == "active"
+
+
+def test_a_verdict_moves_the_confidence_and_its_plot(site: Site) -> None:
+    id = write_learning(site, WEBHOOKS)
+    site.memory.inject(task="T-1", outcome="O-1", title="Handle Stripe webhooks", learnings=(id,))
+    site.go(f"/learnings/{id}")
+    site.press("Misled")
+    assert site.memory.learnings.get(id).confidence == 0.6
+    assert site.page.locator("svg .mark").count() == 2
+
+
+def test_two_learnings_are_merged_and_one_replaces_another(site: Site) -> None:
+    kept, other, old = (write_learning(site, fields) for fields in (WEBHOOKS, FLAKY, MIGRATIONS))
+    site.go(f"/learnings/{kept}")
+    site.page.get_by_label("Take in another learning").fill(other)
+    site.press("Merge it in")
+    site.go(f"/learnings/{old}")
+    site.page.get_by_label("Replace by another learning").fill(kept)
+    site.press("Supersede")
+    assert f"Superseded by {kept}" in site.says()
+    assert site.memory.learnings.get(other).superseded_by == kept
+    site.page.get_by_label("Replace by another learning").fill("learn_nothing")
+    site.press("Supersede")
+    assert "learn_nothing" in site.page.get_by_role("alert").inner_text()
+
+
+def test_the_table_narrows_while_one_types(site: Site) -> None:
+    for fields in (WEBHOOKS, MIGRATIONS, FLAKY):
+        site.memory.learn(learning(fields))
+    site.go("/learnings")
+    expect(site.page.locator("tbody tr")).to_have_count(3)
+    site.page.get_by_label("Words").fill("exclusive lock")
+    expect(site.page.locator("tbody tr")).to_have_count(1)
+    site.page.get_by_label("Words").fill("")
+    site.page.get_by_label("Order").select_option("title")
+    expect(site.page.locator("tbody tr").first).to_contain_text("Flaky")
+    site.shot("learnings")
+
+
+def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> None:
+    site.go("/learnings/new")
+    site.page.fill("[name=title]", "Stripe webhooks arrive out of order")
+    for name in FIELDS:
+        site.page.fill(f"[name={name}]", " ")
+    site.press("Save")
+    assert "empty" in site.page.get_by_role("alert").inner_text()
+    assert site.page.input_value("[name=title]") == "Stripe webhooks arrive out of order"
+
+
+def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
+    id = write_learning(site, WEBHOOKS)
+    second = site.another()
+    second.goto(f"{site.served.url}/learnings/{id}/edit")
+    site.follow("Edit")
+    site.page.fill("[name=action]", "The first editor's action")
+    site.press("Save")
+    second.fill("[name=action]", "The second editor's action")
+    with second.expect_navigation():
+        second.get_by_role("button", name="Save").click()
+    assert "The first editor's action" in second.inner_text(".conflict")
+    assert second.input_value("[name=action]") == "The second editor's action"
+    assert site.memory.learnings.get(id).action == "The first editor's action"
+    with second.expect_navigation():
+        second.get_by_role("button", name="Save").click()
+    assert site.memory.learnings.get(id).action == "The second editor's action"
+
+
+def test_search_finds_while_one_types_and_says_why(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.memory.journal.add(NewEntry(text="The webhook queue was drained by hand", topic="Webhook queue"))
+    site.go("/search")
+    site.page.fill("#q", "webhook order")
+    expect(site.page.locator(".hit").first).to_contain_text("webhook")
+    site.shot("search")
+    site.page.fill("#q", "zebra xylophone")
+    expect(site.page.locator("#results")).to_contain_text("Nothing found")
+
+
+def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site, clock: ScriptedClock) -> None:
+    site.go("/journal")
+    site.page.get_by_label("What happened").fill("Moved the nightly build to the new runner; it is twice as fast.")
+    site.page.get_by_label("Topic").fill("Nightly build")
+    site.press("Add to today's log")
+    assert "twice as fast" in site.says()
+    clock.advance(days=40)
+    site.go("/journal")
+    site.press("Make what is due")
+    site.shot("journal")
+    for name in ("root", "monthly/2026-03", "weekly/2026-W10"):
+        site.go("/journal")
+        site.go(f"/journal/{name}")
+        assert "Nightly build" in site.says()
+    site.follow("daily/2026-03-02")
+    site.follow("log of 2026-03-02")
+    assert "twice as fast" in site.says()
+    site.go("/journal")
+    with site.page.expect_navigation():
+        site.page.locator("svg a").first.click()
+    assert "Log of 2026-03-02" in site.says()
+
+
+def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
+    site.go("/decisions")
+    site.page.get_by_label("Decision").fill("Use PostgreSQL for the team's store instead of a file share")
+    site.page.get_by_label("Why").fill("Many writers on many machines")
+    site.page.get_by_label("Confidence").fill("0.8")
+    site.page.locator("form.editor").get_by_label("Category").fill("architecture")
+    site.press("Decide")
+    id = site.page.url.rpartition("/")[2]
+    site.page.get_by_label("Outcome").select_option("success")
+    site.page.get_by_label("Lesson").fill("One server is easier to back up")
+    site.press("Save the review")
+    site.press("Preserve: never shrink it")
+    stored = site.memory.decisions.get(id)
+    assert (stored.outcome, stored.lesson, stored.preserve) == ("success", "One server is easier to back up", True)
+    site.page.get_by_label("Reverse it because").fill("The team went back to one machine")
+    site.press("Reverse")
+    assert "reversed" in site.says()
+
+
+def test_a_status_update_is_no_decision_unless_one_insists(site: Site) -> None:
+    site.go("/decisions")
+    site.page.get_by_label("Decision").fill("Finished the migration and all tests pass")
+    site.page.locator("form.editor").get_by_label("Category").fill("process")
+    site.press("Decide")
+    assert site.page.get_by_role("alert").is_visible()
+    assert site.page.input_value("[name=decision]") == "Finished the migration and all tests pass"
+    site.page.get_by_label("It is a decision all the same").check()
+    site.press("Decide")
+    assert "Finished the migration" in site.says()
+
+
+def test_the_reliability_diagram_counts_reviews(site: Site) -> None:
+    for number in range(6):
+        made = site.memory.decisions.record(
+            NewDecision(decision=f"Choose library {number} for parsing", confidence=0.9, category="tooling")
+        )
+        outcome = "success" if number % 2 else "failure"
+        site.memory.decisions.review(made.decision.id, Review(outcome=outcome))  # type: ignore[arg-type]
+    site.go("/decisions")
+    assert site.page.locator("svg .count").all_text_contents() == ["6"]
+    assert "Over-confident: 6 reviewed" in site.says()
+    site.shot("decisions")
+
+
+def test_themes_are_gathered_renamed_and_a_finding_becomes_a_learning(site: Site, memory: Memory) -> None:
+    for number in range(5):
+        text = f"The cache key of job {number} leaves out the lock file, so builds reuse stale packages"
+        memory.themes.add(f"work-{number}", NewFinding(description=text, proposed_rule="Hash the lock file"))
+    site.go("/themes")
+    site.press("Gather now")
+    with site.page.expect_navigation():
+        site.page.locator("tbody a").first.click()
+    site.page.get_by_label("New name").fill("build-caching")
+    site.press("Rename")
+    assert site.page.inner_text("h1") == "build-caching"
+    site.shot("theme")
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Make it a learning").first.click()
+    assert "/learnings/learn_" in site.page.url
+
+
+def test_staging_shows_ages_and_the_diff_and_consolidates(site: Site, tmp_path: Path, clock: ScriptedClock) -> None:
+    repo = Repo(tmp_path / "project")
+    day = date(2026, 1, 5)
+    repo.commit(day, {"docs/builds.md": "# Builds\n\n## Caching\n\nKeep build caches small and keyed by content.\n"})
+    for number, topic in enumerate(
+        ("lock files", "compiler flags", "base images", "test shards", "artefact names", "logs")
+    ):
+        site.go("/staging")
+        site.page.get_by_label("The rule").fill(f"When a build cache depends on {topic}, put {topic} into its key")
+        site.page.get_by_label("Why, how, where").fill(f"Builds reused stale packages because {topic} were left out.")
+        site.press("Stage")
+        repo.commit(day + timedelta(days=number + 1))
+    for number in range(40):
+        repo.commit(day + timedelta(days=10 + number))
+    clock.advance(days=8)
+    site.go("/staging")
+    assert "Due" in site.says()
+    assert site.page.locator(".diff .plus").count() > 0
+    site.shot("staging")
+    site.press("Consolidate now")
+    assert "consolidated" in site.says()
+    assert "lock files" in "".join(path.read_text() for path in (tmp_path / "project" / "docs").rglob("*.md"))
+
+
+def test_a_vague_rule_is_sent_back_with_what_was_typed(site: Site) -> None:
+    site.go("/staging")
+    site.page.get_by_label("The rule").fill("Be careful")
+    site.press("Stage")
+    assert site.page.get_by_role("alert").is_visible()
+    assert site.page.get_by_label("The rule").input_value() == "Be careful"
+
+
+def test_the_inbox_shows_both_sides_and_settles(site: Site) -> None:
+    rule = {
+        **MIGRATIONS,
+        "title": "Always run migrations before the deploy",
+        "action": "Run migrations before the deploy.",
+    }
+    old = site.memory.learn(learning(rule)).learning
+    against = {
+        "title": "Never run migrations before the deploy",
+        "action": "Do not run migrations before the deploy.",
+        "observation": "A migration that ran early broke the old version that was still serving",
+    }
+    new = site.memory.learn(learning(MIGRATIONS, **against)).learning
+    site.go("/inbox")
+    assert "Always run migrations" in site.says()
+    assert "Never run migrations" in site.says()
+    site.shot("inbox")
+    site.press("Keep new")
+    assert "Nothing waits" in site.says()
+    assert site.memory.learnings.get(old.id).superseded_by == new.id
+
+
+def test_preview_shows_what_would_be_injected_and_injects_what_is_ticked(site: Site) -> None:
+    shown = site.memory.learn(learning(WEBHOOKS)).learning
+    site.go("/preview")
+    site.page.get_by_label("Task", exact=True).fill("Handle Stripe webhooks that arrive out of order")
+    expect(site.page.locator("#preview pre")).to_contain_text("Stripe webhooks arrive out of order")
+    assert site.memory.work.injections() == []
+    assert "of 1500 tokens" in site.says()
+    site.shot("preview")
+    site.page.get_by_label("Task id").fill("T-9")
+    site.press("Inject these")
+    assert shown.id in site.says()
+    assert [each.learning_id for each in site.memory.work.injections(task="T-9")] == [shown.id]

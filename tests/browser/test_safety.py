@@ -1,0 +1,112 @@
+"""No stored text runs in the page, whatever field it is in; and every page can be read on a phone and by keyboard."""
+
+from __future__ import annotations
+
+import pytest
+
+from browsing import Site
+from recollect import NewDecision, NewFinding, Review
+from recollect.core.journal import NewEntry
+from samples import WEBHOOKS, learning
+
+PAGES = ("/", "/search", "/learnings", "/learnings/new", "/journal", "/decisions", "/themes", "/staging", "/inbox")
+HOSTILE = (
+    "<img src=x onerror=window.run=1>",
+    "<svg/onload=window.run=1>",
+    "<script>window.run=1</script>",
+    '"><script>window.run=1</script>',
+    "' onfocus=window.run=1 autofocus '",
+    "[click](javascript:window.run=1)",
+    "{{ 7 * 7 }}{% raw %}",
+    "</textarea></pre><iframe srcdoc='<script>parent.run=1</script>'></iframe>",
+    "<style>body{display:none}</style>",
+    "<form action=https://evil.example><button>x</button></form>",
+)
+
+on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+
+@on_sqlite
+def test_a_hostile_text_in_every_field_is_only_text(site: Site) -> None:
+    memory = site.memory
+    paths = [*PAGES, "/learnings?q=release", "/search?q=release", "/preview?task=release+of+the+billing+service"]
+    for number, hostile in enumerate(HOSTILE):
+        sentence = f"Deploys of service {number} that skip the {hostile} step break the release of billing"
+        fields = {name: f"{WEBHOOKS[name]} {hostile}" for name in ("context", "observation", "implication", "action")}
+        new = learning(WEBHOOKS, title=f"{number} {hostile}"[:100], **fields, tags=(hostile[:50],), domain=hostile[:50])
+        kept = memory.learn(new).learning
+        memory.inject(task=f"T-{number}", outcome="O-1", title=sentence, learnings=(kept.id,))
+        memory.journal.add(NewEntry(text=sentence, topic=hostile))
+        chosen = NewDecision(decision=sentence, confidence=0.8, category="process", context=hostile, pattern=hostile)
+        decided = memory.decisions.record(chosen, anyway=True).decision
+        memory.decisions.review(decided.id, Review(outcome="failure", result=hostile, lesson=hostile))
+        memory.themes.add(f"work-{number}", NewFinding(description=sentence, category=hostile, source=hostile))
+        paths += [f"/learnings/{kept.id}", f"/decisions/{decided.id}"]
+    memory.journal.compact()
+    memory.themes.run(always=True)
+    paths += [f"/learnings/{kept.id}/edit", "/journal/root", "/journal/daily/2026-03-02", "/journal/log/2026-03-02"]
+    paths += [f"/themes/{theme.name}" for theme in memory.themes.list()]
+    for path in paths:
+        site.go(path)
+        assert site.page.evaluate("window.run") is None, path
+        assert site.page.locator("main iframe, main img, main [onerror], main [onfocus]").count() == 0, path
+        assert site.page.locator("a[href^='javascript']").count() == 0, path
+        assert site.page.locator("h1").is_visible(), path
+
+
+@on_sqlite
+def test_a_hostile_text_typed_into_the_forms_is_only_text(site: Site) -> None:
+    for hostile in HOSTILE[:4]:
+        site.go("/search")
+        site.page.fill("#q", hostile)
+        site.page.keyboard.press("Enter")
+        site.page.wait_for_load_state("networkidle")
+        site.go("/staging")
+        site.page.get_by_label("The rule").fill(hostile)
+        site.press("Stage")
+        assert site.page.evaluate("window.run") is None
+
+
+@on_sqlite
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_fits_a_phone(site: Site, scheme: str) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.memory.journal.add(NewEntry(text="Moved the nightly build to the new runner", topic="Nightly build"))
+    site.memory.journal.compact()
+    phone = site.another(viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    for path in (*PAGES, "/preview", "/journal/root"):
+        phone.goto(site.served.url + path)
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+@on_sqlite
+def test_the_keyboard_reaches_the_content_and_the_menu(site: Site) -> None:
+    site.go("/learnings")
+    site.page.keyboard.press("Tab")
+    assert site.page.evaluate("document.activeElement.textContent") == "Skip to content"
+    names = []
+    for _ in range(9):
+        site.page.keyboard.press("Tab")
+        names.append(site.page.evaluate("document.activeElement.textContent"))
+    assert names[0] == "Overview"
+    assert names[-1] == "Preview"
+    site.page.keyboard.press("Enter")
+    site.page.wait_for_url("**/preview")
+
+
+@on_sqlite
+def test_every_empty_page_teaches(site: Site) -> None:
+    for path in ("/", "/learnings", "/journal", "/decisions", "/themes", "/inbox", "/preview", "/search"):
+        site.go(path)
+        assert len(site.page.locator(".empty").first.inner_text()) > 20, path
+
+
+@on_sqlite
+def test_a_wrong_code_is_said_and_the_right_one_lets_in_once(site: Site) -> None:
+    stranger = site.browser.new_context().new_page()
+    stranger.goto(site.served.url)
+    for code, ends in (("wrong-wrong", "/sign-in"), (site.served.codes[0], "/sign-in"), (site.served.codes[-1], "/")):
+        stranger.get_by_label("Code").fill(code)
+        with stranger.expect_navigation():
+            stranger.get_by_role("button", name="Sign in").click()
+        assert stranger.url == site.served.url + ends

@@ -1,0 +1,259 @@
+"""A host's session on both engines: what it is given, and what it leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import PERSON, Opener
+from hooks import Hooks, transcript
+from recollect import Memory, ScriptedClock
+from recollect.core.decision import NewDecision
+from recollect.core.journal import NewEntry
+from samples import WEBHOOKS
+
+PROMPT = "Handle Stripe webhooks for refunds"
+
+
+@pytest.fixture
+def hooks(memory: Memory, environ: dict[str, str], clock: ScriptedClock) -> Hooks:
+    """A host in the memory's project, at the scripted time."""
+    return _Timed(memory.project.root, environ, clock)
+
+
+class _Timed(Hooks):
+    """Fires events at the time a scripted clock shows, a second apart."""
+
+    def __init__(self, folder: Path, environ: dict[str, str], clock: ScriptedClock):
+        super().__init__(folder, environ)
+        self._clock = clock
+
+    def fire(self, event: str, **given: object) -> str:
+        from recollect.core.clock import iso
+
+        self._clock.advance(seconds=1)
+        self.environ["RECOLLECT_NOW"] = iso(self._clock.now())
+        return super().fire(event, **given)
+
+
+@pytest.fixture
+def learning(memory: Memory) -> str:
+    return memory.learn(**WEBHOOKS).learning.id
+
+
+def logged(memory: Memory) -> str:
+    return memory.journal.show("2026-03-02")
+
+
+def test_a_session_starts_with_the_brief(memory: Memory, hooks: Hooks) -> None:
+    memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
+    memory.cycle()
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "- refunds [project, 0d]" in brief
+    assert "### Most recent day: 2026-03-02" in brief
+    assert "Refunds go through the queue now." in brief
+
+
+def test_ages_in_the_brief_are_of_the_day_it_is_read(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
+    memory.cycle()
+    clock.advance(days=40)
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "- refunds [project, 40d]" in brief
+    assert "### Most recent day: 2026-03-02" in brief, "however long ago it was"
+
+
+def test_the_brief_is_the_same_bytes_all_day(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
+    memory.cycle()
+    morning = hooks.fire("SessionStart", source="startup")
+    clock.advance(hours=9)
+    hooks.session = "s-2"
+    assert hooks.fire("SessionStart", source="startup") == morning
+
+
+def test_the_brief_names_what_waits(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
+    memory.decisions.record(
+        NewDecision(decision="Use a queue over cron", confidence=0.8, category="architecture", review_in="2d")
+    )
+    assert "Use a queue" not in hooks.fire("SessionStart", source="startup")
+    clock.advance(days=3)
+    hooks.session = "s-2"
+    assert "Use a queue over cron" in hooks.fire("SessionStart", source="startup")
+
+
+def test_a_prompt_brings_a_learning_once_per_session(memory: Memory, hooks: Hooks, learning: str) -> None:
+    assert learning in hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    assert hooks.fire("UserPromptSubmit", prompt=PROMPT) == ""
+    hooks.session = "s-2"
+    assert learning in hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    assert memory.learnings.get(learning).times_injected == 2
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [("SessionStart", {"source": "clear"}), ("SessionStart", {"source": "compact"}), ("PreCompact", {})],
+)
+def test_what_left_the_context_is_shown_again(hooks: Hooks, learning: str, event: str, given: dict[str, str]) -> None:
+    hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    hooks.fire(event, **given)
+    assert learning in hooks.fire("UserPromptSubmit", prompt=PROMPT)
+
+
+def test_a_resumed_session_has_its_brief_already(memory: Memory, hooks: Hooks) -> None:
+    assert hooks.fire("SessionStart", source="startup")
+    assert hooks.fire("SessionStart", source="resume") == ""
+    assert hooks.fire("SessionStart", source="compact")
+
+
+def test_a_prompt_brings_what_other_sessions_said_about_it(memory: Memory, hooks: Hooks) -> None:
+    memory.journal.add(NewEntry(text="Refund webhooks wait in the outbox table.", topic="refunds", session="s-0"))
+    memory.journal.add(NewEntry(text="Refund webhooks of this very session.", topic="refunds", session="s-1"))
+    given = hooks.fire("UserPromptSubmit", prompt="Where do refund webhooks wait?")
+    assert "log/2026-03-02#1 refunds: Refund webhooks wait in the outbox table." in given
+    assert "of this very session" not in given
+
+
+def test_text_from_outside_is_not_brought(open_memory: Opener, hooks: Hooks) -> None:
+    from conftest import STRANGER
+
+    stranger = open_memory(STRANGER)
+    stranger.journal.add(NewEntry(text="Refund webhooks wait in the outbox table.", topic="refunds", session="s-0"))
+    assert hooks.fire("UserPromptSubmit", prompt="Where do refund webhooks wait?") == ""
+
+
+def test_a_turn_becomes_an_entry_with_request_outcome_and_files(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    file = f"{memory.project.root}/src/refunds.py"
+    path = transcript(tmp_path / "t.jsonl", (PROMPT, "Done."), files=(file,))
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="Done.")
+    assert f"## {PROMPT} [project]" in logged(memory)
+    assert f"- request: {PROMPT}\n- outcome: Done.\n- references: src/refunds.py\n" in logged(memory)
+
+
+def test_a_transcript_is_never_read_twice(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("First question", "One."))
+    for _ in range(2):
+        hooks.fire("Stop", transcript_path=path, last_assistant_message="One.")
+    transcript(tmp_path / "t.jsonl", ("Second question", "Two."))
+    hooks.fire("PreCompact", transcript_path=path)
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="Two.")
+    text = logged(memory)
+    assert text.count("- request: First question") == 1
+    assert text.count("- request: Second question") == 1
+
+
+def test_a_line_that_is_still_being_written_waits_for_its_end(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("First question", "One."))
+    whole = Path(path).read_bytes()
+    Path(path).write_bytes(whole[:-10])
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="One.")
+    Path(path).write_bytes(whole)
+    transcript(tmp_path / "t.jsonl", ("Second question", "Two."))
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="Two.")
+    assert "- request: Second question" in logged(memory)
+    assert logged(memory).count("First question") == 2, "as topic and as request of one entry"
+
+
+def test_verdicts_and_discoveries_of_a_final_message_count(memory: Memory, hooks: Hooks, learning: str) -> None:
+    hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    said = f"Done.\n\nLEARNING_HELPFUL: {learning}\nDISCOVERY[blocker]: The sandbox drops every second webhook."
+    for _ in range(2):
+        hooks.fire("Stop", last_assistant_message=said)
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.75)
+    found = memory.search("sandbox drops webhooks")
+    assert [hit.learning.source_outcome_id for hit in found if "sandbox" in hit.learning.title] == ["s-1"]
+    assert "LEARNING_HELPFUL" not in logged(memory)
+
+
+def test_a_verdict_on_what_this_session_was_not_shown_does_not_count(
+    memory: Memory, hooks: Hooks, learning: str
+) -> None:
+    hooks.fire("Stop", last_assistant_message=f"LEARNING_HELPFUL: {learning}")
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.7)
+
+
+def test_what_we_said_ourselves_is_not_captured(memory: Memory, hooks: Hooks, learning: str) -> None:
+    brief = hooks.fire("SessionStart", source="startup")
+    given = hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    hooks.fire("Stop", last_assistant_message=f"I was told:\n\n{brief}\n{given}\nAnd so I did.")
+    text = logged(memory)
+    assert "I was told:" in text
+    assert "And so I did." in text
+    assert "Memory of this project" not in text
+    assert WEBHOOKS["observation"] not in text
+
+
+def test_private_words_and_secrets_are_not_captured(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
+    path = transcript(tmp_path / "t.jsonl", (f"Use {key} <private>my salary</private> here", "Done."))
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="Done.")
+    assert key not in logged(memory)
+    assert "salary" not in logged(memory)
+
+
+def test_the_hosts_summary_becomes_an_entry(memory: Memory, hooks: Hooks) -> None:
+    summary = "<analysis>thinking</analysis><summary>Refunds are ordered.\n## Not a heading</summary>"
+    hooks.fire("PostCompact", compact_summary=summary)
+    entry = memory.journal.entry("log/2026-03-02#1")
+    assert entry.topic == "Summary at compaction"
+    assert entry.text == "Refunds are ordered.\n## Not a heading"
+
+
+def test_a_completed_task_becomes_an_entry_and_its_discoveries_learnings(memory: Memory, hooks: Hooks) -> None:
+    said = "DISCOVERY[constraint]: The queue takes 256 KB per message, so larger payloads go to the object store."
+    hooks.fire("TaskCompleted", task_id="1", task_subject="Order refunds", task_description=said)
+    assert memory.journal.entry("log/2026-03-02#1").topic == "Order refunds"
+    assert memory.search("queue message size")[0].learning.source_task_id == "s-1"
+
+
+def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learning: str, tmp_path: Path) -> None:
+    import json
+
+    hooks.fire("UserPromptSubmit", prompt=PROMPT)
+    delegated = {"type": "tool_use", "name": "Agent", "input": {"prompt": PROMPT}}
+    line = json.dumps({"type": "assistant", "message": {"content": [delegated]}})
+    (tmp_path / "t.jsonl").write_text(line + "\n")
+    given = hooks.fire(
+        "SubagentStart", agent_id="a-1", agent_type="reviewer", transcript_path=str(tmp_path / "t.jsonl")
+    )
+    assert learning in given
+    verdict = f"LEARNING_NOT_HELPFUL: {learning}"
+    hooks.fire("SubagentStop", agent_id="a-1", agent_type="reviewer", last_assistant_message=verdict)
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.6)
+    assert {injection.task_id for injection in memory.learnings.injections(learning)} == {"s-1", "a-1"}
+
+
+def test_what_a_killed_session_left_is_read_by_a_later_cycle(
+    memory: Memory, hooks: Hooks, clock: ScriptedClock, tmp_path: Path
+) -> None:
+    import os
+
+    path = tmp_path / "t.jsonl"
+    path.touch()
+    hooks.fire("SessionStart", source="startup", transcript_path=str(path))
+    transcript(path, ("An unfinished question", ""))
+    os.utime(path, (clock.now() / 1000, clock.now() / 1000))
+    hooks.fire("Cycle")
+    assert "unfinished" not in (memory.context.vault.read("2026-03-02.md") or "")
+    clock.advance(hours=1)
+    hooks.fire("Cycle")
+    hooks.fire("Cycle")
+    assert logged(memory).count("- request: An unfinished question") == 1
+
+
+def test_history_that_a_new_session_brings_along_is_not_its_own(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("Asked in the session it was forked from", "Yes."))
+    hooks.fire("SessionStart", source="fork", transcript_path=path)
+    transcript(tmp_path / "t.jsonl", ("Asked now", "No."))
+    hooks.fire("Stop", transcript_path=path, last_assistant_message="No.")
+    assert "Asked now" in logged(memory)
+    assert "forked" not in logged(memory)
+
+
+def test_a_hook_acts_as_an_agent(memory: Memory, hooks: Hooks) -> None:
+    hooks.fire("Stop", last_assistant_message="DISCOVERY[pattern]: Retry uploads with a fresh token after a 401.")
+    (hit,) = memory.search("retry uploads")
+    assert hit.learning.trust == "agent"
+    assert memory.why("log/2026-03-02#1").events[0].channel == "hook"  # type: ignore[union-attr]
+    assert PERSON.name != hooks.host

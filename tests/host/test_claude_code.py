@@ -1,0 +1,153 @@
+"""The real Claude Code, offline: what the model is sent, and what a session leaves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import npm
+from agents import claude
+from recollect.models.scripted import Reply, Request, ScriptedServer, ToolUse
+from shell import SOURCE, Shell
+
+PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+PROMPT = "Fix the order of the Stripe refund webhooks"
+BRIEF = "## Memory of this project"
+
+
+def sent(request: Request) -> str:
+    """Everything a request tells the model."""
+    return f"{request.system}\n{request.conversation}"
+
+
+def answering(text: str) -> Callable[[Request], Reply]:
+    """A model that always says the same; where a compaction asks for a summary, it gives one."""
+    return lambda request: Reply(text=f"<summary>{text}</summary>" if "<summary>" in request.text else text)
+
+
+@pytest.fixture
+def project(bare: Shell) -> Shell:
+    """A fresh project that Claude Code was told about, in the present: a session's events come one after the other."""
+    del bare.environ["RECOLLECT_NOW"]
+    bare.said("init", "--host", "claude-code", "--space", "shop", "--timezone", "UTC")
+    return bare
+
+
+@pytest.fixture
+def untold(bare: Shell) -> Shell:
+    """A project that no host was told about."""
+    del bare.environ["RECOLLECT_NOW"]
+    bare.said("init", "--space", "shop", "--timezone", "UTC")
+    return bare
+
+
+def entries(shell: Shell) -> str:
+    return "\n".join(path.read_text("utf-8") for path in sorted((shell.folder / "memory").glob("2*.md")))
+
+
+def test_two_sessions_of_a_fresh_project(project: Shell) -> None:
+    helpful = project.learn()
+    with ScriptedServer(answering(f"Compared the created times.\n\nLEARNING_HELPFUL: {helpful}")) as server:
+        claude(project, server, "-p", PROMPT)
+        first = sent(server.asked[0])
+        claude(project, server, "-p", "What did we do about refund webhooks?")
+        second = sent(server.asked[-1])
+
+    assert BRIEF in first, "the brief is in the request the model gets"
+    assert f"_ID: {helpful}_" in first, "and so is the relevant learning"
+    assert project.json("learn", "show", helpful)["confidence"] == 0.8, "a marker in each answer moved it"
+    assert "- request: " + PROMPT in entries(project), "the session's log entry exists"
+    assert "Compared the created times." in second, "the second session is given what the first one left"
+    assert f"_ID: {helpful}_" in second
+    assert "Relevant Learnings" not in entries(project), "nothing injected was captured"
+
+
+def test_compaction_does_not_lose_the_brief_and_leaves_its_summary(project: Shell) -> None:
+    learning = project.learn()
+    with ScriptedServer(answering("The refunds are ordered by creation now.")) as server:
+        claude(project, server, "-p", PROMPT)
+        claude(project, server, "-p", "--continue", "/compact")
+        claude(project, server, "-p", "--continue", "Order the Stripe refund webhooks of test accounts, too")
+        last = sent(server.asked[-1])
+    assert last.count(BRIEF) == 1
+    assert last.count(f"_ID: {learning}_") == 1, "shown again, once, after the context began anew"
+    assert "## Summary at compaction [project]" in entries(project)
+
+
+def test_a_tool_of_our_server_called_by_the_model_returns_its_hits(project: Shell) -> None:
+    learning = project.learn()
+
+    def script(request: Request) -> Reply:
+        if "tool_result" in json.dumps(request.body["messages"]):
+            return Reply(text="Found it.")
+        return Reply(tools=[ToolUse(name="mcp__recollect__search", input={"query": "stripe webhooks"})])
+
+    with ScriptedServer(script) as server:
+        claude(project, server, "-p", "Look it up", "--allowedTools", "mcp__recollect__search")
+        result = server.asked[-1].text
+    assert learning in result
+
+
+def test_a_subagent_is_given_what_its_task_needs_and_its_verdict_counts(project: Shell) -> None:
+    learning = project.learn()
+    task = "Look at the order of Stripe webhooks and report"
+
+    def script(request: Request) -> Reply:
+        if task in request.conversation and "Delegate" not in request.conversation:
+            return Reply(text=f"They overtake each other.\n\nLEARNING_HELPFUL: {learning}")
+        if "tool_result" in json.dumps(request.body["messages"]):
+            return Reply(text="It was looked at.")
+        delegated = {"description": "Look", "prompt": task, "subagent_type": "general-purpose"}
+        return Reply(tools=[ToolUse(name="Agent", input=delegated)])
+
+    with ScriptedServer(script) as server:
+        claude(project, server, "-p", "Delegate it, please")
+        inner = [request for request in server.asked if f"_ID: {learning}_" in request.conversation]
+    assert len(inner) == 1
+    assert project.json("learn", "show", learning)["confidence"] == 0.75
+
+
+def test_the_plugin_brings_the_same_without_a_file_in_the_project(untold: Shell) -> None:
+    learning = untold.learn()
+    with ScriptedServer(answering(f"Done.\n\nLEARNING_HELPFUL: {learning}")) as server:
+        claude(untold, server, "-p", PROMPT, "--plugin-dir", str(PLUGIN))
+        said = sent(server.asked[0])
+    assert BRIEF in said
+    assert f"_ID: {learning}_" in said
+    assert untold.json("learn", "show", learning)["confidence"] == 0.75
+    assert not (untold.folder / ".claude").exists()
+
+
+def test_the_plugins_agent_is_given_its_skill_and_model(untold: Shell) -> None:
+    def script(request: Request) -> Reply:
+        if "tool_result" in json.dumps(request.body["messages"]) or "Delegate" not in request.conversation:
+            return Reply(text="tmp/consolidation-report.md")
+        delegated = {"description": "Go", "prompt": "Consolidate", "subagent_type": "recollect:remember-task"}
+        return Reply(tools=[ToolUse(name="Agent", input=delegated)])
+
+    with ScriptedServer(script) as server:
+        claude(untold, server, "-p", "Delegate it, please", "--plugin-dir", str(PLUGIN))
+        inner = [request for request in server.asked if "Delegate" not in request.conversation]
+    assert "You consolidate staged learnings" in sent(inner[0])
+    assert "Principle-level" in sent(inner[0]), "the whole skill is in front of the agent"
+    assert "sonnet" in inner[0].model
+
+
+@pytest.mark.parametrize("folder", [PLUGIN, PLUGIN.parents[1]], ids=["plugin", "marketplace"])
+def test_the_host_finds_no_fault_with_the_manifests(folder: Path, tmp_path: Path) -> None:
+    environ: dict[str, Any] = {"PATH": npm.path(), "HOME": str(tmp_path)}
+    command = ["claude", "plugin", "validate", str(folder), "--strict"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_project_without_a_memory_is_left_alone(bare: Shell) -> None:
+    with ScriptedServer(answering("Done.")) as server:
+        claude(bare, server, "-p", PROMPT, "--plugin-dir", str(PLUGIN))
+        assert BRIEF not in sent(server.asked[0])
+    assert list(bare.folder.iterdir()) == []

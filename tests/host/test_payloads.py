@@ -1,0 +1,110 @@
+"""Payloads and transcripts as hosts really wrote them, by release and date, read as what they mean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hooks import RECORDED, shown
+from recollect.hosts.flow import adapter_of
+from recollect.hosts.moment import Moment
+from recollect.text import transcript
+
+FILES = sorted(path for path in RECORDED.glob("*-2026-*.jsonl"))
+
+
+def host_of(path: Path) -> str:
+    return next(host for host in ("claude-code", "codex", "gemini") if path.name.startswith(host))
+
+
+def recorded(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def moments(path: Path) -> list[Moment]:
+    adapter = adapter_of(host_of(path))
+    found = [adapter.read(each["event"], each["payload"]) for each in recorded(path)]
+    return [moment for moment in found if moment is not None]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_recorded_event_is_understood(path: Path) -> None:
+    for moment in moments(path):
+        assert moment.session
+        assert moment.folder == "/home/ada/shop"
+        assert moment.kind != "prompt" or moment.prompt
+        assert moment.kind not in ("stop", "subagent_stop") or moment.answer
+        assert moment.kind != "after_compact" or moment.text
+        assert moment.kind != "task" or moment.topic
+
+
+def test_all_nine_events_of_claude_code_were_recorded() -> None:
+    path = next(path for path in FILES if path.name.startswith("claude-code"))
+    kinds = {moment.kind for moment in moments(path)}
+    assert kinds == {
+        "start", "prompt", "subagent", "subagent_stop", "stop", "task", "before_compact", "after_compact", "end"
+    }  # fmt: skip
+
+
+def test_the_agent_that_writes_a_compactions_summary_is_not_one_of_the_users() -> None:
+    payload = {"session_id": "s", "agent_id": "a", "agent_type": "", "last_assistant_message": "<summary>x</summary>"}
+    assert adapter_of("claude-code").read("SubagentStop", payload) is None
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_an_answer_is_in_the_hosts_form(host: str) -> None:
+    adapter = adapter_of(host)
+    moment = adapter.read("SessionStart", {"session_id": "s"})
+    assert moment is not None
+    answer = adapter.answer(moment, "text")
+    assert answer.startswith("{"), "a host reads JSON only when it begins so"
+    assert json.loads(answer)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert shown(answer) == "text"
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {}, "", " ", "x" * 500, "../../etc", "a b\nc"])
+def test_any_value_of_any_field_is_survived(value: object) -> None:
+    names = ("session_id", "cwd", "prompt", "transcript_path", "last_assistant_message", "source", "agent_id")
+    for host in ("claude-code", "codex", "gemini", "openclaw"):
+        for event in ("SessionStart", "UserPromptSubmit", "Stop", "BeforeAgent", "AfterAgent"):
+            moment = adapter_of(host).read(event, dict.fromkeys(names, value))
+            assert moment is None or (len(moment.session) <= 100 and moment.session.isascii())
+
+
+@pytest.mark.parametrize(
+    ("file", "requests", "answer", "delegated"),
+    [
+        ("claude-code-2.1.197-transcript-1.jsonl", ("todo please", "Go on"), "All done.", ""),
+        (
+            "claude-code-2.1.197-transcript-2.jsonl",
+            ("Fix refunds; subagent please",),
+            "All done.",
+            "Look at the refund webhook code and report",
+        ),
+        (
+            "codex-0.166.0-transcript.jsonl",
+            ("Fix the Stripe refund webhook ordering",),
+            "All done.\n\nLEARNING_HELPFUL: learn_x",
+            "",
+        ),
+    ],
+)
+def test_a_recorded_transcript_is_read(file: str, requests: tuple[str, ...], answer: str, delegated: str) -> None:
+    talk = transcript.read(host_of(RECORDED / file), (RECORDED / file).read_text("utf-8").splitlines())
+    assert (talk.requests, talk.answer, talk.delegated) == (requests, answer, delegated)
+
+
+def test_files_that_were_edited_are_named_once() -> None:
+    edit = {"type": "tool_use", "name": "Edit", "input": {"file_path": "/home/ada/shop/a.py"}}
+    line = json.dumps({"type": "assistant", "message": {"content": [edit, edit]}})
+    patch = {"type": "custom_tool_call", "input": "*** Begin Patch\n*** Update File: b.py\n@@\n*** End Patch"}
+    assert transcript.read("claude-code", [line, "not json", "[]", line]).files == ("/home/ada/shop/a.py",)
+    assert transcript.read("codex", [json.dumps({"type": "response_item", "payload": patch})]).files == ("b.py",)
+
+
+def test_what_a_host_puts_around_a_users_words_is_not_theirs() -> None:
+    text = "<system-reminder>Hook said: x</system-reminder>Fix it<local-command-stdout>y</local-command-stdout>"
+    assert transcript.own_words(text) == "Fix it"

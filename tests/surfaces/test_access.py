@@ -1,0 +1,363 @@
+"""Promise P29: no website or stranger reaches the memory. Every row of the matrix goes over every route there is."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from conftest import AGENT, Opener
+from recollect import Memory
+from recollect.api import access
+from recollect.api.app import DECLARATIONS, make_app
+from recollect.api.guard import HEADERS, JSON_PATHS
+from recollect.api.session import changing, visiting
+from recollect.core.errors import Refused
+from recollect.store import dump
+from serving import Served, serving
+
+VALUES = {"id": "learn_1", "number": "1", "day": "2026-03-02"}  # any other part of an address is x
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def settings() -> dict[str, str]:
+    return {"FAILURES_PER_MINUTE": "100000", "MAX_BODY": "10000", "BODY_SECONDS": "1"}
+
+
+@pytest.fixture
+def memory(open_memory: Opener, environ: dict[str, str], settings: dict[str, str]) -> Memory:
+    environ.update({f"RECOLLECT_SERVE_{name}": value for name, value in settings.items()})
+    return open_memory()
+
+
+@pytest.fixture
+def served(memory: Memory) -> Iterator[Served]:
+    with serving(memory) as running:
+        yield running
+
+
+Call = tuple[str, str]
+before_the_store = pytest.mark.parametrize("engine", ["sqlite"])
+"""For what the gate decides: no engine is asked."""
+
+
+def calls(app: FastAPI, *declared: Any) -> list[Call]:
+    """Every method and address whose route declares one of these."""
+    found = []
+    for path, methods, dependant in access.routes_of(app):
+        assert dependant is not None
+        if not declared or set(declared) & set(access.calls_of(dependant)):
+            address = re.sub(r"\{(\w+)(:\w+)?\}", lambda part: VALUES.get(part[1], "x"), path)
+            found += [(method, address) for method in sorted(methods)]
+    return found
+
+
+def unlike(client: httpx.Client, wanted: list[Call], status: int, **request: Any) -> dict[Call, int]:
+    """What answered otherwise than with this status."""
+    seen = {}
+    for method, path in wanted:
+        answer = client.request(method, path, **request)
+        if answer.status_code != status:
+            seen[method, path] = answer.status_code
+        missing = [name for name in HEADERS if name not in answer.headers]
+        assert not missing, f"{method} {path} answered without {missing}"
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+    return seen
+
+
+def state(memory: Memory) -> dict[str, object]:
+    with memory.context.db.read(memory.context.space) as tx:
+        return {table.name: dump.sums(tx, table) for table in dump.TABLES}
+
+
+def writing(wanted: list[Call]) -> list[Call]:
+    return [call for call in wanted if call[0] in ("POST", "PUT", "PATCH")]
+
+
+# Declarations
+
+
+def test_every_route_declares_who_may_use_it(memory: Memory) -> None:
+    assert access.undeclared(make_app(memory), DECLARATIONS) == []
+
+
+def test_a_route_without_a_declaration_is_found() -> None:
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.get("/open")(lambda: None)
+    app.mount("/files", lambda scope, receive, send: None)  # type: ignore[arg-type, return-value]
+    assert access.undeclared(app, DECLARATIONS) == ["GET /open", " /files"]
+
+
+def test_only_these_are_open_to_everybody(memory: Memory) -> None:
+    open_to_all = calls(make_app(memory), access.public)
+    assert open_to_all == [("GET", "/health"), ("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/x")]
+
+
+def test_reading_changes_nothing_and_only_reading_is_by_get(served: Served, memory: Memory) -> None:
+    served.client("api").post("/api/logs", json={"text": "Something.", "topic": "x"}).raise_for_status()
+    before = state(memory)
+    api, browser = served.client("api"), served.browser()
+    for method, path in calls(served.app, access.reads, access.public, visiting):
+        if method == "GET":
+            answer = (api if path.startswith("/api") else browser).get(path)
+            assert answer.status_code in (200, 400, 404, 409), f"{path}: {answer.text}"
+    assert state(memory) == before
+    assert {method for method, _ in calls(served.app, access.writes, changing)} <= {"POST", "PATCH", "DELETE"}
+
+
+# The matrix
+
+
+def test_without_a_valid_token_nothing_is_answered(served: Served, memory: Memory) -> None:
+    before = state(memory)
+    wanted = calls(served.app, access.reads, access.writes)
+    nobody = served.client(None, headers=JSON)
+    assert len(wanted) > 50
+    assert unlike(nobody, wanted, 401) == {}
+    for given in ("Bearer wrong", "Bearer", f"Basic {served.secrets['api']}", served.secrets["api"]):
+        assert unlike(nobody, wanted[:5], 401, headers={"authorization": given}) == {}
+    memory.tokens.revoke("api")
+    assert (
+        unlike(
+            served.client(
+                "api",
+            ),
+            wanted,
+            401,
+            headers=JSON,
+        )
+        == {}
+    )
+    assert {**state(memory), "tokens": 0, "events": 0} == {**before, "tokens": 0, "events": 0}
+
+
+def test_a_read_only_token_changes_nothing(served: Served, memory: Memory) -> None:
+    before = state(memory)
+    assert unlike(served.client("reader"), calls(served.app, access.writes), 403, headers=JSON) == {}
+    assert state(memory) == before
+
+
+@before_the_store
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:7447", "127.0.0.1.evil.example", "localhost.", ""])
+def test_a_host_we_do_not_go_by_is_refused(served: Served, host: str) -> None:
+    assert unlike(served.client("api"), calls(served.app), 421, headers={"host": host}) == {}
+
+
+@before_the_store
+@pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://localhost:1", "http://127.0.0.1"])
+def test_another_origin_is_refused(served: Served, origin: str) -> None:
+    assert unlike(served.client("api"), calls(served.app), 403, headers={"origin": origin}) == {}
+
+
+@before_the_store
+def test_our_own_origin_is_let_in(served: Served) -> None:
+    assert served.client("api").get("/api/status", headers={"origin": served.url}).status_code == 200
+
+
+@before_the_store
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_the_api_takes_json_alone(served: Served, kind: str) -> None:
+    wanted = [call for call in writing(calls(served.app)) if call[1].startswith(JSON_PATHS)]
+    body = b'{"title": "x"}'
+    assert unlike(served.client("api"), wanted, 415, headers={"content-type": kind}, content=body) == {}
+
+
+@before_the_store
+def test_a_body_too_large_is_refused(served: Served) -> None:
+    body = b'{"title": "' + b"x" * 20_000 + b'"}'
+    assert unlike(served.client("api"), writing(calls(served.app)), 413, headers=JSON, content=body) == {}
+
+
+@before_the_store
+@pytest.mark.parametrize("name", ["token", "access_token", "api_key", "q"])
+def test_a_token_in_the_address_is_refused(served: Served, name: str) -> None:
+    secret = served.secrets["api"]
+    assert unlike(served.client(None, headers=JSON), calls(served.app), 400, params={name: secret}) == {}
+
+
+def chunked(served: Served, path: str, chunk: bytes, pause: float) -> bytes:
+    """The answer to a body of chunks that never ends."""
+    host, port = served.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as line:
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n"
+        )
+        line.sendall(f"{head}Authorization: Bearer {served.secrets['api']}\r\n\r\n".encode())
+        try:
+            while True:
+                line.sendall(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+                line.settimeout(0.01)
+                try:
+                    return line.recv(1000)
+                except TimeoutError:
+                    line.settimeout(20)
+                time.sleep(pause)
+        except (BrokenPipeError, ConnectionResetError):
+            return line.recv(1000)
+
+
+@before_the_store
+def test_a_body_without_an_end_is_cut_off_by_size_and_by_time(served: Served) -> None:
+    for path in ("/api/learnings", "/cstp", "/sign-in"):
+        assert chunked(served, path, b"x" * 4000, 0).startswith(b"HTTP/1.1 413")
+    assert chunked(served, "/api/learnings", b"x", 0.2).startswith(b"HTTP/1.1 408")
+
+
+# What answers beside the routes
+
+
+@dataclass
+class Neighbour:
+    """Says who asks, and tries to write on their behalf."""
+
+    ran: list[str] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        self.ran.append("began")
+        yield
+        self.ran.append("ended")
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        who = access.caller(request, writing=False).context.actor.name
+        try:
+            access.caller(request, writing=True)
+        except Refused as no:
+            who = str(no)
+        await PlainTextResponse(who)(scope, receive, send)
+
+
+def test_a_neighbour_answers_whoever_holds_a_token(memory: Memory) -> None:
+    neighbour = Neighbour()
+    with serving(memory, neighbours={"/mcp": neighbour}) as running:
+        assert access.undeclared(running.app, DECLARATIONS) == []
+        wanted = [("GET", "/mcp"), ("POST", "/mcp"), ("DELETE", "/mcp")]
+        assert unlike(running.client(None, headers=JSON), wanted, 401) == {}
+        assert running.client("api").post("/mcp", content=b"x").status_code == 415
+        assert running.client("api").post("/mcp", json={}, headers={"host": "evil.example"}).status_code == 421
+        assert running.client("api").post("/mcp", json={}).text == "api"
+        assert "may only read" in running.client("reader").post("/mcp", json={}).text
+        assert neighbour.ran == ["began"]
+    assert neighbour.ran == ["began", "ended"]
+
+
+# The page
+
+
+def test_the_page_is_for_whoever_typed_the_code(served: Served) -> None:
+    stranger = served.client(None)
+    for method, path in calls(served.app, visiting, changing):
+        assert stranger.request(method, path).headers["location"] == "/sign-in"
+        assert stranger.request(method, path, headers={"hx-request": "true"}).headers["hx-redirect"] == "/sign-in"
+    assert stranger.post("/sign-in", data={"code": "wrong"}).status_code == 403
+    assert served.browser().get("/").text.count("<h1>Overview</h1>") == 1
+    assert len(served.codes) == 2
+
+
+@before_the_store
+def test_a_code_serves_once_and_the_next_is_announced(served: Served) -> None:
+    served.browser()
+    assert served.client(None).post("/sign-in", data={"code": served.codes[0]}).status_code == 403
+    served.browser()
+
+
+@before_the_store
+def test_a_code_that_was_guessed_at_is_replaced(served: Served) -> None:
+    stranger = served.client(None)
+    for _ in range(10):
+        stranger.post("/sign-in", data={"code": "aaaaa-aaaaa"})
+    assert len(served.codes) == 2
+    assert stranger.post("/sign-in", data={"code": served.codes[0]}).status_code == 403
+
+
+@before_the_store
+def test_the_cookie_is_for_our_pages_alone(served: Served) -> None:
+    answer = served.client(None).post("/sign-in", data={"code": served.codes[-1]})
+    cookie = answer.headers["set-cookie"]
+    assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
+    assert "Secure" not in cookie
+
+
+def test_a_cookie_does_not_open_the_api_nor_a_token_the_page(served: Served) -> None:
+    assert served.browser().get("/api/status").status_code == 401
+    assert served.client("person").get("/").status_code == 303
+
+
+def test_a_form_without_its_token_changes_nothing(served: Served) -> None:
+    browser = served.browser()
+    for method, path in calls(served.app, changing):
+        for data in ({}, {"csrf_token": "wrong"}):
+            assert browser.request(method, path, data=data).status_code == 403
+        assert browser.request(method, path, headers={"x-csrf-token": "wrong"}).status_code == 403
+    page = browser.get("/").text
+    given = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    assert given is not None
+    assert "<h1>Sign in</h1>" in browser.post("/sign-out", data={"csrf_token": given[1]}).text
+    assert browser.get("/").url.path == "/sign-in"
+
+
+@before_the_store
+def test_who_cannot_announce_a_code_lets_nobody_in(memory: Memory) -> None:
+    sessions = make_app(memory, announce=None).state.sessions
+    sessions.begin()
+    assert sessions.sign_in("") is None
+    assert sessions.sign_in("-") is None
+
+
+# Limits
+
+
+@pytest.mark.parametrize("settings", [{"FAILURES_PER_MINUTE": "5"}])
+def test_whoever_tries_tokens_has_to_wait(served: Served) -> None:
+    stranger = served.client(None)
+    seen = [stranger.get("/api/status").status_code for _ in range(7)]
+    assert seen == [401] * 5 + [429] * 2
+    assert int(stranger.get("/api/status").headers["retry-after"]) >= 1
+    assert served.client("api").get("/api/status").status_code == 200, "others at this address are not locked out"
+
+
+@before_the_store
+@pytest.mark.parametrize("settings", [{"FAILURES_PER_MINUTE": "5"}])
+def test_whoever_tries_codes_has_to_wait(served: Served) -> None:
+    stranger = served.client(None)
+    assert [stranger.post("/sign-in", data={"code": "x"}).status_code for _ in range(6)] == [403] * 5 + [429]
+    assert stranger.post("/sign-in", data={"code": served.codes[-1]}).status_code == 429
+    assert served.client("api").get("/api/status").status_code == 200
+
+
+@pytest.mark.parametrize("settings", [{"REQUESTS_PER_MINUTE": "5"}])
+def test_a_token_has_its_share(served: Served) -> None:
+    assert [served.client("api").get("/api/status").status_code for _ in range(6)] == [200] * 5 + [429]
+    assert served.client("person").get("/api/status").status_code == 200
+
+
+# Tokens
+
+
+def test_only_a_person_makes_and_revokes_tokens(memory: Memory, open_memory: Opener) -> None:
+    agent = open_memory(AGENT)
+    with pytest.raises(Refused, match="only a person"):
+        agent.tokens.new("mine", channel="person")
+    memory.tokens.new("worker")
+    with pytest.raises(Refused, match="only a person"):
+        agent.tokens.revoke("worker")
+
+
+def test_the_secret_is_nowhere_in_the_store(memory: Memory) -> None:
+    _, secret = memory.tokens.new("worker")
+    with memory.context.db.read(memory.context.space) as tx:
+        rows = [row for table in dump.TABLES for page in dump.pages(tx, table) for row in page.rows]
+    assert secret not in str(rows)
+    assert "worker" in str(rows)

@@ -1,0 +1,98 @@
+"""The OpenAPI document holds: schemathesis makes requests from it, and every answer must be one that it describes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi import checks
+
+from conftest import Opener
+from recollect import Memory
+from recollect.api.openapi import document
+from serving import Served, serving
+
+PROMISED = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+EXAMPLES = 100 if os.environ.get("RECOLLECT_TORTURE") else 4  # for each operation, engine and mode
+
+
+@pytest.fixture
+def memory(open_memory: Opener, environ: dict[str, str]) -> Memory:
+    environ["RECOLLECT_SERVE_FAILURES_PER_MINUTE"] = environ["RECOLLECT_SERVE_REQUESTS_PER_MINUTE"] = "1000000"
+    return open_memory()
+
+
+@pytest.fixture
+def served(memory: Memory) -> Iterator[Served]:
+    with serving(memory) as running:
+        api = running.client("api")
+        fields = ("title", "context", "observation", "implication", "action")
+        api.post("/api/learnings?anyway=true", json=dict.fromkeys(fields, "Webhooks overtake")).raise_for_status()
+        api.post("/api/logs", json={"text": "Moved the webhook.", "topic": "refunds"}).raise_for_status()
+        api.post("/api/tree/compact", json={}).raise_for_status()
+        api.post(
+            "/api/decisions", json={"decision": "Use a queue", "confidence": 0.8, "category": "design"}
+        ).raise_for_status()
+        yield running
+
+
+def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str, str]:
+    """The operations whose answers the document does not describe, with what was wrong."""
+    schema = schemathesis.openapi.from_dict(document(served.app))
+    found: dict[str, str] = {}
+    with requests.Session() as session:
+        if token:
+            session.headers["authorization"] = f"Bearer {served.secrets[token]}"
+        for result in schema.get_all_operations():
+            operation = result.ok()
+
+            @seed(1)
+            @settings(
+                max_examples=EXAMPLES,
+                derandomize=False,
+                database=None,
+                deadline=None,
+                phases=[Phase.explicit, Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
+            @given(case=operation.as_strategy(mode))
+            def answers(case: schemathesis.Case) -> None:
+                given_headers = {name: value for name, value in (case.headers or {}).items() if name != "Authorization"}
+                case.headers = given_headers  # type: ignore[assignment]
+                response = case.call(base_url=served.url, session=session, timeout=30)
+                if token is None and case.path != "/health":
+                    assert response.status_code in (400, 401, 415), response.text
+                case.validate_response(response, checks=PROMISED)
+
+            try:
+                answers()
+            except Unsatisfiable:  # nothing can be wrong where there is nothing to give
+                assert mode == GenerationMode.NEGATIVE
+            except FailureGroup as group:
+                found[operation.label] = "; ".join(str(one) for one in group.exceptions)[:2000]
+            except AssertionError as problem:
+                found[operation.label] = str(problem)[:2000]
+    return found
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+def test_every_answer_is_one_that_the_document_describes(served: Served, mode: GenerationMode) -> None:
+    assert broken(served, mode, "api") == {}
+
+
+def test_without_a_token_every_operation_is_closed(served: Served) -> None:
+    assert broken(served, GenerationMode.POSITIVE, None) == {}

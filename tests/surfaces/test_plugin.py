@@ -1,0 +1,66 @@
+"""The plugin's texts hold against the program: hooks as `init` would write them, commands that exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from recollect.cli.app import recollect
+from recollect.hosts.configuration import claude_code_hooks
+from shell import SOURCE
+
+PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+TEXTS = sorted(PLUGIN.rglob("*.md"))
+_CALL = re.compile(r"`(recollect [^`]+)`|^(recollect .*(?:\\\n.*)*)$", re.MULTILINE)
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    for path in TEXTS:
+        for span, line in _CALL.findall(path.read_text("utf-8")):
+            yield str(path.relative_to(PLUGIN)), span or line
+
+
+def test_the_hooks_are_those_that_init_writes() -> None:
+    written = json.loads((PLUGIN / "hooks/hooks.json").read_text("utf-8"))
+    assert written["hooks"] == claude_code_hooks(["${CLAUDE_PLUGIN_ROOT}/bin/recollect"])
+
+
+@pytest.mark.parametrize(("file", "call"), list(calls()))
+def test_a_command_in_a_skill_exists_with_its_options(file: str, call: str) -> None:
+    words = re.sub(r'"[^"]*"', "TEXT", call.replace("\\\n", " ")).split()[1:]
+    command: click.Command = recollect
+    while isinstance(command, click.Group) and words:
+        inner = command.get_command(click.Context(command), words.pop(0))
+        assert inner is not None, call
+        command = inner
+    known = {name for param in command.params for name in param.opts}
+    assert {word.rstrip(",.") for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("path", sorted(PLUGIN.glob("skills/*/SKILL.md")), ids=lambda path: path.parent.name)
+def test_a_skill_has_the_portable_fields(path: Path) -> None:
+    fields = yaml.safe_load(path.read_text("utf-8").split("---")[1])
+    assert fields["name"] == path.parent.name
+    assert len(fields["name"]) <= 64
+    assert 20 <= len(fields["description"]) <= 1024
+
+
+@pytest.mark.parametrize("path", sorted(PLUGIN.glob("agents/*.md")), ids=lambda path: path.stem)
+def test_an_agent_runs_on_sonnet_with_the_skill_in_front_of_it(path: Path) -> None:
+    fields = yaml.safe_load(path.read_text("utf-8").split("---")[1])
+    assert fields["name"] == path.stem
+    assert fields["model"] == "sonnet"
+    assert (PLUGIN / "skills" / fields["skills"] / "SKILL.md").exists()
+    assert "ESCALATION: " in path.read_text("utf-8")
+
+
+def test_the_hand_off_consolidates_after_staging_and_before_the_size() -> None:
+    text = (PLUGIN / "skills/handoff/SKILL.md").read_text("utf-8")
+    steps = re.findall(r"^(\d)\. \*\*(.*?)\.\*\*", text, re.MULTILINE)
+    assert steps[3:] == [("4", "What was learned"), ("5", "Consolidation check"), ("6", "Size")]

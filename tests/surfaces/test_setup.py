@@ -1,0 +1,213 @@
+"""Telling hosts about a memory, taking it back, and being quiet where quiet was asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hooks import shown
+from shell import SOURCE, Shell
+
+PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+SETTINGS = ".claude/settings.local.json"
+START = json.dumps({"session_id": "s-1", "source": "startup"})
+BRIEF = "## Memory of this project"
+
+
+def files(shell: Shell) -> dict[str, bytes]:
+    found = (path for path in shell.folder.rglob("*") if path.is_file() and ".recollect" not in path.parts)
+    return {str(path.relative_to(shell.folder)): path.read_bytes() for path in found}
+
+
+def start(shell: Shell, **more: str) -> str:
+    answer = shell.said("hook", "SessionStart", "--host", "claude-code", stdin=START, **more)
+    return shown(answer) if answer else ""
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
+def test_init_twice_is_init_once_and_uninstall_leaves_only_data(shell: Shell, host: str) -> None:
+    before = files(shell)
+    shell.said("init", "--host", host)
+    told = files(shell)
+    assert told.keys() > before.keys()
+    shell.said("init", "--host", host)
+    assert files(shell) == told
+    shell.said("uninstall")
+    assert files(shell) == before
+    assert not any((shell.folder / name).exists() for name in (".claude", ".codex", ".gemini", "skills"))
+    assert "nothing to do" in shell.said("uninstall")
+
+
+THEIRS = {
+    SETTINGS: '{"permissions":{"allow":["Bash"]},\r\n\t"hooks": {"Stop": [ ]} }',
+    ".mcp.json": '{ "mcpServers": {"other": {"command": "x"}} }\n\n',
+    ".codex/config.toml": 'model = "o"  # no line end',
+    ".gemini/settings.json": "{}",
+    "HEARTBEAT.md": "# Every hour\n",
+}
+
+
+def test_files_that_were_there_are_restored_byte_for_byte(shell: Shell) -> None:
+    for name, text in THEIRS.items():
+        (shell.folder / name).parent.mkdir(exist_ok=True)
+        (shell.folder / name).write_bytes(text.encode())
+    hosts = [part for host in ("claude-code", "codex", "gemini", "openclaw") for part in ("--host", host)]
+    shell.said("init", *hosts)
+    changed = files(shell)
+    assert all(changed[name] != text.encode() for name, text in THEIRS.items())
+    shell.said("uninstall")
+    assert {name: files(shell)[name] for name in THEIRS} == {name: text.encode() for name, text in THEIRS.items()}
+
+
+def test_a_hook_of_the_users_beside_ours_survives_uninstall(shell: Shell) -> None:
+    shell.said("init", "--host", "claude-code")
+    file = shell.folder / SETTINGS
+    settings = json.loads(file.read_text())
+    theirs = {"hooks": [{"type": "command", "command": "say done"}]}
+    settings["hooks"]["Stop"].append(theirs)
+    file.write_text(json.dumps(settings))
+    shell.said("uninstall")
+    assert json.loads(file.read_text()) == {"hooks": {"Stop": [theirs]}}
+
+
+def test_a_dry_run_shows_a_diff_and_changes_nothing(bare: Shell) -> None:
+    diff = bare.said("init", "--host", "claude-code", "--dry-run")
+    assert f"+++ b/{SETTINGS}" in diff
+    assert list(bare.folder.iterdir()) == []
+    bare.said("init", "--host", "claude-code")
+    assert bare.said("init", "--host", "claude-code", "--dry-run") == ""
+    assert f"--- a/{SETTINGS}" in bare.said("uninstall", "--dry-run")
+    assert (bare.folder / SETTINGS).exists()
+
+
+def test_with_the_plugin_installed_init_writes_no_hooks(shell: Shell) -> None:
+    (shell.home / ".claude").mkdir()
+    (shell.home / ".claude/settings.json").write_text('{"enabledPlugins": {"recollect@recollect": true}}')
+    before = files(shell)
+    assert "plugin" in shell.said("init", "--host", "claude-code")
+    assert files(shell) == before
+
+
+def test_a_file_that_is_no_plain_json_is_left_alone(shell: Shell) -> None:
+    (shell.folder / ".gemini").mkdir()
+    (shell.folder / ".gemini/settings.json").write_text('{"theme": 1, // a comment\n}')
+    done = shell.run("init", "--host", "gemini")
+    assert done.returncode == 2
+    assert b"not plain JSON" in done.stderr
+    assert (shell.folder / ".gemini/settings.json").read_text() == '{"theme": 1, // a comment\n}'
+
+
+@pytest.mark.parametrize(
+    ("made", "environ", "host"),
+    [
+        ("shop/.claude", {}, ".claude/settings.local.json"),
+        ("home/.gemini", {}, ".gemini/settings.json"),
+        ("home/.claude", {"GEMINI_CLI": "1"}, ".gemini/settings.json"),
+    ],
+)
+def test_a_host_that_is_at_work_here_is_found(bare: Shell, made: str, environ: dict[str, str], host: str) -> None:
+    (bare.folder.parent / made).mkdir()
+    assert f"made {host}" in bare.said("init", **environ)
+
+
+def test_no_host_at_work_is_fine(bare: Shell) -> None:
+    bare.said("init")
+    assert files(bare).keys() == {"recollect.toml", ".gitignore", ".gitattributes"}
+
+
+def test_the_command_works_without_a_path_and_past_a_hostile_module(shell: Shell) -> None:
+    shell.said("init", "--host", "claude-code")
+    hook = json.loads((shell.folder / SETTINGS).read_text())["hooks"]["SessionStart"][0]["hooks"][0]
+    for name in ("json.py", "typing.py", "recollect.py"):
+        (shell.folder / name).write_text("raise SystemExit('taken over')")
+    done = subprocess.run(
+        [hook["command"], *hook["args"]],
+        input=START.encode(),
+        cwd=shell.folder,
+        env={**shell.environ, "PATH": ""},
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert BRIEF in shown(done.stdout.decode())
+
+
+def test_hooks_are_silent_where_init_never_ran(bare: Shell) -> None:
+    assert start(bare) == ""
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')  # a clone: the memory is on another machine
+    assert start(bare) == ""
+    assert {path.name for path in bare.folder.iterdir()} == {"recollect.toml"}
+
+
+def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
+    shell.said("pause")
+    assert start(shell) == ""
+    shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
+    assert not (shell.folder / "memory").exists()
+    shell.said("pause", "--off")
+    assert BRIEF in start(shell)
+
+
+@pytest.mark.parametrize("pattern", ["vendor", "ven*", "~/scratch/*"])
+def test_a_folder_can_be_ignored(shell: Shell, pattern: str) -> None:
+    with (shell.folder / "recollect.toml").open("a") as file:
+        file.write(f'[hosts]\nignore = ["{pattern}"]\n')
+    inside = shell.home / "scratch/x" if "~" in pattern else shell.folder / "vendor"
+    said = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(inside)})
+    arguments = ("hook", "SessionStart", "--host", "claude-code")
+    assert shell.said(*arguments, stdin=said) == ""
+    assert shell.said(*arguments, stdin=said.replace(str(inside), str(shell.folder))) != ""
+
+
+def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
+    assert BRIEF in start(shell, CI="true")
+    said = '{"session_id": "s-1", "last_assistant_message": "word"}'
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI="true")
+    assert not (shell.folder / "memory").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("Stop",), ("--host",), ("Stop", "--host", "emacs"), ("A", "B", "--host", "codex")]
+)
+def test_a_hook_called_wrongly_is_silent(shell: Shell, arguments: tuple[str, ...]) -> None:
+    assert shell.said("hook", *arguments, stdin=START) == ""
+
+
+def test_doctor_tries_the_hooks_and_tells_what_a_session_was_given(shell: Shell) -> None:
+    assert shell.run("doctor", "--host", "claude-code").returncode == 1
+    shell.said("init", "--host", "claude-code")
+    id = shell.learn()
+    start(shell)
+    asked = '{"session_id": "s-1", "prompt": "Stripe webhooks"}'
+    later = {"RECOLLECT_NOW": "2026-03-02T09:01:00Z"}
+    shell.said("hook", "UserPromptSubmit", "--host", "claude-code", stdin=asked, **later)
+    found = shell.json("doctor", "--host", "claude-code")
+    assert found["good"]
+    assert found["session"]["id"] == "s-1"
+    assert [(one["event"], id in one["given"]) for one in found["given"]] == [
+        ("SessionStart", False),
+        ("UserPromptSubmit", True),
+    ]
+    settings = shell.folder / SETTINGS
+    settings.write_text(settings.read_text().replace(sys.executable, "/no/such/python"))
+    assert shell.run("doctor", "--host", "claude-code").returncode == 1
+
+
+def test_openclaw_is_answered_in_plain_text(shell: Shell) -> None:
+    assert shell.said("hook", "SessionStart", "--host", "openclaw").startswith(BRIEF)
+    assert shell.said("hook", "Heartbeat", "--host", "openclaw") == "HEARTBEAT_OK\n"
+
+
+def test_the_launcher_finds_the_interpreter_that_init_left(shell: Shell, tmp_path: Path) -> None:
+    launcher = str(PLUGIN / "bin/recollect")
+    command = [launcher, "hook", "SessionStart", "--host", "claude-code"]
+    environ = {**shell.environ, "PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(shell.folder / "deep/er")}
+    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert BRIEF in shown(done.stdout)
+    environ["CLAUDE_PROJECT_DIR"] = str(tmp_path)
+    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
