@@ -18,16 +18,17 @@ from pathlib import Path
 
 from recollect import Memory
 from recollect.core.passage import Passage
-from recollect.search import words
+from recollect.core.settings import InjectSettings
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import passages
-from recollect.store.lookup import understand
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("other", type=Path, nargs="+")
-    parser.add_argument("--floor", type=float, default=0.2)
+    parser.add_argument("--floor", type=float, default=InjectSettings().relevance)
     given = parser.parse_args()
     chance = random.Random(1)
     asked = [json.loads(line) for line in (given.folder / "queries.jsonl").open()]
@@ -63,8 +64,8 @@ def _load(memory: Memory, folder: Path) -> None:
 def _shown(memory: Memory, text: str, floor: float, gold: set[str] | None) -> bool:
     """Whether one of the five best above the floor is a right one (any, when nothing would be right)."""
     with memory.context.db.read(memory.context.space) as tx:
-        hits = words.best(tx, understand(tx, text), limit=5, keep=set)
-    return any(hit.relevance >= floor and (gold is None or hit.id in gold) for hit in hits)
+        hits = best(tx, ask(tx, text, respell=False), limit=5)
+    return any(hit.relevance >= floor and (gold is None or hit.passage.id in gold) for hit in hits)
 
 
 if __name__ == "__main__":

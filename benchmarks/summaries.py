@@ -26,8 +26,8 @@ from statistics import mean
 from recollect import Memory, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
+from recollect.search.query import ask
 from recollect.search.recall import best_nodes
-from recollect.store.lookup import understand
 from recollect.text import entries, nodes
 from recollect.text.summarise import topic_from
 from recollect.text.tokens import terms
@@ -106,7 +106,7 @@ def _asked(memory: Memory, store: Store, made: dict[str, int]) -> Mapping[str, l
     shares: dict[str, list[float]] = {level: [] for level in (*LEVELS, "root")}
     for question, gold in store.queries:
         with memory.context.db.read(memory.context.space) as tx:
-            query = understand(tx, question)
+            query = ask(tx, question)
             tops = {level: best_nodes(tx, query, level, limit=TOP) for level in LEVELS}
         for level, hits in tops.items():
             shares[level].append(_share(gold, "".join(files[hit.passage.id] for hit in hits)))

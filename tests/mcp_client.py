@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 
@@ -51,6 +53,16 @@ def connected(server: Any, **options: Any) -> Iterator[Connection]:
     """Connect to a command (StdioServerParameters), a transport or a server object."""
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, **options)) as client:
         yield Connection(portal, client)
+
+
+@asynccontextmanager
+async def http_transport(url: str, secret: str) -> AsyncIterator[Any]:
+    """A transport that shows a token with every request."""
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {secret}"}) as http,
+        streamable_http_client(url, http_client=http) as streams,
+    ):
+        yield streams
 
 
 def _text(result: CallToolResult) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recollect.core.new_learning import LearningEdit, NewLearning
     from recollect.inject.relevant import NewInjection
     from recollect.memory import Memory
-    from recollect.search.learnings import LearningHit, SearchOptions
+    from recollect.search.everything import Hit, SearchOptions
 
 __version__ = "0.1.0"
 
@@ -33,10 +33,10 @@ _HOMES = {
     "Bridge": "recollect.core.decision",
     "Decision": "recollect.core.decision",
     "DecisionEdit": "recollect.core.decision",
+    "Hit": "recollect.search.everything",
     "Injection": "recollect.core.learning",
     "Learning": "recollect.core.learning",
     "LearningEdit": "recollect.core.new_learning",
-    "LearningHit": "recollect.search.learnings",
     "Memory": "recollect.memory",
     "NewDecision": "recollect.core.decision",
     "NewFinding": "recollect.core.finding",
@@ -50,7 +50,7 @@ _HOMES = {
     "Rejected": "recollect.core.errors",
     "Review": "recollect.core.decision",
     "ScriptedClock": "recollect.core.clock",
-    "SearchOptions": "recollect.search.learnings",
+    "SearchOptions": "recollect.search.everything",
     "Stale": "recollect.core.errors",
     "Trouble": "recollect.core.errors",
 }
@@ -61,10 +61,10 @@ __all__ = [
     "Bridge",
     "Decision",
     "DecisionEdit",
+    "Hit",
     "Injection",
     "Learning",
     "LearningEdit",
-    "LearningHit",
     "Memory",
     "NewDecision",
     "NewFinding",

@@ -571,7 +571,7 @@ def test_a_staged_entry_becomes_a_learning(project: Project) -> None:
     assert (made.title, made.action) == ("Build test records with factories", "Build test records with factories")
     assert made.observation == "Copied rows leak personal data."
     assert "Build test records with factories" not in project.titles()
-    assert [hit.learning.id for hit in memory.search("factories for test records")] == [made.id]
+    assert [hit.learning.id for hit in memory.search("factories for test records", kinds=("learning",))] == [made.id]
 
 
 def long_document() -> str:

@@ -260,7 +260,8 @@ def test_options_that_cannot_be_are_refused(three: Memory, wrong: dict[str, Any]
 
 
 def test_options_have_the_seeds_names() -> None:
-    assert set(vars(SearchOptions())) == {"min_confidence", "limit", "exclude_outcome", "domain", "status"}
+    seeds = {"min_confidence", "limit", "exclude_outcome", "domain", "status", "strategy", "semantic_weight"}
+    assert seeds <= set(vars(SearchOptions()))
 
 
 def test_settings_give_the_defaults(open_memory: Opener, environ: dict[str, str]) -> None:

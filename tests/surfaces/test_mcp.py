@@ -7,22 +7,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from mcp.client.stdio import StdioServerParameters
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from conftest import ENGINES, PERSON, STRANGER
-from mcp_client import Connection, connected
-from mcp_http import served
+from mcp_client import Connection, connected, http_transport
 from recollect import Memory, NewFinding
+from recollect.cli.serve import mcp
 from recollect.core.journal import NewEntry
 from recollect.mcp.server import INSTRUCTIONS, make_server
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+from serving import Served, serving
 from shell import SOURCE, Shell
 
 TRANSPORTS = ("stdio", "http")
@@ -51,7 +51,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             with connected(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
                 yield Site(client, memory)
         else:
-            with served(memory) as url, connected(streamable_http_client(url)) as client:
+            with serving(memory, neighbours=mcp(memory)) as served, over_http(served, "api") as client:
                 yield Site(client, memory)
 
 
@@ -204,8 +204,10 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("get", {"id": "log/2026-03-01#9"}, "no entry log/2026-03-01#9"),
         ("get", {"id": "log/2026-02-30"}, "is not a day"),
         ("get", {"id": "daily/2026-03-01"}, "no node daily/2026-03-01"),
-        ("get", {"id": "theme/../../etc"}, "no theme"),
+        ("get", {"id": "theme/../../etc"}, "is not a path inside the memory folder"),
         ("get", {"id": "../../etc/passwd"}, "ids look like learn_"),
+        ("get", {"id": "staged/nothing"}, "no staged/nothing"),
+        ("get", {"id": "doc/../../etc/passwd"}, "no doc/"),
         ("get", {}, "Field required"),
         ("search", {"query": "x", "limit": -1}, "limit"),
         ("search", {"query": "x", "min_confidence": 7}, "confidence"),
@@ -223,6 +225,15 @@ def test_what_cannot_be_done_is_a_tool_error_that_says_why(
     quick: Site, tool: str, arguments: dict[str, Any], says: str
 ) -> None:
     assert says in quick.client.refused(tool, **arguments)
+
+
+def test_a_search_finds_whatever_is_remembered_and_says_what_kind_it_is(quick: Site) -> None:
+    quick.client.call("log", text="The ledger export moved to the nightly window.", topic="ledger export")
+    quick.client.call("decide", decision="Run the ledger export at night", confidence=0.8, category="operations")
+    hits = quick.client.call("search", query="ledger export")["hits"]
+    assert {hit["kind"] for hit in hits} == {"log", "decision"}
+    for hit in hits:
+        assert "ledger export" in quick.client.call("get", id=hit["id"])["body"]
 
 
 def test_an_unknown_resource_is_an_error_that_says_why(quick: Site) -> None:
@@ -339,32 +350,49 @@ def test_where_there_is_no_project_the_server_says_so_and_ends(bare: Shell) -> N
 # HTTP
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 200),
-        ({"Origin": "http://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Host": "evil.example"}, 421),
-        ({"Content-Type": "text/plain"}, 400),
-    ],
-)
-def test_no_page_of_another_site_reaches_the_transport(tmp_path: Path, headers: dict[str, str], status: int) -> None:
-    usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-    with Memory.open(tmp_path, create=True) as memory, served(memory) as url:
-        answer = httpx.post(url, content=INITIALIZE, headers=usual | headers)
-    assert answer.status_code == status
+@contextmanager
+def over_http(served: Served, token: str) -> Iterator[Connection]:
+    """A client that shows one of the server's tokens."""
+    with connected(http_transport(f"{served.url}/mcp", served.secrets[token])) as client:
+        yield client
 
 
-def test_a_caller_who_may_only_read_is_told_so(tmp_path: Path) -> None:
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
     with (
-        Memory.open(tmp_path, create=True) as memory,
-        served(memory, read_only=True) as url,
-        connected(streamable_http_client(url)) as client,
+        Memory.open(tmp_path, create=True, actor=PERSON) as memory,
+        serving(memory, neighbours=mcp(memory)) as served,
     ):
+        yield served
+
+
+def test_a_token_that_may_only_read_is_told_so_by_every_tool_that_writes(served: Served) -> None:
+    with over_http(served, "reader") as client:
         assert client.call("search", query="anything")["hits"] == []
-        for tool, given in {"remember": FLAKY, "log": {"text": "x"}}.items():
+        refused = {
+            "remember": FLAKY,
+            "log": {"text": "x"},
+            "decide": {"decision": "Use SQLite over files", "confidence": 0.7, "category": "storage"},
+            "inject": {"task": "T1", "outcome": "b", "title": "x"},
+            "rate": {"learning": "learn_1", "verdict": "helpful", "task": "T1"},
+        }
+        for tool, given in refused.items():
             assert "may only read" in client.refused(tool, **given)
+
+
+@pytest.mark.parametrize(("token", "trust"), [("api", "agent"), ("person", "agent"), ("import", "external")])
+def test_a_token_lowers_a_clients_trust_and_never_raises_it_above_an_agents(
+    served: Served, token: str, trust: str
+) -> None:
+    with over_http(served, token) as client:
+        kept = client.call("remember", **WEBHOOKS)
+    event = served.app.state.memory.learnings.history(kept["id"])[0]
+    assert (event.who, event.channel, event.trust) == (token, "mcp", trust)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_there_is_no_stream_to_open_and_no_session_to_end(served: Served, method: str) -> None:
+    assert served.client("api").request(method, "/mcp").status_code == 405
 
 
 def _events(memory: Memory) -> int:

@@ -15,7 +15,7 @@ from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
 from recollect.core.limits import MOST
 from recollect.core.new_learning import LearningEdit, NewLearning
-from recollect.search.learnings import LearningHit
+from recollect.search.everything import Hit
 
 routes = APIRouter(prefix="/api/learnings", tags=["learnings"], route_class=Route)
 
@@ -52,8 +52,9 @@ def listed(
     sort: str = "newest",
 ) -> Response:
     if search is not None:
-        hits = memory.search(search, status=status, domain=domain, min_confidence=min_confidence, limit=MOST)
-        found = [hit.learning for hit in hits if tag is None or tag in hit.learning.tags]
+        found = memory.learnings.search(
+            search, tag=tag, status=status, domain=domain, min_confidence=min_confidence, limit=MOST
+        )
         return sliced(request, "learnings", found, window)
     found, total = memory.learnings.page(
         status=status,
@@ -76,7 +77,7 @@ def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)], anyw
 
 
 @routes.get("/search", summary="Find learnings for any text")
-@gives(LearningHit, listed="results")
+@gives(Hit, listed="results")
 def search(
     memory: Reads,
     request: Request,
@@ -89,6 +90,7 @@ def search(
 ) -> Response:
     hits = memory.search(
         q,
+        kinds=("learning",),
         min_confidence=min_confidence,
         domain=domain,
         status=status,

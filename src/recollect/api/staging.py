@@ -16,7 +16,7 @@ from recollect.core.limits import MOST
 from recollect.distil.removal import Restored
 from recollect.distil.report import Consolidation
 from recollect.distil.staged import Ages
-from recollect.search.staged import StagedHit
+from recollect.search.everything import Hit
 
 routes = APIRouter(prefix="/api", tags=["staging"], route_class=Route)
 
@@ -57,7 +57,7 @@ def stage(memory: Writes, new: Annotated[NewStaged, taken(NewStaged)]) -> Respon
 
 
 @routes.get("/staged/search", summary="Find staged learnings for any text")
-@gives(StagedHit, listed="results")
+@gives(Hit, listed="results")
 def search(memory: Reads, request: Request, window: Paged, q: str) -> Response:
     found = memory.staging.search(q, limit=min(window.limit + window.offset, MOST))
     return sliced(request, "results", found, window)

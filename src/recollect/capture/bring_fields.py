@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from recollect.core.actor import Trust
 from recollect.core.clock import parse_time
-from recollect.core.errors import BadInput
+from recollect.core.context import Context
+from recollect.core.errors import BadInput, Refused
 from recollect.store.files import content_hash
 from recollect.text.kept import kept_id
 from recollect.text.normal import clean
@@ -29,6 +30,14 @@ class Terms:
     now: int
     change: str
     reason: str
+
+
+def check_trust(ctx: Context, trust: Trust) -> None:
+    """What comes in is external, unless a person vouches for it."""
+    if trust not in ("external", "agent"):
+        raise BadInput(f"trust must be external or agent, not {trust!r}")
+    if trust == "agent" and ctx.actor.trust != "human":
+        raise Refused("only a person may vouch for what comes from outside; run this from your own terminal")
 
 
 def text_of(values: Values, name: str, *, limit: int) -> str:

@@ -13,6 +13,7 @@ from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, lookup, passages, tasks
 from recollect.store import learnings as rows
+from recollect.store.passages import Narrow
 from recollect.text import insight
 from recollect.text.compare import redundancy
 from recollect.text.kept import kept_id
@@ -73,6 +74,11 @@ def learn(
         )
         conflicts.settle(tx, ctx, learning, nearest, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
+
+
+def known_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
+    """The learning that already says what a new one would say."""
+    return _same_insight(_nearest(tx, new), new, trust)
 
 
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
@@ -150,7 +156,7 @@ def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
     query = lookup.understand(tx, compared_text(new))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
-    ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(rows.KIND,))]
+    ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -63,19 +64,58 @@ class LogText:
 def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     """Append an entry to the log of the day its session began (without a session: today)."""
     replayed, change = change is not None, change or ctx.ids("change")
-    new, redacted = _redacted(new)
+    new, kinds = redacted(new)
     now = ctx.clock.now()
-    day = day_of(now, ZoneInfo(ctx.settings.timezone))
+    day = today(ctx)
     if new.session:
         with ctx.db.write(ctx.space) as tx:
             day = journal.session_day(tx, new.session, day)
-    topic = entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+    topic = _topic(new)
     path = log_path(day)
     section = entries.render(new, topic=topic, at=iso(now), key=change, trust=ctx.actor.trust)
     if not (replayed and any(each.key == change for each in read(ctx, day).entries)):
         # A line left unfinished by another tool must not swallow our heading.
         ctx.vault.append(path, section if next(ctx.vault.pieces(path), None) is None else f"\n{section}")
-    return _acknowledged(ctx, day, change, topic, redacted)
+    return _acknowledged(ctx, day, change, topic, kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dated:
+    """An entry from another time. `key` is the same whenever it is given again; see `add_all`."""
+
+    new: NewEntry
+    key: str
+    at: int
+
+
+def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
+    """Append entries to the log of a day, however many, reading and indexing the log once. Already redacted.
+
+    What is in the log already, by its key, is not appended again.
+    """
+    there = {each.key for each in read(ctx, day).entries}
+    topics = {each.key: _topic(each.new) for each in given}
+    sections = [
+        entries.render(each.new, topic=topics[each.key], at=iso(each.at), key=each.key, trust=ctx.actor.trust)
+        for each in given
+        if each.key not in there
+    ]
+    path = log_path(day)
+    begun = next(ctx.vault.pieces(path), None) is not None
+    if sections:
+        ctx.vault.append(path, ("\n" if begun else "") + "\n".join(sections))
+    log = read(ctx, day)
+    ids = {each.key: each.id for each in log.entries}
+    with ctx.db.write(ctx.space) as tx:
+        _indexed(tx, ctx, log)
+        for key, topic in topics.items():
+            id = ids.get(key, f"{KIND}/{day.isoformat()}")
+            events.record(tx, ctx, change=key, subject=id, what="log.added", new={"topic": topic})
+
+
+def today(ctx: Context) -> date:
+    """The day it is in the project's time zone."""
+    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,9 +208,8 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
-    thread = f"{KIND}/{log.day.isoformat()}"
     wanted = {found.id for found in log.entries}
-    for id in passages.ids_of_thread(tx, thread):
+    for id in passages.ids_under(tx, f"{KIND}/{log.day.isoformat()}#"):
         if id not in wanted:
             passages.remove(tx, id)
     for passage in passages_of(ctx, log):
@@ -178,20 +217,22 @@ def index(tx: Tx, ctx: Context, log: LogText) -> None:
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
-    """The entries of a log as search sees them."""
+    """The entries of a log as search sees them; those of one session stand together, whoever wrote in between."""
     noon = midday(ctx, log.day)
+    reached: Counter[str] = Counter()
     for found in log.entries:
+        thread = f"{KIND}/{log.day.isoformat()}" + (f"/{found.session}" if found.session else "")
+        reached[thread] += 1
         yield Passage(
             id=found.id,
             kind=KIND,
             title=found.topic,
             lines=tuple(line for line in found.text.split("\n") if line.strip()),
-            keywords=(found.type,),
-            who=found.session,
+            keywords=(found.type, found.session) if found.session else (found.type,),
             at=_moment(found.at, noon),
             trust=found.trust,
-            thread=f"{KIND}/{log.day.isoformat()}",
-            position=found.number,
+            thread=thread,
+            position=reached[thread],
         )
 
 
@@ -212,11 +253,7 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     found = next((each for each in log.entries if each.key == change), None)
     id = found.id if found else f"{KIND}/{day.isoformat()}"
     with ctx.db.write(ctx.space) as tx:
-        if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
-            index(tx, ctx, log)
-        if journal.log(tx, day) is None:
-            # Known from now on, so that a cycle notices when the file is gone before it was ever read.
-            journal.put_log(tx, LogRow(day=day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
+        _indexed(tx, ctx, log)
         events.record(
             tx,
             ctx,
@@ -229,7 +266,19 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=redacted)
 
 
-def _redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
+def _indexed(tx: Tx, ctx: Context, log: LogText) -> None:
+    if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
+        index(tx, ctx, log)
+    if journal.log(tx, log.day) is None:
+        # Known from now on, so that a cycle notices when the file is gone before it was ever read.
+        journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
+
+
+def _topic(new: NewEntry) -> str:
+    return entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+
+
+def redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
     """Our own injected text and known secrets go before anything is stored."""
     kinds: list[str] = []
 

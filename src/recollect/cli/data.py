@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from recollect.capture.bring_pieces import Gathered
+from recollect.capture.sources import SOURCES, Source
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.cli.progress import counting
 from recollect.core.actor import Trust
 from recollect.core.errors import BadInput, Refused
+from recollect.memory import Memory
 from recollect.tend.purge import Plan, Purged
+from recollect.tend.transfer import Imported
 from recollect.text.counting import counted
 
 
@@ -31,7 +36,10 @@ def export(file: Path | None, project: str | None, as_json: bool) -> None:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("path", required=False, type=click.Path(allow_dash=True, path_type=Path))
+@click.option("--from", "source", type=click.Choice(SOURCES), help="Take in what this tool kept, not an export.")
+@click.option("--of", metavar="NAME", help="The project, as claude-mem calls it; this folder's name unless given.")
+@click.option("--preview", "--dry-run", "preview", is_flag=True, help="Only say what would come in; with --from.")
 @click.option(
     "--trust",
     type=click.Choice(["external", "agent"]),
@@ -40,21 +48,59 @@ def export(file: Path | None, project: str | None, as_json: bool) -> None:
     help="How far to trust what comes in; only a person may say agent.",
 )
 @common
-def import_(file: Path, trust: Trust, project: str | None, as_json: bool) -> int:
-    """Take in an export from FILE (- for standard input). Doing it twice changes nothing."""
-    with open_memory(project) as memory, counting("lines") as progress:
-        if str(file) == "-":
-            done = memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
-        else:
-            with file.open("rb") as stream:
-                done = memory.data.take_in(stream, name=file.name, trust=trust, progress=progress)
+def import_(
+    path: Path | None,
+    source: Source | None,
+    of: str | None,
+    preview: bool,
+    trust: Trust,
+    project: str | None,
+    as_json: bool,
+) -> int:
+    """Take in an export from PATH (- for standard input), or what another tool kept. Doing it twice changes nothing."""
+    with open_memory(project) as memory, counting("records" if source else "lines") as progress:
+        if source is not None:
+            found = memory.data.gather(source, path, of=of, trust=trust, preview=preview, progress=progress)
+            emit(found, "\n".join(_gathered(found)), as_json=as_json)
+            return 0 if found.whole else 1
+        if path is None or preview or of:
+            raise BadInput("say which export to take in, or --from which tool; --preview and --of go with --from")
+        done = _taken_in(memory, path, trust, progress)
+    emit(done, "\n".join(_imported(done)), as_json=as_json)
+    return 0 if done.whole else 1
+
+
+def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int], object] | None) -> Imported:
+    if str(path) == "-":
+        return memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
+    if not path.is_file():
+        raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
+    with path.open("rb") as stream:
+        return memory.data.take_in(stream, name=path.name, trust=trust, progress=progress)
+
+
+def _imported(done: Imported) -> list[str]:
     lines = [f"added {count} {kind}" for kind, count in done.added.items()] or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
     lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []
     lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]
-    lines += [f"and {counted(done.unreported, 'more line')} with problems"] if done.unreported else []
-    emit(done, "\n".join(lines), as_json=as_json)
-    return 0 if done.whole else 1
+    return lines + ([f"and {counted(done.unreported, 'more line')} with problems"] if done.unreported else [])
+
+
+def _gathered(found: Gathered) -> list[str]:
+    lines: list[str] = []
+    if found.preview:
+        lines += [f"{each.kind:<8}  {each.day}  {each.title}  ({each.place})" for each in found.fresh]
+        more = sum(found.added.values()) - len(found.fresh)
+        lines += [f"and {more} more"] if more else []
+    verb = "would add" if found.preview else "added"
+    nouns = {"entry": "entries", "learning": "learnings"}
+    counts = [f"{count} {kind if count == 1 else nouns[kind]}" for kind, count in found.added.items()]
+    lines.append(f"{verb} {' and '.join(counts)}, trusted as {found.trust}" if counts else "nothing new")
+    lines += [f"{found.known} known from before"] if found.known else []
+    lines += [f"passed over {each.place}: {each.reason}" for each in found.passed]
+    more = found.passed_over - len(found.passed)
+    return lines + ([f"and {more} more passed over"] if more else [])
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`recollect search`."""
+"""`recollect search`, `get` and `around`: find, see the whole, see what stands beside it."""
 
 from __future__ import annotations
 
@@ -6,54 +6,104 @@ import click
 
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
+from recollect.core.clock import iso
+from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
 
 
 @click.command()
 @click.argument("query")
-@click.option("--min-confidence", type=float, help="Leave out what is below (setting search.min_confidence).")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
+@click.option("--since", help="Only from this day or time on.")
+@click.option("--until", help="Only up to this day (included) or time.")
+@click.option("--trust", "trusts", multiple=True, type=click.Choice(TRUSTS), help="Only so trusted; may be repeated.")
 @click.option("--limit", type=int, help="How many hits (setting search.limit).")
-@click.option("--exclude-outcome", help="Leave out what came from this outcome.")
-@click.option("--domain", help="Only this domain.")
+@click.option(
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    default="hybrid",
+    show_default=True,
+    help="Words and meaning, words alone, or meaning alone.",
+)
+@click.option("--semantic-weight", type=float, metavar="W", help="Share of meaning, 0 to 1; 0.5 is the default.")
+@click.option("--no-recency", is_flag=True, help="What is new counts no more than what is old.")
+@click.option("--no-confidence", is_flag=True, help="A learning's confidence does not count.")
+@click.option("--explain", is_flag=True, help="Show what each score is made of.")
+@click.option("--min-confidence", type=float, help="Learnings below are left out (setting search.min_confidence).")
+@click.option("--exclude-outcome", help="Learnings: leave out what came from this outcome.")
+@click.option("--domain", help="Only learnings of this domain.")
 @click.option(
     "--status",
     default="active",
     show_default=True,
     type=click.Choice(["active", "archived", "superseded", "all"]),
-    help="Which of them.",
+    help="Learnings of this status.",
 )
-@click.option("--staged", is_flag=True, help="Look among staged entries instead of learnings.")
+@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged, the file read in first.")
 @common
 def search(
     query: str,
-    min_confidence: float | None,
     limit: int | None,
-    exclude_outcome: str | None,
-    domain: str | None,
-    status: str,
     staged: bool,
+    no_recency: bool,
+    no_confidence: bool,
+    explain: bool,
     project: str | None,
     as_json: bool,
+    **options: object,
 ) -> None:
-    """Find learnings for any text. No hit is an answer too: exit 0, nothing printed."""
+    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
     with open_memory(project) as memory:
         if staged:
-            entries = memory.staging.search(query, limit=limit)
-            shown = [f"{hit.id}  {hit.score:6.2f}\n    {hit.title}\n    {hit.snippet}" for hit in entries]
-            emit({"results": entries, "total": len(entries)}, "\n".join(shown), as_json=as_json)
-            return
-        hits = memory.search(
-            query,
-            min_confidence=min_confidence,
-            limit=limit,
-            exclude_outcome=exclude_outcome,
-            domain=domain,
-            status=status,
-        )
-    lines = []
-    for hit in hits:
-        lines += [
-            f"{hit.learning.id}  {hit.score:6.2f}  {hit.learning.title}",
-            f"    {hit.snippet}",
-            f"    confidence {hit.learning.confidence:.2f} · matched {', '.join(hit.matched_fields)}",
-        ]
-    emit({"results": hits, "total": len(hits)}, "\n".join(lines), as_json=as_json)
+            hits = memory.staging.search(query, limit=limit)
+        else:
+            hits = memory.search(
+                query,
+                limit=limit,
+                recency=not no_recency,
+                confidence=not no_confidence,
+                explain=explain,
+                **options,
+            )
+    emit(
+        {"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)), as_json=as_json
+    )
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@common
+def get(ids: tuple[str, ...], project: str | None, as_json: bool) -> None:
+    """Show the whole text of whatever ids name."""
+    with open_memory(project) as memory:
+        found = [memory.texts.get(id) for id in ids]
+    texts = [f"# {one.title}  ({one.id})\n\n{one.text.rstrip()}" for one in found]
+    emit({"results": found, "total": len(found)}, "\n\n".join(texts), as_json=as_json)
+
+
+@click.command()
+@click.argument("id")
+@click.option("--before", type=int, default=3, show_default=True, help="How many before.")
+@click.option("--after", type=int, default=3, show_default=True, help="How many after.")
+@common
+def around(id: str, before: int, after: int, project: str | None, as_json: bool) -> None:
+    """Show what stands before and after an ID: in its session or document, otherwise by time."""
+    with open_memory(project) as memory:
+        found = memory.texts.around(id, before=before, after=after)
+    lines = [f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}\n    {one.snippet}" for one in found]
+    emit({"results": found, "total": len(found)}, "\n".join(lines), as_json=as_json)
+
+
+def _shown(hit: Hit) -> list[str]:
+    lines = [f"{hit.id}  {hit.score:.2f}  {hit.title}", f"    {hit.snippet}"]
+    facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
+    facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
+    if hit.matched_fields:
+        facts.append(f"matched {', '.join(hit.matched_fields)}")
+    else:
+        facts.append("found by its meaning or its neighbours")
+    facts += ["external"] if hit.trust == "external" else []
+    lines.append(f"    {' · '.join(facts)}")
+    if hit.signals is not None:
+        signals = (f"{name} {value:.3f}" for name, value in vars(hit.signals).items() if round(value, 3))
+        lines.append(f"    {' + '.join(signals)}")
+    return lines

@@ -1,4 +1,4 @@
-"""`recollect serve`: one process on loopback with REST, JSON-RPC and the page; it also does the daily cycle."""
+"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page; it also does the daily cycle."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,9 @@ from recollect.core.actor import Actor
 from recollect.core.errors import BadInput, RecollectError, StoreBusy, Trouble
 from recollect.memory import Memory
 from recollect.store.files import held
+
+if TYPE_CHECKING:
+    from recollect.api.app import Neighbour
 
 STOP_SECONDS = 5
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -35,7 +39,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def serve(
     port: int | None, host: str, expose: bool, names: tuple[str, ...], no_cycle: bool, project: str | None
 ) -> None:
-    """Serve this project's memory: REST, JSON-RPC and a page for its owner. Ctrl-C stops it."""
+    """Serve this project's memory: REST, JSON-RPC, MCP and a page for its owner. Ctrl-C stops it."""
     if host not in LOOPBACK and not expose:
         raise BadInput(
             f"{host} can be reached by other machines: whoever finds it may try tokens and codes, and nothing is "
@@ -60,6 +64,7 @@ def serve(
                 person=starter.name,
                 hosts=frozenset({*names, _in_address(host)}),
                 announce=partial(_announce, address) if starter.trust == "human" else None,
+                neighbours=mcp(memory),
             )
             config = uvicorn.Config(
                 app,
@@ -72,6 +77,17 @@ def serve(
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop, it ends as by Ctrl-C
             with suppress(KeyboardInterrupt), nullcontext() if no_cycle else _cycling(memory):
                 uvicorn.Server(config).run(sockets=[listening])
+
+
+def mcp(memory: Memory) -> dict[str, Neighbour]:
+    """MCP at its address, where its SDK is installed."""
+    from recollect.api.access import caller
+
+    try:
+        from recollect.mcp.http import PATH, endpoint
+    except ImportError:
+        return {}
+    return {PATH: endpoint(memory, caller)}
 
 
 def _listen(host: str, port: int) -> socket.socket:

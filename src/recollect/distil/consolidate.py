@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field, replace
 
+from recollect.capture.documents import shared_path
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
@@ -152,7 +153,7 @@ class _Run:
         chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike)
         said = ask(self.ctx, judging.wording(entry))
         placed, words = chosen.value, said.value
-        path = placed.path or documents.shared_path(self.ctx)
+        path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.SHARED_BEGINNING)
         if self._mixed(path):
             return self._stay(one, "refused", path, f"{path} has changes that are not committed")

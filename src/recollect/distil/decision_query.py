@@ -10,10 +10,11 @@ from recollect.core.policy import policies_of
 from recollect.distil import wordings
 from recollect.distil.levels import DigestLine, Level, Summary, digest_of, level_of, summary_of
 from recollect.distil.page import Wordings
-from recollect.search.words import best
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import decisions as rows
 from recollect.store.decisions import KIND, DecisionFilter
-from recollect.store.lookup import understand
+from recollect.store.passages import Narrow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +34,12 @@ def query(
         if text.strip():
             scored = best(
                 tx,
-                understand(tx, text),
+                ask(tx, text),
                 limit=limit + offset,
-                kinds=(KIND,),
-                keep=lambda ids: rows.passing(tx, ids, wanted),
+                wanted=Narrow(kinds=(KIND,)),
+                keep=lambda some: rows.passing(tx, [one.id for one in some], wanted),
             )
-            found = rows.many(tx, [hit.id for hit in scored][offset:])
+            found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
             total = len(scored)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)

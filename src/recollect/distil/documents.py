@@ -5,10 +5,10 @@ Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with change
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from recollect.capture.documents import paths
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.store.files import content_hash
@@ -17,8 +17,6 @@ from recollect.text.split import Split, relinked, split
 from recollect.text.staging import lines_of
 
 SHARED_BEGINNING = "# Learnings\n"
-
-_NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,25 +38,7 @@ class IndexState:
 
 def load(ctx: Context) -> dict[str, str]:
     """Every permanent document by path."""
-    found: dict[str, str] = {}
-    for glob in ctx.settings.consolidate.documents.split(","):
-        pattern = glob.strip()
-        if not pattern:
-            continue
-        matches = _glob(pattern)
-        for path in ctx.worktree.paths(_fixed_folder(pattern)):
-            if matches.fullmatch(path) and not _NEVER.search(path) and path not in _ours(ctx):
-                found[path] = ctx.worktree.read(path) or ""
-    shared = shared_path(ctx)
-    if shared not in found and (text := ctx.worktree.read(shared)) is not None:
-        found[shared] = text
-    return found
-
-
-def shared_path(ctx: Context) -> str:
-    """The document for what fits into no other, in the first folder that the settings name: one, not one per rule."""
-    folder = _fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
-    return f"{folder}/learnings.md".lstrip("/")
+    return {path: ctx.worktree.read(path) or "" for path in paths(ctx)}
 
 
 def uncommitted(ctx: Context, path: str, text: str) -> bool:
@@ -137,21 +117,3 @@ def _split(ctx: Context, path: str, documents: Mapping[str, str]) -> Split | Non
     if not foreign:
         return done  # also when a run that was cut off wrote some of the parts
     return split(path, documents[path], taken=documents, least=limits.split_least, most=limits.split_most)
-
-
-def _ours(ctx: Context) -> set[str]:
-    return {ctx.settings.staging.file, ctx.settings.consolidate.index, ctx.settings.consolidate.report}
-
-
-def _fixed_folder(glob: str) -> str:
-    """The part of a glob that names a folder."""
-    parts = glob.split("/")[:-1]
-    fixed = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
-    return "/".join(parts[:fixed])
-
-
-def _glob(glob: str) -> re.Pattern[str]:
-    translated = ""
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob):
-        translated += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token) or re.escape(token)
-    return re.compile(translated)

@@ -18,6 +18,7 @@ from recollect.models.meaning import Alike
 from recollect.models.reading import read_object
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
+from recollect.store.passages import Narrow
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
 from recollect.text.documents import sections
 from recollect.text.prose import own_lines
@@ -67,7 +68,7 @@ def in_learnings(ctx: Context, entry: Entry) -> list[Known]:
     with ctx.db.read(ctx.space) as tx:
         query = lookup.understand(tx, f"{entry.title}\n{entry.body}")
         docs = lookup.candidates(tx, query, most=COMPARED)
-        ids = [stored.id for stored in passages.terms_of(tx, docs, kinds=(learning_rows.KIND,))]
+        ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(learning_rows.KIND,)))]
         found = learning_rows.many(tx, sorted(ids))
     return [
         Known(id=each.id, title=each.title, text=f"{each.title}. {each.observation} {each.action}")

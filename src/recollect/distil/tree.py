@@ -115,6 +115,12 @@ def read(ctx: Context, id: str) -> str:
     return text
 
 
+def ids(ctx: Context) -> list[str]:
+    """The ids of all nodes."""
+    with ctx.db.read(ctx.space) as tx:
+        return journal.ids(tx)
+
+
 def _run(work: Pass) -> Pass:
     work.run()
     return work

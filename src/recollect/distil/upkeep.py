@@ -227,5 +227,5 @@ class Pass:
             with self.ctx.db.write(self.ctx.space) as tx:
                 for day in gone:
                     journal.forget_log(tx, day)
-                    for id in passages.ids_of_thread(tx, f"log/{day.isoformat()}"):
+                    for id in passages.ids_under(tx, f"log/{day.isoformat()}#"):
                         passages.remove(tx, id)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from recollect.core.ids import check_id
 from recollect.core.record import record
 from recollect.inject.relevant import INJECTABLE, NewInjection, choose, record_shown
-from recollect.search import words
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import hosts, passages, tasks
-from recollect.store.lookup import understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
 from recollect.text.snippet import snippet
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.store.passages import Stored
 
-LOG = "log"
+ENTRIES = Narrow(kinds=("log",), trusts=INJECTABLE)
 LINE_CHARACTERS = 300
 
 
@@ -84,15 +85,15 @@ def _entries(tx: Tx, ctx: Context, prompt: str, known: set[str], session: str) -
     most = ctx.settings.inject.entries
     if not most:
         return []
-    query = understand(tx, prompt)
-    hits = words.best(tx, query, limit=most + len(known) + 5, keep=set, kinds=(LOG,))
+    question = ask(tx, prompt)
+    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
     found: list[tuple[Stored, str]] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
-        entry = passages.by_id(tx, hit.id) if hit.id not in known else None
-        if entry and entry.trust in INJECTABLE and entry.who != session:
-            found.append((entry, _line(entry, frozenset(hit.terms))))
+        entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
+        if entry and entry.who != session:
+            found.append((entry, _line(entry, frozenset(question.weights))))
     return found
 
 

@@ -12,11 +12,12 @@ from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.learnings import find
+from recollect.search.query import ask
+from recollect.search.rank import best
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
-from recollect.store.lookup import candidates, understand
+from recollect.store.passages import Narrow
 from recollect.text.frame import fit, section
 from recollect.text.kept import kept_id
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.core.learning import Injection
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
+LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
 LIMIT = 50
 MOST_TOKENS = 1_000_000
 LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
@@ -121,14 +123,22 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    query = understand(tx, f"{wanted.title} {wanted.description}")
-    docs = candidates(tx, query)
+    # A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing.
+    question = ask(tx, f"{wanted.title} {wanted.description}", respell=False)
 
     def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = find(tx, query, rules, limit=limit + len(wanted.known), docs=docs)
-        fresh = [hit for hit in found if hit.learning.id not in wanted.known]
-        return [hit.learning for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        found = best(
+            tx,
+            question,
+            limit=limit + len(wanted.known),
+            wanted=LEARNINGS,
+            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
+        )
+        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
+        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
+        records = {learning.id: learning for learning in rows.many(tx, near)}
+        return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = relevant(slots, least=bar)

@@ -21,17 +21,16 @@ class Hit:
     """Something that fits a question; `get` with its id shows all of it."""
 
     id: str
+    kind: str
     title: str
     snippet: str
     score: float
-    confidence: float
+    confidence: float | None
     trust: Trust
 
     def line(self) -> str:
-        return (
-            f"{self.id}  confidence {self.confidence:.2f}  {_shown(self.title)}{_mark(self.trust)}\n"
-            f"    {_shown(self.snippet)}"
-        )
+        sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
+        return f"{self.id}{sure}  {_shown(self.title)}{_mark(self.trust)}\n    {_shown(self.snippet)}"
 
 
 @dataclass(frozen=True, kw_only=True)

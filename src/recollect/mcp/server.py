@@ -27,8 +27,8 @@ INSTRUCTIONS = """\
 The memory of this project: what earlier work learned, decided and wrote down.
 
 Search it first: before you plan a task, before you choose between ways of doing something, when an error or a part of
-the code is new to you, and when the user speaks of something earlier. `search` finds what was learned; `recall` says
-what happened, from summaries down to the raw words; `get` shows anything whole by its id.
+the code is new to you, and when the user speaks of something earlier. `search` finds anything; `recall` says what
+happened, from summaries down to the raw words; `get` shows anything whole by its id.
 
 - A task begins: `inject` with its title gives the learnings that matter for it. A task ends: `rate` those that helped
   or misled you; that decides what later tasks are shown.

@@ -49,12 +49,13 @@ def search(
     return Found(
         hits=tuple(
             Hit(
-                id=hit.learning.id,
-                title=hit.learning.title,
+                id=hit.id,
+                kind=hit.kind,
+                title=hit.title,
                 snippet=hit.snippet,
                 score=hit.score,
-                confidence=hit.learning.confidence,
-                trust=hit.learning.trust,
+                confidence=hit.learning.confidence if hit.learning else None,
+                trust=hit.trust,
             )
             for hit in hits
         )

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from recollect.capture import sources
+from recollect.capture.bring_pieces import Gathered, bring_in
+from recollect.capture.sources import Source
 from recollect.capture.undo import undo
 from recollect.core.actor import Actor, Trust
 from recollect.core.clock import Clock, clock_from
@@ -54,6 +57,20 @@ class Data:
     ) -> Imported:
         """Take in an export, as external unless a person vouches for it."""
         return transfer.import_lines(self._context, stream, name=name, trust=trust, progress=progress)
+
+    def gather(
+        self,
+        source: Source,
+        path: Path | None = None,
+        *,
+        of: str | None = None,
+        trust: Trust = "external",
+        preview: bool = False,
+        progress: Callable[[int], object] | None = None,
+    ) -> Gathered:
+        """Take in what another tool kept, or only say what that would add; `of` is that tool's name for the project."""
+        pieces = sources.pieces(source, path, of=of, root=self._project.root, home=Path.home())
+        return bring_in(self._context, pieces, source=source, trust=trust, preview=preview, progress=progress)
 
     def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:
         return backups.backup(self._context, target, progress=progress)

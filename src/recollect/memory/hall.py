@@ -6,13 +6,14 @@ Rooms are imported where they are called, because the prompt hook opens a Memory
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
     from recollect.memory.requests import Requests
     from recollect.memory.sessions import Sessions
     from recollect.memory.staging import Staging
+    from recollect.memory.texts import Texts
     from recollect.memory.themes import Themes
     from recollect.memory.tokens import Tokens
     from recollect.memory.work import Work
-    from recollect.search.learnings import LearningHit
+    from recollect.search.everything import Hit
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
@@ -136,10 +138,13 @@ class Memory:
         embed_at_once(self.context)
         return done
 
-    def search(self, query: str, **options: Any) -> list[LearningHit]:
-        """Learnings for any text, best first; options are those of SearchOptions."""
-        from recollect.search.learnings import SearchOptions, search
+    def search(self, query: str, **options: Any) -> list[Hit]:
+        """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        from recollect.capture.documents import BEFORE_SEARCH, refresh
+        from recollect.search.everything import SearchOptions, search
 
+        with suppress(Trouble):  # documents that changed meanwhile can wait, whoever searches cannot
+            refresh(self.context, most=BEFORE_SEARCH)
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
@@ -208,6 +213,12 @@ class Memory:
         from recollect.memory.learnings import Learnings
 
         return Learnings(self.context)
+
+    @cached_property
+    def texts(self) -> Texts:
+        from recollect.memory.texts import Texts
+
+        return Texts(self.context)
 
     @cached_property
     def work(self) -> Work:

@@ -36,6 +36,14 @@ class Journal:
         """A day's log; the day may be called `today` or `yesterday`."""
         return logs.show(self._context, logs.day_named(self._context, day) if isinstance(day, str) else day)
 
+    def today(self) -> date:
+        """Whose log an entry without a session goes into."""
+        return logs.today(self._context)
+
+    def nodes(self) -> list[str]:
+        """The ids of all nodes."""
+        return tree.ids(self._context)
+
     def entry(self, id: str) -> Entry:
         return logs.entry(self._context, id)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recollect.capture import edit as edits
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context
@@ -10,6 +12,7 @@ from recollect.core.event import Event
 from recollect.core.learning import STATUSES, Injection, Learning
 from recollect.core.limits import check_limit
 from recollect.core.new_learning import LearningEdit
+from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
 from recollect.store import learnings as rows
 from recollect.store.learnings import SORTS, Filter
@@ -51,6 +54,12 @@ class Learnings:
         )
         with self._context.db.read(self._context.space) as tx:
             return rows.listed(tx, wanted, sort=sort, limit=check_limit(limit), offset=offset)
+
+    def search(self, query: str, *, tag: str | None = None, **options: Any) -> list[Learning]:
+        """Learnings alone for any text, best first; options are those of SearchOptions."""
+        hits = search(self._context, query, SearchOptions(kinds=(rows.KIND,), **options))
+        found = [hit.learning for hit in hits if hit.learning is not None]
+        return [learning for learning in found if tag is None or tag in learning.tags]
 
     def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
         return edits.edit(self._context, id, changes, expect=expect)

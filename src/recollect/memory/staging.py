@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recollect.distil.removal import Restored
     from recollect.distil.report import Consolidation
     from recollect.distil.staged import Ages
-    from recollect.search.staged import StagedHit
+    from recollect.search.everything import Hit
 
 
 class Staging:
@@ -34,13 +34,13 @@ class Staging:
 
         return ages(self._context, path)
 
-    def search(self, query: str, *, limit: int | None = None) -> list[StagedHit]:
+    def search(self, query: str, *, limit: int | None = None) -> list[Hit]:
         """Staged entries for any text, best first; what was edited by hand is read in first."""
         from recollect.capture.stage import refresh_passages
-        from recollect.search.staged import search_staged
+        from recollect.search.everything import SearchOptions, search
 
         refresh_passages(self._context)
-        return search_staged(self._context, query, limit=limit)
+        return search(self._context, query, SearchOptions(kinds=("staged",), limit=limit))
 
     def consolidate(self, *, dry_run: bool = False) -> Consolidation:
         """Move what has proved itself into the permanent documents, when that is due."""

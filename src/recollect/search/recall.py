@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from recollect.core import calendar
 from recollect.core.actor import Trust
@@ -16,10 +17,14 @@ from recollect.core.calendar import ROOT, Level, Period
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.search import words
+from recollect.search.query import Question, ask
+from recollect.search.rank import best
 from recollect.store import passages
-from recollect.store.lookup import Query, understand
-from recollect.store.passages import Stored
+from recollect.store.passages import Narrow, Stored
 from recollect.text.snippet import snippet
+
+if TYPE_CHECKING:
+    from recollect.search.rank import Keep
 
 NODE, LOG, KEPT = "node", "log", "kept"
 BEAM = 3
@@ -68,38 +73,40 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
     if not 1 <= limit <= 100:
         raise BadInput(f"limit must be between 1 and 100, not {limit}")
     with ctx.db.read(ctx.space) as tx:
-        query = understand(tx, question)
+        query = ask(tx, question)
         steps = _scored(tx, query, [ROOT], 1)
         months = best_nodes(tx, query, "monthly", limit=BEAM)
         weeks = _scored(tx, query, _below(months, calendar.week), BEAM)
         days = _scored(tx, query, _below(weeks, calendar.day), BEAM)
-        inside = [id for day in days for id in passages.ids_of_thread(tx, f"{LOG}/{day.passage.id.partition('/')[2]}")]
+        inside = [id for day in days for id in passages.ids_under(tx, f"{LOG}/{day.passage.id.partition('/')[2]}#")]
         led = _scored(tx, query, inside, limit)
         found = {hit.passage.id: _recalled(hit, query, _way(hit.passage)) for hit in led}
         for hit in _last_words(tx, months, weeks, days):
             found[hit.passage.id] = _recalled(hit, query, _above(hit.passage.id))
-        for other in words.best(tx, query, limit=limit, keep=set, kinds=(LOG, KEPT)):
-            passage = passages.by_id(tx, other.id)
-            if passage and other.id not in found:
-                found[other.id] = _recalled(Hit(passage=passage, score=other.score), query, ())
-    best = sorted(found.values(), key=lambda each: (-each.score, each.id))
+        for other in _best(tx, query, LOG, KEPT, limit=limit):
+            if other.passage.id not in found:
+                found[other.passage.id] = _recalled(other, query, ())
+    order = sorted(found.values(), key=lambda each: (-each.score, each.id))
     way = [_step(hit, query) for hit in (*steps, *months, *weeks, *days)]
-    return Recall(question=question, steps=tuple(way), entries=tuple(best[:limit]))
+    return Recall(question=question, steps=tuple(way), entries=tuple(order[:limit]))
 
 
-def best_nodes(tx: Tx, query: Query, level: Level, *, limit: int) -> list[Hit]:
+def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[Hit]:
     """The best nodes of one level."""
 
-    def keep(ids: Sequence[str]) -> set[str]:
-        return {id for id in ids if id.startswith(f"{level}/")}
-
-    hits = words.best(tx, query, limit=limit, keep=keep, kinds=(NODE,))
-    return [Hit(passage=found, score=hit.score) for hit in hits if (found := passages.by_id(tx, hit.id))]
+    return _best(tx, query, NODE, limit=limit, keep=lambda some: {one.id for one in some if one.id.startswith(level)})
 
 
-def _scored(tx: Tx, query: Query, ids: Iterable[str], limit: int) -> list[Hit]:
+def _best(tx: Tx, query: Question, *kinds: str, limit: int, keep: Keep | None = None) -> list[Hit]:
+    """The best of some kinds; beside each other all scores are shares of a full match."""
+    hits = best(tx, query, limit=limit, wanted=Narrow(kinds=kinds), keep=keep)
+    found = [(passages.by_id(tx, hit.passage.id), hit.relevance) for hit in hits]
+    return [Hit(passage=passage, score=share) for passage, share in found if passage]
+
+
+def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[Hit]:
     stored = [found for id in ids if (found := passages.by_id(tx, id))]
-    hits = [Hit(passage=each, score=words.score(each.terms, query)) for each in stored]
+    hits = [Hit(passage=each, score=words.relevance(each.terms, query)) for each in stored]
     return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
 
@@ -113,7 +120,7 @@ def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Seque
     for hits, child in ((months, calendar.week), (weeks, calendar.day)):
         yield from (hit for hit in hits if not any(passages.by_id(tx, id) for id in _below([hit], child)))
     for day in days:
-        if not passages.ids_of_thread(tx, f"{LOG}/{day.passage.id.partition('/')[2]}"):
+        if not passages.ids_under(tx, f"{LOG}/{day.passage.id.partition('/')[2]}#"):
             yield day
 
 
@@ -128,15 +135,15 @@ def _above(node: str) -> tuple[str, ...]:
 
 
 def _way(entry: Stored) -> tuple[str, ...]:
-    day = calendar.parse_day(entry.thread.partition("/")[2])
+    day = calendar.parse_day(entry.id.removeprefix(f"{LOG}/").partition("#")[0])
     return ROOT, calendar.month(day).id, calendar.week(day).id, calendar.day(day).id
 
 
-def _step(hit: Hit, query: Query) -> Step:
+def _step(hit: Hit, query: Question) -> Step:
     return Step(id=hit.passage.id, score=round(hit.score, 4), line=_line(hit, query))
 
 
-def _recalled(hit: Hit, query: Query, way: tuple[str, ...]) -> Recalled:
+def _recalled(hit: Hit, query: Question, way: tuple[str, ...]) -> Recalled:
     return Recalled(
         id=hit.passage.id,
         topic=hit.passage.title,
@@ -147,7 +154,7 @@ def _recalled(hit: Hit, query: Query, way: tuple[str, ...]) -> Recalled:
     )
 
 
-def _line(hit: Hit, query: Query) -> str:
+def _line(hit: Hit, query: Question) -> str:
     """The line of a passage that says most of what the question asks."""
     lines = (hit.passage.title, *hit.passage.text.split("\n"))
     _, _, _, *bodies = hit.passage.terms.split("\n")

@@ -1,97 +1,143 @@
-"""Ranking by words: BM25F over the stored term lines of candidates.
+"""Ranking by words: how much of a question one passage says, alone and together with what stands beside it.
+
+BM25F with three turns, each measured in docs/experiments.md:
+
+- Length is held against an absolute typical length, so a store of long notes does not change the score of a short one.
+- The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn
+  leaves out ("Yes, in June!"), they do not double what it says. Long passages borrow nothing. What follows a question
+  borrows twice as much from it.
+- The sum is divided by what a full match would have, so that scores of two questions can be compared.
 
 The same code ranks on both engines: an engine only says which passages hold a term (`store/lookup.py`).
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
-from recollect.store import passages
-from recollect.store.lookup import ENOUGH, Query, candidates
 from recollect.store.passages import HEADER_LINES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from recollect.core.context import Tx
-    from recollect.store.passages import Terms
+    from recollect.search.query import Question
 
-BATCH = 50  # candidates scored at a time
-K1 = 1.2
-LENGTH_WEIGHT = 0.75
-TYPICAL_LENGTH = (
-    60  # terms; an absolute length, because a store of long notes should not change the score of a short one
-)
-HEADER_WEIGHTS = (4.0, 1.0, 3.0)  # title, who, keywords
+K1 = 1.2  # how soon a repeated word stops counting
+LENGTH_WEIGHT = 0.9
+TYPICAL_LENGTH = 40  # terms
+HEADER_WEIGHTS = (5.0, 1.0, 3.0)  # title, who, keywords: a word there is a word said several times
+PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
+BESIDE = {1: 0.3, 2: 0.09}  # share of their words that the passages one and two steps away lend
+LENDING_LENGTH = 45  # terms at which a passage borrows half as much
+ANSWER = 2.0  # times more that is borrowed from a question just before
+
+FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was measured with
+FLOOR_TYPICAL_LENGTH = 60
+FLOOR_HEADER_WEIGHTS = (4.0, 1.0, 3.0)
+
+REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
+TITLE_SLACK = 5.0  # so that a title of one common word is no full match
+UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it
 
 
 @record
-class Scored:
-    """A passage with its score, the same as a share of a full match, and the lines and terms that matched."""
+class Reading:
+    """How a passage holds the terms of a question: frequencies in body (for its length) and header, words side by side.
 
-    id: str
-    doc: int
-    score: float
-    relevance: float
-    matched: tuple[int, ...]
-    terms: tuple[str, ...]
-
-
-def best(
-    tx: Tx,
-    query: Query,
-    *,
-    limit: int,
-    keep: Callable[[Sequence[str]], set[str]],
-    kinds: tuple[str, ...] = (),
-    docs: Sequence[int] | None = None,
-) -> list[Scored]:
-    """The `limit` best passages among those whose ids `keep` lets through.
-
-    Candidates come roughly in order, so a few times the limit is scored; where `keep` refuses many, more are read.
-    Who asks twice about one query finds the candidates (`docs`) once.
+    `titled` is the share of its real title that the question says, `named` whether a short one (a speaker, a label) is
+    mentioned; `asks` whether it ends with a question.
     """
-    enough = max(limit * 4, BATCH)
-    found: list[tuple[float, str, Terms]] = []
-    if docs is None:
-        docs = candidates(tx, query, most=max(ENOUGH, enough))
-    for start in range(0, len(docs), BATCH):
-        batch = passages.terms_of(tx, docs[start : start + BATCH], kinds=kinds)
-        kept = keep([stored.id for stored in batch])
-        found += [(-score(stored.terms, query), stored.id, stored) for stored in batch if stored.id in kept]
-        if len(found) >= enough:
-            break
-    found.sort(key=lambda hit: hit[:2])
-    return [_shown(stored, -negative, query) for negative, _, stored in found[:limit]]
+
+    body: dict[str, float]
+    header: dict[str, float]
+    pairs: float
+    length: int
+    titled: float
+    named: bool
+    asks: bool
 
 
-def score(stream: str, query: Query) -> float:
-    """BM25F with title and keywords inside the saturation: a word in the title is a word said several times."""
-    *header, body = stream.split("\n", HEADER_LINES)
-    tokens = body.split()
+def read(stream: str, question: Question, *, title: str = "", end: str = "") -> Reading:
+    """Read a passage's stored terms; `title` and `end` are as written."""
+    weights = question.weights
+    *header, text = stream.split("\n", HEADER_LINES)
+    tokens = text.split()
     norm = (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * len(tokens) / TYPICAL_LENGTH
-    weights = query.weights
-    frequencies = {term: tokens.count(term) / norm for term in weights.keys() & tokens}
+    body = {term: tokens.count(term) / norm for term in weights.keys() & tokens}
+    above: dict[str, float] = {}
     for line, weight in zip(header, HEADER_WEIGHTS, strict=True):
         words = line.split()
         for term in weights.keys() & words:
-            frequencies[term] = frequencies.get(term, 0.0) + weight * words.count(term)
+            above[term] = above.get(term, 0.0) + weight * words.count(term)
+    real = len(title.split()) >= REAL_TITLE
+    heading = set(header[0].split())
+    said = heading & weights.keys()
+    return Reading(
+        body=body,
+        header=above,
+        pairs=_side_by_side(tokens, question.pairs, norm) if len(body) > 1 else 0.0,
+        length=len(tokens),
+        titled=_share_of_title(said, len(heading), question.query.weights) if real and said else 0.0,
+        named=bool(said) and not real,
+        asks=end.rstrip().endswith("?"),
+    )
+
+
+def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Reading]] = ()) -> float:
+    """How much of a full match a passage is, 0 to 1; `beside` are its neighbours with their distance (before: < 0)."""
+    frequencies = dict(reading.body)
+    for term, frequency in reading.header.items():
+        frequencies[term] = frequencies.get(term, 0.0) + frequency
+    lending = 1 / (1 + (reading.length / LENDING_LENGTH) ** 2)
+    for distance, other in beside:
+        lent = lending * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
+        for term, frequency in other.body.items():
+            frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
     # Summed in one order, so that both engines and every run give the same last digit.
-    return sum(
-        weights[term] * frequency * (K1 + 1) / (frequency + K1) for term, frequency in sorted(frequencies.items())
-    )
+    total = sum(question.weights[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
+    return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
 
 
-def _shown(stored: Terms, total: float, query: Query) -> Scored:
-    """What is worth knowing of the few that are shown."""
-    lines = [query.weights.keys() & line.split() for line in stored.terms.split("\n")]
-    return Scored(
-        id=stored.id,
-        doc=stored.doc,
-        score=total,
-        relevance=min(1.0, total / ((K1 + 1) * query.whole)) if query.whole else 0.0,
-        matched=tuple(number for number, shared in enumerate(lines) if shared),
-        terms=tuple(sorted(set().union(*lines))),
-    )
+def relevance(stream: str, question: Question) -> float:
+    """How much of a full match a passage is by itself, 0 to 1: what a floor can be set on.
+
+    Plain BM25F with plain rarity. It orders less well than `share`, but tells better whether anything fits at all: long
+    texts are not expected to be met in every rare word.
+    """
+    rarity = question.query.weights
+    *header, text = stream.split("\n", HEADER_LINES)
+    tokens = text.split()
+    norm = (1 - FLOOR_LENGTH_WEIGHT) + FLOOR_LENGTH_WEIGHT * len(tokens) / FLOOR_TYPICAL_LENGTH
+    frequencies = {term: tokens.count(term) / norm for term in rarity.keys() & tokens}
+    for line, weight in zip(header, FLOOR_HEADER_WEIGHTS, strict=True):
+        words = line.split()
+        for term in rarity.keys() & words:
+            frequencies[term] = frequencies.get(term, 0.0) + weight * words.count(term)
+    total = sum(rarity[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
+    return min(1.0, total / ((K1 + 1) * question.whole_rarity)) if question.whole_rarity else 0.0
+
+
+def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The lines of a passage that hold terms of the question, and those terms."""
+    lines = [question.weights.keys() & line.split() for line in stream.split("\n")]
+    return tuple(number for number, shared in enumerate(lines) if shared), tuple(sorted(set().union(*lines)))
+
+
+def _saturated(frequency: float) -> float:
+    return frequency * (K1 + 1) / (frequency + K1)
+
+
+def _side_by_side(tokens: list[str], pairs: Mapping[tuple[str, str], float], norm: float) -> float:
+    counts: dict[tuple[str, str], int] = {}
+    for pair in pairwise(tokens):
+        if pair in pairs:
+            counts[pair] = counts.get(pair, 0) + 1
+    return PAIR_WEIGHT * sum(pairs[pair] * _saturated(counts[pair] / norm) for pair in sorted(counts))
+
+
+def _share_of_title(said: set[str], length: int, rarity: Mapping[str, float]) -> float:
+    """Which part of a title the question says; what it leaves unsaid counts as words of middling rarity."""
+    weight = sum(rarity[term] for term in sorted(said))
+    return weight / (weight + UNSAID_WORD * (length - len(said)) + TITLE_SLACK)

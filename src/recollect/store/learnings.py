@@ -291,6 +291,15 @@ def keep_sources(tx: Tx, id: str, *, first: int) -> None:
     )
 
 
+def confidences(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
+    """The confidence of some learnings, in thousandths."""
+    if not ids:
+        return {}
+    names = ", ".join(f":i{number}" for number in range(len(ids)))
+    sql = f"SELECT id, confidence FROM learnings WHERE space = :space AND id IN ({names})"
+    return dict(tx.rows(sql, **{f"i{number}": id for number, id in enumerate(ids)}))
+
+
 def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
     """Where a learning came from, first source first."""
     names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")

@@ -25,19 +25,18 @@ RAREST = 16  # terms whose passages are read
 POSTINGS = 50_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 500  # candidates from which on further terms only help to order them
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
-WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
 
 
 @record
 class Query:
     """A text as search understands it: its terms with the weight of each, rarest first.
 
-    `whole` is the weight that a full match would have.
+    `docs` says how many passages hold each, `total` against how many passages they were weighed.
     """
 
     weights: dict[str, float]
     docs: dict[str, int]
-    whole: float
+    total: int
 
 
 def understand(tx: Tx, text: str) -> Query:
@@ -45,16 +44,22 @@ def understand(tx: Tx, text: str) -> Query:
     distinct = list(dict.fromkeys(terms_of(clean(text[:QUERY_CHARACTERS]))))[:QUERY_TERMS]
     count, docs = passages.document_counts(tx, distinct)
     count = max(count, SMALLEST)
-    weights = {term: _rarity(count, docs.get(term, 0)) for term in distinct}
+    weights = {term: rarity(count, docs.get(term, 0)) for term in distinct}
     ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return Query(weights=ordered, docs=docs, whole=min(sum(weights.values()), WHOLE * _rarity(count, 0)))
+    return Query(weights=ordered, docs=docs, total=count)
 
 
-def candidates(tx: Tx, query: Query, *, most: int = ENOUGH, postings: int = POSTINGS) -> list[int]:
-    """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold."""
+def candidates(
+    tx: Tx, query: Query, *, most: int = ENOUGH, postings: int = POSTINGS, among: frozenset[int] | None = None
+) -> list[int]:
+    """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
+
+    `among` are the only ones wanted; without it all are.
+    """
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
-    for term, docs in zip(chosen, tx.match_all(chosen), strict=True):
+    for term, found in zip(chosen, tx.match_all(chosen), strict=True):
+        docs = found if among is None else among.intersection(found)
         weight = query.weights[term]
         if not sums:
             sums = dict.fromkeys(docs, weight)
@@ -81,5 +86,6 @@ def _affordable(query: Query, postings: int) -> list[str]:
     return chosen
 
 
-def _rarity(total: int, docs: int) -> float:
+def rarity(total: int, docs: int) -> float:
+    """The weight of a term that so many of all passages hold."""
     return math.log(1 + (total - docs + 0.5) / (docs + 0.5))

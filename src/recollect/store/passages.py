@@ -27,6 +27,11 @@ EVERY = ""  # the term that every passage holds: its count is the number of pass
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
 _NAMES = _COLUMNS.split(", ")
+_RANKED_NAMES = ("doc", "id", "kind", "title", "at", "trust", "thread", "position", "terms", "end")
+_RANKED = (
+    "p.doc, p.id, p.kind, p.title, p.at, p.trust, p.thread, p.position, p.terms, "
+    "CASE WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) ELSE p.text END"
+)
 _WRITTEN = (*_NAMES[1:], "hash")
 _INSERT = f"""
 INSERT INTO passages (space, {", ".join(_WRITTEN)}) VALUES (:space, {", ".join(f":{name}" for name in _WRITTEN)})
@@ -52,12 +57,47 @@ class Stored:
 
 
 @record
-class Terms:
-    """A passage as ranking reads it."""
+class Ranked:
+    """A passage as ranking reads it; `end` is how its text ends."""
 
     doc: int
     id: str
+    kind: str
+    title: str
+    at: int
+    trust: Trust
+    thread: str
+    position: int
     terms: str
+    end: str
+
+
+@record
+class Narrow:
+    """Which passages are wanted: of some kinds (none named: all), trusts, and between two times (the last excluded)."""
+
+    kinds: tuple[str, ...] = ()
+    trusts: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+
+    def where(self) -> tuple[str, dict[str, object]]:
+        """The same as conditions on the table `p`."""
+        parts = ""
+        params: dict[str, object] = {}
+        if self.kinds:
+            parts += f" AND p.kind IN ({_names('kind', self.kinds)})"
+            params.update({f"kind{i}": kind for i, kind in enumerate(self.kinds)})
+        if self.trusts:
+            parts += f" AND p.trust IN ({_names('trust', self.trusts)})"
+            params.update({f"trust{i}": trust for i, trust in enumerate(self.trusts)})
+        if self.since is not None:
+            parts += " AND p.at >= :since"
+            params["since"] = self.since
+        if self.until is not None:
+            parts += " AND p.at < :until"
+            params["until"] = self.until
+        return parts, params
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
@@ -120,19 +160,59 @@ def remove(tx: Tx, id: str) -> None:
         _forget(tx, old[0], old[1])
 
 
-def terms_of(tx: Tx, docs: Sequence[int], *, kinds: tuple[str, ...] = ()) -> list[Terms]:
-    """What ranking needs of passages, by their index numbers."""
+def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
+    """What ranking needs of passages, by their index numbers; those that are not wanted are left out."""
     found: list[Row] = []
-    wanted = f" AND kind IN ({_names('k', kinds)})" if kinds else ""
-    kind_params = {f"k{i}": kind for i, kind in enumerate(kinds)}
+    where, params = wanted.where()
     for start in range(0, len(docs), CHUNK):
         chunk = docs[start : start + CHUNK]
         found += tx.rows(
-            f"SELECT doc, id, terms FROM passages WHERE space = :space AND doc IN ({_names('d', chunk)}){wanted}",
+            f"SELECT {_RANKED} FROM passages p WHERE p.space = :space AND p.doc IN ({_names('d', chunk)}){where}",
             **{f"d{i}": doc for i, doc in enumerate(chunk)},
-            **kind_params,
+            **params,
         )
-    return [Terms(doc=doc, id=id, terms=terms) for doc, id, terms in found]
+    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+
+
+def beside(tx: Tx, places: Sequence[tuple[str, int]], wanted: Narrow) -> list[Ranked]:
+    """The same for places in threads."""
+    found: list[Row] = []
+    where, params = wanted.where()
+    for start in range(0, len(places), CHUNK):
+        chunk = places[start : start + CHUNK]
+        values = ", ".join(f"(:t{i}, CAST(:p{i} AS BIGINT))" for i in range(len(chunk)))
+        threads = {f"t{i}": thread for i, (thread, _) in enumerate(chunk)}
+        positions = {f"p{i}": position for i, (_, position) in enumerate(chunk)}
+        found += tx.rows(
+            f"WITH places (thread, position) AS (VALUES {values}) SELECT {_RANKED} FROM places JOIN passages p ON "
+            f"p.space = :space AND p.thread = places.thread AND p.position = places.position AND p.thread <> ''{where}",
+            **threads,
+            **positions,
+            **params,
+        )
+    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+
+
+def numbers(tx: Tx, wanted: Narrow, *, limit: int) -> list[int]:
+    """The newest passages that are wanted, at most `limit` of them, by their index numbers."""
+    where, params = wanted.where()
+    sql = f"SELECT p.doc FROM passages p WHERE p.space = :space{where} ORDER BY p.at DESC, p.doc DESC LIMIT :limit"
+    return [doc for (doc,) in tx.rows(sql, limit=limit, **params)]
+
+
+def texts_of(tx: Tx, docs: Sequence[int]) -> dict[int, str]:
+    """The bodies of passages, by their index numbers."""
+    texts: dict[int, str] = {}
+    for start in range(0, len(docs), CHUNK):
+        chunk = docs[start : start + CHUNK]
+        texts.update(
+            (doc, text)
+            for doc, text in tx.rows(
+                f"SELECT doc, text FROM passages WHERE space = :space AND doc IN ({_names('d', chunk)})",
+                **{f"d{i}": doc for i, doc in enumerate(chunk)},
+            )
+        )
+    return texts
 
 
 def ids_of(tx: Tx, kind: str) -> list[str]:
@@ -146,11 +226,41 @@ def by_id(tx: Tx, id: str) -> Stored | None:
     return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
 
 
-def ids_of_thread(tx: Tx, thread: str) -> list[str]:
-    """The passages that stand together, such as the entries of a day."""
-    # The index leaves out what stands alone; without the second condition SQLite would not use it.
-    sql = "SELECT id FROM passages WHERE space = :space AND thread = :thread AND thread <> '' ORDER BY position"
-    return [id for (id,) in tx.rows(sql, thread=thread)]
+def ids_under(tx: Tx, prefix: str) -> list[str]:
+    """The passages whose ids begin alike, such as the entries of a day (`log/2026-03-01#`), by id."""
+    end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    sql = "SELECT id FROM passages WHERE space = :space AND id >= :prefix AND id < :end ORDER BY id"
+    return [id for (id,) in tx.rows(sql, prefix=prefix, end=end)]
+
+
+def before(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
+    """What stands before a passage, nearest first."""
+    return _next_to(tx, here, "<", "DESC", limit)
+
+
+def after(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
+    """What stands after a passage, nearest first."""
+    return _next_to(tx, here, ">", "ASC", limit)
+
+
+def _next_to(tx: Tx, here: Stored, than: str, order: str, limit: int) -> list[Stored]:
+    """In its thread by place; what has no place in one (position 0) by time, among its kind or thread."""
+    if here.thread and here.position:
+        where, by = f"thread = :thread AND thread <> '' AND position {than} :position", "position"
+    else:
+        same = "thread = :thread AND thread <> ''" if here.thread else "kind = :kind"
+        where, by = f"{same} AND (at {than} :at OR (at = :at AND doc {than} :doc))", "at"
+    rows = tx.rows(
+        f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND {where} ORDER BY {by} {order}, doc {order} "
+        "LIMIT :limit",
+        thread=here.thread,
+        kind=here.kind,
+        position=here.position,
+        at=here.at,
+        doc=here.doc,
+        limit=limit,
+    )
+    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in rows]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

@@ -117,6 +117,13 @@ def _vectors(ctx: Context) -> str:
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
+def _documents(ctx: Context) -> str:
+    from recollect.capture.documents import refresh as read_in
+
+    changed = read_in(ctx)
+    return f"{changed} read in" if changed else "nothing due"
+
+
 STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("answers", _answers),
     ("tree", _tree),
@@ -124,6 +131,7 @@ STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("documents", _documents),
     ("vectors", _vectors),
     ("backup", daily),
 )

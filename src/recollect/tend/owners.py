@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.capture import finding, stage
+from recollect.capture import documents, finding, stage
 from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
@@ -111,6 +111,9 @@ OWNERS: dict[str, Owner] = {
         make=lambda ctx, tx, ids: kept_copies.passages_of(_reading_in(ctx, tx), ids),
     ),
     node_files.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
+    documents.KIND: Owner(
+        ids=lambda ctx, _: documents.ids(ctx), make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids))
+    ),
 }
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import bring
 from recollect.capture.bring import Brought, Record
-from recollect.capture.bring_fields import Terms
+from recollect.capture.bring_fields import Terms, check_trust
 from recollect.core.actor import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
@@ -83,10 +83,7 @@ def import_lines(
     ctx: Context, stream: BinaryIO, *, name: str, trust: Trust = "external", progress: Progress | None = None
 ) -> Imported:
     """Take in an export. Doing it twice changes nothing; a line that cannot be taken is named and passed over."""
-    if trust not in ("external", "agent"):
-        raise BadInput(f"trust must be external or agent, not {trust!r}")
-    if trust == "agent" and ctx.actor.trust != "human":
-        raise Refused("only a person may vouch for what comes from outside; run this from your own terminal")
+    check_trust(ctx, trust)
     terms = Terms(trust=trust, now=ctx.clock.now(), change=ctx.ids("change"), reason=f"imported from {name}")
     return _Import(ctx, terms).run(stream, progress)
 

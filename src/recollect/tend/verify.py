@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context, Tx
 from recollect.store import derived, soundness, vectors
@@ -48,6 +49,7 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, 
     if any(finding.level == "damage" for finding in findings):
         return tuple(findings)  # what does not read back cannot be compared
     refresh_passages(ctx)
+    refresh_documents(ctx)
     with ctx.db.read(ctx.space) as tx:
         for name, check in CHECKS:
             if check is _index and any(finding.what == "index" for finding in findings):

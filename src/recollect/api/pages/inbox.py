@@ -55,11 +55,9 @@ def _inbox(visit: Visit, *, problem: str = "", status: int = 200) -> HTMLRespons
 
 
 def _text(visit: Visit, matter: Escalation, id: str, side: str) -> str:
-    """What one side says: a learning as it is now, otherwise what was noted when the matter was raised."""
-    if id.startswith("learn_"):
-        try:
-            learning = visit.memory.learnings.get(id)
-        except NotFound:
-            return "purged since"
-        return "\n".join((learning.title, "", *learning.fields))
-    return str(matter.detail.get(side, ""))
+    """What one side says now; otherwise what was noted when the matter was raised."""
+    try:
+        whole = visit.memory.texts.get(id) if id else None
+    except (NotFound, BadInput):
+        whole = None
+    return f"{whole.title}\n\n{whole.text}" if whole else str(matter.detail.get(side, ""))

@@ -41,8 +41,9 @@ def table(
     """With words, the best matches first; without, a page in the order that was asked for."""
     memory = visit.memory
     if q.strip():
-        hits = memory.search(q, status=status, domain=domain or None, min_confidence=min_confidence, limit=100)
-        found = [hit.learning for hit in hits if not tag or tag in hit.learning.tags]
+        found = memory.learnings.search(
+            q, tag=tag or None, status=status, domain=domain or None, min_confidence=min_confidence, limit=100
+        )
         total, found = len(found), found[offset : offset + ROWS]
     else:
         found, total = memory.learnings.page(

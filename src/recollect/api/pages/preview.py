@@ -30,7 +30,7 @@ def preview(visit: Visiting, task: str = "", description: str = "") -> HTMLRespo
         task=task,
         description=description,
         chosen=chosen,
-        others=memory.search(f"{task} {description}") if task.strip() else [],
+        others=memory.learnings.search(f"{task} {description}") if task.strip() else [],
         spent=tokens(chosen.markdown) if chosen else 0,
         budget=memory.context.settings.inject.budget,
     )

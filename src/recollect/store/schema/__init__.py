@@ -13,10 +13,11 @@ MIGRATIONS = (
     "m003_decisions",
     "m004_themes",
     "m005_journal",
-    "m007_vectors",
-    "m009_access",
-    "m006_models",
-    "m010_hosts",
+    "m006_vectors",
+    "m007_access",
+    "m008_models",
+    "m009_hosts",
+    "m010_search",
 )
 VERSION = len(MIGRATIONS)
 

@@ -1,0 +1,199 @@
+"""Taking in what another tool kept, piece by piece: entries to the log of their day, learnings beside our own.
+
+Each piece is known by what it says, so doing it twice, or going on after an interruption, adds nothing. What is outside
+stays outside until a person adopts it. Knows nothing about the tools: their readers give pieces.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from recollect.capture import bring, log
+from recollect.capture.bring_fields import Terms, check_trust
+from recollect.capture.learn import known_insight, redacted
+from recollect.capture.pieces import Passed, Piece
+from recollect.core.actor import Actor, Trust
+from recollect.core.clock import day_of, iso
+from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput
+from recollect.core.journal import NewEntry
+from recollect.core.new_learning import NewLearning
+from recollect.store import events
+from recollect.store.files import content_hash
+from recollect.text import entries
+from recollect.text.frame import one_line
+from recollect.text.kept import kept
+
+BATCH = 200  # pieces taken in at a time
+SHOWN = 50  # pieces and passed ones that are spelled out; the rest is only counted
+OLDEST = 946_684_800_000  # the year 2000: an earlier time is a clock that was never set
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fresh:
+    """A piece that is not known yet: what it becomes, when it is from, and where it stood."""
+
+    kind: str
+    day: date
+    title: str
+    place: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gathered:
+    """What became of the pieces; of a preview, what would. `fresh` and `passed` name the first of them."""
+
+    source: str
+    trust: Trust
+    preview: bool
+    added: dict[str, int]
+    known: int
+    fresh: tuple[Fresh, ...]
+    passed: tuple[Passed, ...]
+    passed_over: int
+    whole: bool
+    """Whether everything that holds something was taken or known."""
+
+
+def bring_in(
+    ctx: Context,
+    pieces: Iterable[Piece | Passed],
+    *,
+    source: str,
+    trust: Trust = "external",
+    preview: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Gathered:
+    """Take in pieces, or only say what that would add."""
+    check_trust(ctx, trust)
+    work = _Gathering(ctx, source, trust, preview)
+    for batch in _batches(iter(pieces)):
+        work.take([each for each in batch if isinstance(each, Piece)])
+        work.pass_over([each for each in batch if isinstance(each, Passed)])
+        if progress is not None:
+            progress(len(batch))
+    return work.result()
+
+
+class _Gathering:
+    """The state of one import."""
+
+    def __init__(self, ctx: Context, source: str, trust: Trust, preview: bool):
+        now = ctx.clock.now()
+        self._ctx = replace(ctx, actor=Actor(name=ctx.actor.name, channel="import", trust=trust))
+        self._terms = Terms(trust=trust, now=now, change=ctx.ids("change"), reason=f"imported from {source}")
+        self._source = source
+        self._preview = preview
+        self._seen: set[str] = set()
+        self._added: Counter[str] = Counter()
+        self._known = self._passed_over = 0
+        self._whole = True
+        self._fresh: list[Fresh] = []
+        self._passed: list[Passed] = []
+
+    def take(self, pieces: list[Piece]) -> None:
+        days: dict[date, list[log.Dated]] = defaultdict(list)
+        learnings: list[tuple[Piece, NewLearning]] = []
+        with self._ctx.db.read(self._ctx.space) as tx:
+            for piece in pieces:
+                if isinstance(piece.what, NewLearning):
+                    learnings.append((piece, piece.what))
+                elif entry := self._new_entry(tx, piece, piece.what):
+                    days[self._day(piece)].append(entry)
+        if not self._preview:
+            for day, dated in sorted(days.items()):
+                log.add_all(self._ctx, day, dated)
+        self._take_learnings(learnings)
+
+    def pass_over(self, passed: list[Passed]) -> None:
+        self._passed_over += len(passed)
+        self._whole &= not any(each.lost for each in passed)
+        self._passed += passed[: SHOWN - len(self._passed)]
+
+    def result(self) -> Gathered:
+        return Gathered(
+            source=self._source,
+            trust=self._terms.trust,
+            preview=self._preview,
+            added=dict(sorted(self._added.items())),
+            known=self._known,
+            fresh=tuple(self._fresh),
+            passed=tuple(self._passed),
+            passed_over=self._passed_over,
+            whole=self._whole,
+        )
+
+    def _new_entry(self, tx: Tx, piece: Piece, what: NewEntry) -> log.Dated | None:
+        """The entry without secrets and with its source named, unless it is known."""
+        try:
+            new, _ = log.redacted(what)
+            told = entries.body(new)
+            if not told.strip():
+                raise BadInput("nothing is left of it")
+        except BadInput as problem:
+            self.pass_over([Passed(place=piece.place, reason=str(problem))])
+            return None
+        # With its trust, because a log is append-only: vouched for later, an entry is written again as the agent's.
+        said = "\x1f".join((self._terms.trust, new.type, entries.one_line(new.topic or ""), told))
+        key = f"brought_{content_hash(said)[:24]}"
+        if self._is_known(key, events.happened(tx, key)):
+            return None
+        self._add("entry", piece, new.topic or told)
+        new = replace(new, references=(*new.references, self._origin(piece)))
+        return log.Dated(new=new, key=key, at=self._at(piece))
+
+    def _take_learnings(self, pieces: list[tuple[Piece, NewLearning]]) -> None:
+        if not pieces:
+            return
+        open_store = self._ctx.db.read if self._preview else self._ctx.db.write
+        with open_store(self._ctx.space) as tx:
+            for piece, what in pieces:
+                self._take_learning(tx, piece, what)
+
+    def _take_learning(self, tx: Tx, piece: Piece, what: NewLearning) -> None:
+        new, _ = redacted(what)
+        brought = bring.read(self._ctx, self._terms, "learning", {**vars(new), "created_at": iso(self._at(piece))})
+        assert isinstance(brought, bring.Brought)
+        learning = replace(brought.learning, origin=self._origin(piece))
+        known = known_insight(tx, new, self._terms.trust) is not None
+        if self._is_known(learning.id, known):
+            return
+        brought = replace(brought, learning=learning)
+        if not self._preview and bring.put(tx, self._ctx, self._terms, brought) != "added":
+            self._known += 1
+            return
+        self._add("learning", piece, learning.title)
+
+    def _is_known(self, key: str, before: bool) -> bool:
+        known = before or key in self._seen
+        self._seen.add(key)
+        self._known += known
+        return known
+
+    def _add(self, kind: str, piece: Piece, title: str) -> None:
+        self._added[kind] += 1
+        if len(self._fresh) < SHOWN:
+            shown = entries.one_line(title)
+            self._fresh.append(Fresh(kind=kind, day=self._day(piece), title=shown, place=piece.place))
+
+    def _origin(self, piece: Piece) -> str:
+        """Where it stood; a name of a file is somebody's words too."""
+        return one_line(kept(f"{self._source}: {piece.place}"))[:200]
+
+    def _at(self, piece: Piece) -> int:
+        """When a piece is from: never later than now, and now where nobody can know."""
+        at = piece.at if piece.at is not None and piece.at >= OLDEST else self._terms.now
+        return min(at, self._terms.now)
+
+    def _day(self, piece: Piece) -> date:
+        return day_of(self._at(piece), ZoneInfo(self._ctx.settings.timezone))
+
+
+def _batches(pieces: Iterator[Piece | Passed]) -> Iterator[list[Piece | Passed]]:
+    while batch := list(islice(pieces, BATCH)):
+        yield batch

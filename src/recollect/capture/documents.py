@@ -1,0 +1,139 @@
+"""The permanent documents of the worktree as search sees them: which there are, and one passage per section.
+
+A document whose stamp is unchanged costs one look at the file system. Nothing here writes a document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from recollect.core.context import Context, Tx
+from recollect.core.passage import Passage
+from recollect.store import documents as rows
+from recollect.store import passages
+from recollect.text.documents import sections
+from recollect.text.normal import clean
+from recollect.text.redact import redact
+from recollect.text.staging import lines_of
+
+KIND = "doc"
+CHARACTERS = 2_000_000  # of one document that are read
+BEFORE_SEARCH = 50  # changed documents that are read while somebody waits for hits; a cycle reads them all
+
+_NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
+
+
+def paths(ctx: Context) -> list[str]:
+    """Every permanent document (setting consolidate.documents), in order."""
+    found: set[str] = set()
+    ours = {ctx.settings.staging.file, ctx.settings.consolidate.index, ctx.settings.consolidate.report}
+    for glob in ctx.settings.consolidate.documents.split(","):
+        pattern = glob.strip()
+        if pattern:
+            matches = _glob(pattern)
+            below = ctx.worktree.paths(fixed_folder(pattern))
+            found.update(path for path in below if matches.fullmatch(path) and not _NEVER.search(path))
+    shared = shared_path(ctx)
+    if ctx.worktree.read(shared) is not None:
+        found.add(shared)
+    return sorted(found - ours)
+
+
+def shared_path(ctx: Context) -> str:
+    """The document for what fits into no other, in the first folder that the settings name: one, not one per rule."""
+    folder = fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
+    return f"{folder}/learnings.md".lstrip("/")
+
+
+def refresh(ctx: Context, *, most: int | None = None) -> int:
+    """Read in what changed since the last time, all of it or `most` documents; how many those were."""
+    stamps = _stamps(ctx)
+    with ctx.db.read(ctx.space) as tx:
+        known = rows.stamps(tx)
+    changed = list(islice((path for path, stamp in stamps.items() if known.get(path) != stamp), most))
+    gone = sorted(known.keys() - stamps.keys())
+    for path in (*gone, *changed):
+        _index(ctx, path, stamps.get(path, ""))
+    return len(changed) + len(gone)
+
+
+def ids(ctx: Context) -> list[str]:
+    """Every section of every document."""
+    return [passage.id for path, stamp in _stamps(ctx).items() for passage in passages_of(ctx, path, stamp)]
+
+
+def passages_with(ctx: Context, wanted: set[str]) -> Iterator[Passage]:
+    """The passages of some sections, as they would be written now."""
+    named = {path_of(id) for id in wanted}
+    for path, stamp in _stamps(ctx).items():
+        if path in named:
+            yield from (passage for passage in passages_of(ctx, path, stamp) if passage.id in wanted)
+
+
+def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
+    """A document's sections; what stands before the first heading is the document itself."""
+    text = redact(clean((ctx.worktree.read(path) or "")[:CHARACTERS])).text
+    found = sections(text)
+    opening = "\n".join(lines_of(text)[: found[0].first] if found else lines_of(text)).strip()
+    parts = [(f"{KIND}/{path}", path, opening)] if opening else []
+    parts += [(f"{KIND}/{path}#{section.slug}", section.title, section.text) for section in found]
+    for position, (id, title, body) in enumerate(parts, start=1):
+        yield Passage(
+            id=id,
+            kind=KIND,
+            title=title,
+            lines=tuple(line for line in body.split("\n") if line.strip()),
+            keywords=(path,),
+            at=int(stamp.rpartition(":")[2]) // 1_000_000,
+            trust="agent",  # anybody who can write to the project can write the file
+            thread=f"{KIND}/{path}",
+            position=position,
+        )
+
+
+def path_of(id: str) -> str:
+    return id.removeprefix(f"{KIND}/").partition("#")[0]
+
+
+def fixed_folder(glob: str) -> str:
+    """The part of a glob that names a folder."""
+    parts = glob.split("/")[:-1]
+    fixed = next((at for at, part in enumerate(parts) if "*" in part or "?" in part), len(parts))
+    return "/".join(parts[:fixed])
+
+
+def _index(ctx: Context, path: str, stamp: str) -> None:
+    made = list(passages_of(ctx, path, stamp)) if stamp else []
+    with ctx.db.write(ctx.space) as tx:
+        for id in _ids_of(tx, path):
+            if id not in {passage.id for passage in made}:
+                passages.remove(tx, id)
+        for passage in made:
+            passages.put(tx, passage)
+        rows.put(tx, path, stamp)
+
+
+def _ids_of(tx: Tx, path: str) -> list[str]:
+    return [id for id in passages.ids_under(tx, f"{KIND}/{path}") if path_of(id) == path]
+
+
+def _stamps(ctx: Context) -> Mapping[str, str]:
+    """Path → stamp of every document that is there."""
+    found: dict[str, str] = {}
+    folders: dict[str, dict[str, str]] = {}
+    for path in paths(ctx):
+        folder, _, name = path.rpartition("/")
+        if folder not in folders:
+            folders[folder] = ctx.worktree.stamps(folder)
+        if stamp := folders[folder].get(name, ""):
+            found[path] = stamp
+    return found
+
+
+def _glob(glob: str) -> re.Pattern[str]:
+    translated = ""
+    for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob):
+        translated += {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token) or re.escape(token)
+    return re.compile(translated)

@@ -1,0 +1,240 @@
+"""One search over everything remembered: what may be asked for, what is found, and how a hit is shown.
+
+A hit is short and has an id; `get` shows the whole of it, `around` what stands beside it. Filters of learnings
+(confidence, outcome, domain, status) do not touch other kinds. Searching changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.confidence import thousandths
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, STATUSES
+from recollect.core.limits import check_limit
+from recollect.core.record import record
+from recollect.search import fuse, rank, words
+from recollect.search.query import ask
+from recollect.store import learnings as rows
+from recollect.store import passages
+from recollect.store.learnings import Filter
+from recollect.store.passages import HEADER_LINES, Narrow, Ranked
+from recollect.text.snippet import snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date
+
+    from recollect.core.actor import Trust
+    from recollect.core.context import Context, Tx
+    from recollect.core.learning import Learning
+    from recollect.search.fuse import Signals
+    from recollect.search.meaning import Meaning
+    from recollect.search.query import Question
+    from recollect.search.rank import Scored
+
+KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
+STRATEGIES = ("hybrid", "bm25", "semantic")
+TRUSTS = ("human", "agent", "external")
+HEADER = ("title", "who", "tags")
+HALF_LIFE = 90 * 86_400_000  # after which recency counts half
+
+
+@record
+class SearchOptions:
+    """What a search may be narrowed by; None takes the setting's default.
+
+    `since` and `until` are days or times; a day as `until` is included. `domain`, and any status but active, ask for
+    learnings only.
+    """
+
+    min_confidence: float | None = None
+    limit: int | None = None
+    exclude_outcome: str | None = None
+    domain: str | None = None
+    status: str = "active"
+    kinds: tuple[str, ...] = ()
+    trusts: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    strategy: str = "hybrid"
+    semantic_weight: float | None = None
+    recency: bool = True
+    confidence: bool = True
+    explain: bool = False
+
+
+@record
+class Hit:
+    """What was found: how well it fits, where its words matched, and the words around the match.
+
+    `relevance` is the share of a full match its own words are. `signals` are what the score is made of, when asked for.
+    """
+
+    id: str
+    kind: str
+    title: str
+    score: float
+    relevance: float
+    matched_fields: tuple[str, ...]
+    snippet: str
+    at: int
+    trust: Trust
+    learning: Learning | None
+    signals: Signals | None
+
+
+def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[Hit]:  # noqa: B008
+    """Whatever is remembered for any text, best first."""
+    wanted, limit = _checked(ctx, options), _limit(ctx, options)
+    learnings = _learnings(ctx, options)
+    weights = fuse.DEFAULT if options.semantic_weight is None else fuse.balanced(fuse.DEFAULT, options.semantic_weight)
+    meaning = None if options.strategy == "bm25" else _meaning(ctx, query, required=options.strategy == "semantic")
+    with ctx.db.read(ctx.space) as tx:
+        question = ask(tx, query, today=_today(ctx))
+        scored = rank.best(
+            tx,
+            question,
+            limit=limit,
+            wanted=wanted,
+            keep=lambda some: _passing(tx, some, learnings),
+            meaning=meaning,
+            span=_instants(ctx, question),
+            prior=lambda some: _priors(tx, some, ctx.clock.now(), options),
+            weights=weights,
+        )
+        return shown(tx, question, scored, explain=options.explain)
+
+
+def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool = False) -> list[Hit]:
+    """Scored passages as hits."""
+    texts = passages.texts_of(tx, [hit.passage.doc for hit in scored])
+    ids = [hit.passage.id for hit in scored if hit.passage.kind == rows.KIND]
+    records = {learning.id: learning for learning in rows.many(tx, ids)}
+    return [_hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain) for hit in scored]
+
+
+def _passing(tx: Tx, some: Sequence[Ranked], learnings: Filter) -> set[str]:
+    """Everything but the learnings that a filter of learnings holds back."""
+    asked = [one.id for one in some if one.kind == rows.KIND]
+    return {one.id for one in some if one.kind != rows.KIND} | rows.passing(tx, asked, learnings)
+
+
+def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, explain: bool) -> Hit:
+    one = hit.passage
+    matched, terms = words.matched(one.terms, question)
+    lines = text.split("\n")
+    bodies = [number - HEADER_LINES for number in matched if number >= HEADER_LINES]
+    line = lines[bodies[0]] if bodies else one.title if matched else lines[0] or one.title
+    names = COIA if learning else tuple("text" for _ in lines)
+    fields = dict.fromkeys((*HEADER, *names)[number] for number in matched)
+    return Hit(
+        id=one.id,
+        kind=one.kind,
+        title=one.title,
+        score=round(hit.score, 4),
+        relevance=round(hit.relevance, 4),
+        matched_fields=tuple(fields),
+        snippet=snippet(line, frozenset(terms)),
+        at=one.at,
+        trust=one.trust,
+        learning=learning,
+        signals=hit.signals if explain else None,
+    )
+
+
+def _priors(tx: Tx, some: Sequence[Ranked], now: int, options: SearchOptions) -> Mapping[int, Mapping[str, float]]:
+    """What speaks for a passage whatever the question: it is recent, it has proved itself."""
+    made: dict[int, dict[str, float]] = {one.doc: {} for one in some}
+    if options.recency:
+        for one in some:
+            age = max(0, now - one.at) / HALF_LIFE
+            made[one.doc]["recency"] = fuse.DEFAULT.recency * 0.5**age
+    if options.confidence:
+        confidences = rows.confidences(tx, [one.id for one in some if one.kind == rows.KIND])
+        for one in some:
+            if one.id in confidences:
+                made[one.doc]["confidence"] = fuse.DEFAULT.confidence * confidences[one.id] / 1000
+    return made
+
+
+def _meaning(ctx: Context, query: str, *, required: bool) -> Meaning | None:
+    from recollect.search.meaning import meaning_of  # not on the hook's way
+
+    return meaning_of(ctx, query, required=required)
+
+
+def _limit(ctx: Context, options: SearchOptions) -> int:
+    return check_limit(ctx.settings.search.limit if options.limit is None else options.limit)
+
+
+def _checked(ctx: Context, options: SearchOptions) -> Narrow:
+    _known("strategy", (options.strategy,), STRATEGIES)
+    _known("kind", options.kinds, KINDS)
+    _known("trust", options.trusts, TRUSTS)
+    share = options.semantic_weight
+    if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1):
+        raise BadInput(f"semantic weight must be between 0 and 1, not {share!r:.40}")
+    kinds = options.kinds
+    if not kinds and (options.domain is not None or options.status != "active"):
+        kinds = (rows.KIND,)
+    return Narrow(
+        kinds=tuple(kinds),
+        trusts=tuple(options.trusts),
+        since=_moment(ctx, options.since, "since"),
+        until=_moment(ctx, options.until, "until"),
+    )
+
+
+def _known(name: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for one in given:
+        if one not in known:
+            raise BadInput(f"{name} must be one of {', '.join(known)}, not {one!r:.40}")
+
+
+def _learnings(ctx: Context, options: SearchOptions) -> Filter:
+    if options.status not in (*STATUSES, "all"):
+        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {options.status!r}")
+    least = ctx.settings.search.min_confidence if options.min_confidence is None else options.min_confidence
+    return Filter(
+        status=None if options.status == "all" else options.status,
+        domain=options.domain,
+        min_confidence=thousandths(least, "min confidence"),
+        exclude_outcome=options.exclude_outcome,
+    )
+
+
+def _today(ctx: Context) -> date:
+    from recollect.core.clock import day_of, zone_named
+
+    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
+
+
+def _instants(ctx: Context, question: Question) -> rank.Span | None:
+    if question.span is None:
+        return None
+    first, last = question.span
+    return rank.Span(since=_midnight(ctx, first), until=_midnight(ctx, last, days=1))
+
+
+def _moment(ctx: Context, given: str | None, name: str) -> int | None:
+    """A day is its midnight in the project's zone, as an end the midnight after it; a time is what it says."""
+    if given is None:
+        return None
+    from recollect.core.calendar import parse_day
+    from recollect.core.clock import parse_time
+
+    if not isinstance(given, str):
+        raise BadInput(f"{name} must be a day such as 2026-03-01 or a time, not {given!r:.40}")
+    if "T" in given or ":" in given:
+        return parse_time(given)
+    return _midnight(ctx, parse_day(given), days=name == "until")
+
+
+def _midnight(ctx: Context, day: date, *, days: int = 0) -> int:
+    from datetime import datetime, time, timedelta
+
+    from recollect.core.clock import zone_named
+
+    moment = datetime.combine(day + timedelta(days), time(0), zone_named(ctx.settings.timezone))
+    return round(moment.timestamp() * 1000)

@@ -1,0 +1,99 @@
+"""One score out of many signs, each of which can be shown.
+
+    score = words + title + meaning + label + person + thread + time + confidence + recency + copy + phrase + id
+
+`words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best
+hit of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other
+way round. That is what makes the sum no worse than its better half, and scores of two questions comparable.
+Knows nothing about where the signs come from.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@record
+class Weights:
+    """What each sign counts. One setting for chats, long answers and titled notes (docs/experiments.md)."""
+
+    words: float = 2.0
+    title: float = 1.0  # share of a real title that is said; where the title has a vector, that says it better
+    meaning: float = 2.8
+    whole_meaning: float = 0.25  # share of the whole text in its meaning, the rest is its nearest piece
+    title_meaning: float = 0.3  # share of a real title in its meaning
+    label: float = 0.4  # the question mentions the speaker, or another title of a word or two
+    person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
+    thread: float = 0.2  # what stands with a good hit is a little better for it
+    titled_thread: float = 0.8  # … and more so when they share a real title: they are about the same thing
+    time: float = 0.4  # written in the time that the question names
+    later: float = 0.2  # … or in the month after: people tell of things later
+    confidence: float = 0.05
+    recency: float = 0.05
+    copy: float = -0.2  # a node repeats what entries say, so the entry comes first
+    phrase: float = 3.0  # more than all of the above together: what is quoted is found first
+    id: float = 10.0
+
+
+DEFAULT = Weights()
+
+
+@record
+class Signals:
+    """What each sign brought to a score; they add up to it."""
+
+    words: float = 0.0
+    title: float = 0.0
+    meaning: float = 0.0
+    label: float = 0.0
+    person: float = 0.0
+    thread: float = 0.0
+    time: float = 0.0
+    confidence: float = 0.0
+    recency: float = 0.0
+    copy: float = 0.0
+    phrase: float = 0.0
+    id: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return float(sum(vars(self).values()))
+
+
+def balanced(weights: Weights, semantic_weight: float) -> Weights:
+    """The weights with the caller's share of meaning: 0.5 leaves both as they are."""
+    return Weights(
+        **{
+            **vars(weights),
+            "words": weights.words * 2 * (1 - semantic_weight),
+            "title": weights.title * 2 * (1 - semantic_weight),
+            "meaning": weights.meaning * 2 * semantic_weight,
+        }
+    )
+
+
+def nearness(weights: Weights, cosines: Iterable[tuple[int, float]], *, whole: int, title: int) -> float:
+    """One number from the cosines of a text's pieces: near in one sentence, and as a whole not far.
+
+    Squared, and never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
+    """
+    by_piece = {piece: max(0.0, cosine) for piece, cosine in cosines}
+    if not by_piece:
+        return 0.0
+    parts = [cosine for piece, cosine in by_piece.items() if piece != title]
+    as_whole = by_piece.get(whole, 0.0)
+    near = (1 - weights.whole_meaning) * max(parts, default=0.0) + weights.whole_meaning * as_whole
+    if title not in by_piece:
+        return near * near
+    own = by_piece[title]
+    return (1 - weights.title_meaning) * max(near, own) ** 2 + weights.title_meaning * own * own
+
+
+def pulled(score: float, best_beside: float, pull: float) -> float:
+    """What a passage gains from the best one of its thread; nothing when it is that one."""
+    return pull / (1 + pull) * max(0.0, best_beside - score)

@@ -1,0 +1,148 @@
+"""What a text asks for: weighed terms, pairs of them, ids, quoted phrases, a person, a time.
+
+Nothing in a text is syntax that could be wrong: a quote that is never closed is a letter like any other. However long
+the text, what is made of it is bounded. Knows nothing about passages beyond how many hold a term.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from recollect.core.record import record
+from recollect.store import passages
+from recollect.store.lookup import QUERY_CHARACTERS, Query, rarity, understand
+from recollect.text.normal import clean
+from recollect.text.stem import stem
+from recollect.text.tokens import STOP_WORDS, terms, words
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from recollect.core.context import Tx
+    from recollect.text.when import Span
+
+RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
+WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
+MISSPELT = 3  # words of a query that may be looked for in another spelling
+MISSPELT_LETTERS = range(5, 25)  # in shorter words one letter makes another word
+MISSPELT_WEIGHT = 0.7
+SPELLINGS = 2  # spellings taken for one word
+PHRASES = 4
+IDS = 10
+
+_ID = re.compile(r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+|root)\b")
+_PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”')
+_PERSON = re.compile(r"\b(?:(i|my|me|mine|we|our|us|myself)|(you|your|yours|yourself))\b")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+@record
+class Question:
+    """A text as search understands it.
+
+    `weights` say what a term is worth, `whole` what a full match would be (`whole_rarity` in plain rarity). `person`
+    is 1 for a text about the speaker ("what did I buy"), -1 for one about the listener ("what did you recommend").
+    """
+
+    query: Query
+    weights: dict[str, float]
+    whole: float
+    whole_rarity: float
+    pairs: dict[tuple[str, str], float]
+    person: int = 0
+    ids: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    span: Span | None = None
+
+
+def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -> Question:
+    """Understand any text; with `today`, the times it names too."""
+    text = clean(text[:QUERY_CHARACTERS])
+    query = understand(tx, text)
+    if respell:
+        query = _respelt(tx, query, text)
+    weights = {term: weight**RARITY_POWER for term, weight in query.weights.items()}
+    order = terms(text)[:256]
+    pairs = {
+        pair: (weights[pair[0]] + weights[pair[1]]) / 2
+        for pair in pairwise(order)
+        if pair[0] in weights and pair[1] in weights
+    }
+    span = None
+    if today is not None:
+        from recollect.text.when import span_in
+
+        span = span_in(text, today)
+    return Question(
+        query=query,
+        weights=weights,
+        whole=min(sum(weights.values()), WHOLE * rarity(query.total, 0) ** RARITY_POWER),
+        whole_rarity=min(sum(query.weights.values()), WHOLE * rarity(query.total, 0)),
+        pairs=pairs,
+        person=_person(text),
+        ids=tuple(dict.fromkeys(found.rstrip(".?!:)") for found in _ID.findall(text)))[:IDS],
+        phrases=tuple(_plain(one or other) for one, other in _PHRASE.findall(text))[:PHRASES],
+        span=span,
+    )
+
+
+def person_of(text: str) -> float:
+    """Whether a text speaks of its speaker (towards 1) or of its listener (towards -1)."""
+    plain = f" {text.lower()} "
+    first = sum(map(plain.count, (" i ", " i'", " my ", " me ", " we ", " our ")))
+    second = sum(map(plain.count, (" you ", " you'", " your ")))
+    return (first - second) / (first + second + 2)
+
+
+def holds(text: str, phrase: str) -> bool:
+    """Whether a text says a quoted phrase, whatever its case and spacing."""
+    return phrase in _plain(text)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _person(text: str) -> int:
+    found = _PERSON.findall(text.lower())
+    return any(first for first, _ in found) - any(second for _, second in found)
+
+
+def _respelt(tx: Tx, query: Query, text: str) -> Query:
+    """A word that nobody wrote stands for the words one letter away from it that somebody did."""
+    absent = [
+        word
+        for word in dict.fromkeys(word.lower() for word in words(text))
+        if len(word) in MISSPELT_LETTERS and word.isascii() and word.isalpha() and _unknown(word, query)
+    ][:MISSPELT]
+    if not absent:
+        return query
+    weights, docs = dict(query.weights), dict(query.docs)
+    for word in absent:
+        (missing,) = terms(word)
+        spelt = {stem(other) for other in _one_letter_away(word) if other not in STOP_WORDS}
+        known = passages.document_counts(tx, sorted(spelt))[1]
+        for term in sorted(known, key=lambda term: (-known[term], term))[:SPELLINGS]:
+            if term not in weights:
+                docs[term] = known[term]
+                weights[term] = rarity(query.total, known[term]) * MISSPELT_WEIGHT
+                weights.pop(missing, None)
+    ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+    return Query(weights=ordered, docs=docs, total=query.total)
+
+
+def _unknown(word: str, query: Query) -> bool:
+    made = terms(word)
+    return len(made) == 1 and made[0] in query.weights and not query.docs.get(made[0])
+
+
+def _one_letter_away(word: str) -> set[str]:
+    """Every spelling that one slip of the hand makes: a letter too few, too many, wrong, or two swapped."""
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    missing = {one + other[1:] for one, other in cuts if other}
+    swapped = {one + other[1] + other[0] + other[2:] for one, other in cuts if len(other) > 1}
+    wrong = {one + letter + other[1:] for one, other in cuts if other for letter in _LETTERS}
+    added = {one + letter + other for one, other in cuts for letter in _LETTERS}
+    return (missing | swapped | wrong | added) - {word}

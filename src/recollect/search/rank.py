@@ -1,0 +1,253 @@
+"""From a question to the best passages: a bounded number of candidates first, then one score for each.
+
+Candidates are the passages that hold the question's rarest words, those nearest to it in meaning, those that hold a
+quoted phrase, and what stands beside the best of them in their thread. However large the store, a few hundred are
+scored. Order is stable: equal scores are ordered by id. Knows nothing about who asks, nor how a hit is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core.record import record
+from recollect.search import words
+from recollect.search.fuse import DEFAULT, Signals, Weights, pulled
+from recollect.search.query import holds, person_of
+from recollect.store import passages
+from recollect.store.lookup import candidates
+from recollect.store.passages import Narrow, Ranked
+from recollect.text.tokens import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from recollect.core.context import Tx
+    from recollect.search.meaning import Meaning
+    from recollect.search.query import Question
+    from recollect.search.words import Reading
+
+    Keep = Callable[[Sequence[Ranked]], set[str]]
+    """Of some passages, the ids of those that may be shown."""
+    Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
+    """Signals of single passages that do not depend on the question, by number."""
+
+POOL = 200  # candidates that are scored
+WALKED = 5_000  # candidates looked at for that many which pass a filter
+FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
+NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours read
+READ = 100  # of the best, so many have their text read
+MONTH = 31 * 86_400_000
+EVERYTHING = Narrow()
+NODE = "node"
+FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
+
+
+@record
+class Scored:
+    """A passage with its score, what it is made of, and the share of a full match its own words are."""
+
+    passage: Ranked
+    score: float
+    relevance: float
+    signals: Signals
+
+
+@record
+class Span:
+    """A time that the question names, as instants; the last is excluded."""
+
+    since: int
+    until: int
+
+
+def best(
+    tx: Tx,
+    question: Question,
+    *,
+    limit: int,
+    wanted: Narrow = EVERYTHING,
+    keep: Keep | None = None,
+    meaning: Meaning | None = None,
+    span: Span | None = None,
+    prior: Prior | None = None,
+    weights: Weights = DEFAULT,
+) -> list[Scored]:
+    """The `limit` best passages among those that are wanted and that `keep` lets through."""
+    named = _by_id(tx, question, wanted)
+    found = {one.doc: one for one in named}
+    for one in _gathered(tx, question, max(POOL, limit), wanted, keep, meaning):
+        found.setdefault(one.doc, one)
+    readings = {doc: _read(one, question) for doc, one in found.items()}
+    closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
+    _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights)
+    places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
+    shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
+    own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
+    order = sorted(own, key=lambda doc: (-sum(own[doc].values()), found[doc].id))[: max(READ, limit)]
+    _read_texts(tx, question, [found[doc] for doc in order], own, weights)
+    _lift_threads(found, own, weights)
+    chosen = [found[doc] for doc in dict.fromkeys((*(one.doc for one in named), *order))]
+    priors = prior(chosen) if prior else {}
+    ids = {one.doc for one in named}
+    scored = []
+    for one in chosen:
+        signals = Signals(
+            **own[one.doc],
+            **priors.get(one.doc, {}),
+            time=_time(one.at, span, weights),
+            copy=weights.copy if one.kind == NODE else 0.0,
+            id=weights.id if one.doc in ids else 0.0,
+        )
+        if signals.words or signals.meaning >= FAINT * weights.meaning or signals.id:
+            scored.append((round(signals.total, 9), one, signals))
+    scored.sort(key=lambda hit: (-hit[0], hit[1].id))
+    return [
+        Scored(passage=one, score=total, relevance=words.relevance(one.terms, question), signals=signals)
+        for total, one, signals in scored[:limit]
+    ]
+
+
+def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
+    """Passages that the question names by their ids."""
+    docs = [found.doc for id in question.ids if (found := passages.by_id(tx, id))]
+    return passages.ranked(tx, docs, wanted)
+
+
+def _gathered(
+    tx: Tx, question: Question, pool: int, wanted: Narrow, keep: Keep | None, meaning: Meaning | None
+) -> Iterable[Ranked]:
+    among = None
+    if wanted != EVERYTHING:
+        some = passages.numbers(tx, wanted, limit=FEW + 1)
+        among = frozenset(some) if len(some) <= FEW else None
+    docs = _with_phrases(tx, question, pool)
+    if not meaning or meaning.beside_words:
+        most = pool if among is not None or (wanted == EVERYTHING and keep is None) else WALKED
+        docs += candidates(tx, question.query, most=most, among=among)
+    yield from _passing(tx, docs, pool, wanted, keep)
+    if meaning:
+        yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
+
+
+def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
+    """The first `pool` candidates that may be shown."""
+    found: list[Ranked] = []
+    for start in range(0, len(docs), pool):
+        found += _kept(passages.ranked(tx, docs[start : start + pool], wanted), keep)
+        if len(found) >= pool:
+            break
+    return found
+
+
+def _kept(some: list[Ranked], keep: Keep | None) -> list[Ranked]:
+    if keep is None:
+        return some
+    allowed = keep(some)
+    return [one for one in some if one.id in allowed]
+
+
+def _with_phrases(tx: Tx, question: Question, pool: int) -> list[int]:
+    """Passages that hold all words of a quoted phrase; whether they stand together, the text tells."""
+    docs: dict[int, None] = {}
+    for phrase in question.phrases:
+        held = tx.match_all([term for term in dict.fromkeys(terms(phrase)) if question.query.docs.get(term)])
+        if held:
+            smallest, *others = sorted(held, key=len)
+            docs |= dict.fromkeys(sorted(set(smallest[:WALKED]).intersection(*others)))
+    return list(docs)[:pool]
+
+
+def _read(one: Ranked, question: Question) -> Reading:
+    return words.read(one.terms, question, title=one.title, end=one.end)
+
+
+def _with_neighbours(
+    tx: Tx,
+    question: Question,
+    found: dict[int, Ranked],
+    readings: dict[int, Reading],
+    closeness: dict[int, float],
+    wanted: Narrow,
+    keep: Keep | None,
+    weights: Weights,
+) -> None:
+    """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
+    alone = {doc: weights.words * words.share(readings[doc], question) for doc in found}
+    order = sorted(found, key=lambda doc: (-alone[doc] - weights.meaning * closeness.get(doc, 0.0), found[doc].id))
+    known = {(one.thread, one.position) for one in found.values() if one.thread}
+    places = {
+        (one.thread, one.position + step): None
+        for one in (found[doc] for doc in order[:NEIGHBOURS_OF])
+        if one.thread
+        for step in (-2, -1, 1, 2)
+    }
+    for one in _kept(passages.beside(tx, [place for place in places if place not in known], wanted), keep):
+        found[one.doc] = one
+        readings[one.doc] = _read(one, question)
+
+
+def _beside(
+    one: Ranked, places: Mapping[tuple[str, int], int], readings: Mapping[int, Reading]
+) -> Iterable[tuple[int, Reading]]:
+    if not one.thread:
+        return ()
+    near = ((step, places.get((one.thread, one.position + step))) for step in (-2, -1, 1, 2))
+    return [(step, readings[doc]) for step, doc in near if doc is not None]
+
+
+def _own(
+    one: Ranked,
+    reading: Reading,
+    share: float,
+    closeness: Mapping[int, float],
+    meaning: Meaning | None,
+    weights: Weights,
+) -> dict[str, float]:
+    """The signals of a passage by itself."""
+    near = closeness.get(one.doc)
+    if meaning and not meaning.beside_words:
+        return {"meaning": weights.meaning * (near or 0.0)}
+    return {
+        "words": weights.words * share,
+        "title": weights.title * reading.titled if near is None else 0.0,
+        "meaning": weights.meaning * (near or 0.0),
+        "label": weights.label if reading.named else 0.0,
+    }
+
+
+def _read_texts(
+    tx: Tx, question: Question, some: Sequence[Ranked], own: dict[int, dict[str, float]], weights: Weights
+) -> None:
+    """The signals for which the text itself must be read."""
+    if not question.person and not question.phrases:
+        return
+    texts = passages.texts_of(tx, [one.doc for one in some])
+    for one in some:
+        text = texts.get(one.doc, "")
+        if question.person and not _is_real(one.title):
+            own[one.doc]["person"] = weights.person * question.person * person_of(text)
+        if any(holds(f"{one.title}\n{text}", phrase) for phrase in question.phrases):
+            own[one.doc]["phrase"] = weights.phrase
+
+
+def _lift_threads(found: Mapping[int, Ranked], own: dict[int, dict[str, float]], weights: Weights) -> None:
+    tops: dict[str, float] = {}
+    totals = {doc: sum(signals.values()) for doc, signals in own.items()}
+    for doc, total in totals.items():
+        thread = found[doc].thread
+        tops[thread] = max(tops.get(thread, total), total)
+    for doc, total in totals.items():
+        one = found[doc]
+        if one.thread:
+            pull = weights.titled_thread if _is_real(one.title) else weights.thread
+            own[doc]["thread"] = pulled(total, tops[one.thread], pull)
+
+
+def _time(at: int, span: Span | None, weights: Weights) -> float:
+    if span is None or at < span.since:
+        return 0.0
+    return weights.time if at < span.until else weights.later if at < span.until + MONTH else 0.0
+
+
+def _is_real(title: str) -> bool:
+    return len(title.split()) >= words.REAL_TITLE

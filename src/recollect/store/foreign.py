@@ -1,0 +1,121 @@
+"""What other tools keep: their files and databases, read and never written.
+
+A link is not followed, what is no regular file is not opened, and nothing is read beyond a bound. A database is copied
+first and the copy is read: even opening one in place may write beside it. Knows nothing about what the tools mean.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recollect.core.errors import BadInput, StoreDamaged
+
+FILE_LIMIT = 5_000_000  # bytes; more is no note
+FILES_LIMIT = 100_000
+DATABASE_LIMIT = 4_000_000_000
+PASSED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignFile:
+    """A file by its path below the folder that was asked for; without a text it was passed over, and `why` says so."""
+
+    path: str
+    text: str | None
+    modified: int
+    why: str = ""
+
+
+def markdown_files(folder: Path) -> Iterator[ForeignFile]:
+    """Every Markdown file below a folder, in order; hidden folders are other programs' own."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder")
+    count = 0
+    for place, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in PASSED_FOLDERS and name not in links
+        )
+        for name in sorted([*links, *(each for each in names if each.lower().endswith((".md", ".markdown")))]):
+            if name.startswith("."):
+                continue
+            count += 1
+            if count > FILES_LIMIT:
+                raise BadInput(f"{folder} holds more than {FILES_LIMIT:,} files; import its folders one by one")
+            yield _read(Path(place, name), os.path.relpath(os.path.join(place, name), folder))
+
+
+def _read(file: Path, path: str) -> ForeignFile:
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        linked = os.path.islink(file)
+        why = "a link, which is not followed" if linked else f"it cannot be read ({error.strerror})"
+        return ForeignFile(path=path, text=None, modified=0, why=why)
+    with os.fdopen(handle, "rb") as opened:
+        state = os.fstat(handle)
+        modified = round(state.st_mtime * 1000)
+        if not stat.S_ISREG(state.st_mode):
+            return ForeignFile(path=path, text=None, modified=modified, why="it is no regular file")
+        data = opened.read(FILE_LIMIT + 1)
+    if len(data) > FILE_LIMIT:
+        why = f"it is larger than {FILE_LIMIT:,} bytes"
+        return ForeignFile(path=path, text=None, modified=modified, why=why)
+    return ForeignFile(path=path, text=data.decode("utf-8", "replace"), modified=modified)
+
+
+@contextmanager
+def database(file: Path) -> Iterator[apsw.Connection]:
+    """A copy of a SQLite database, with the commits still in its log; gone when the block ends."""
+    if not file.is_file():
+        raise BadInput(f"{file} is no file")
+    if file.stat().st_size > DATABASE_LIMIT:
+        raise BadInput(f"{file} is larger than {DATABASE_LIMIT:,} bytes")
+    with tempfile.TemporaryDirectory(prefix="recollect-") as scratch:
+        copy = Path(scratch, "copy.db")
+        shutil.copyfile(file, copy)
+        log = file.with_name(f"{file.name}-wal")
+        if log.is_file() and not log.is_symlink():
+            shutil.copyfile(log, copy.with_name("copy.db-wal"))
+        connection = apsw.Connection(str(copy))
+        try:
+            with _readable():
+                connection.execute("PRAGMA query_only=ON; PRAGMA trusted_schema=OFF").fetchall()
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+            yield connection
+        finally:
+            connection.close()
+
+
+def columns(connection: apsw.Connection, table: str) -> list[str]:
+    """The columns a table has; none when there is no such table."""
+    found = connection.execute("SELECT name FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
+    return [str(name) for (name,) in found]
+
+
+def rows(connection: apsw.Connection, table: str, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A table's rows by id, with those of the wanted columns that it has; both names are ours, not the file's."""
+    there = [name for name in wanted if name in columns(connection, table)]
+    if "id" not in there:
+        return
+    with _readable():
+        for row in connection.execute(f"SELECT {', '.join(there)} FROM {table} ORDER BY id"):
+            yield dict(zip(there, row, strict=True))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except (apsw.Error, UnicodeDecodeError) as error:
+        raise StoreDamaged(f"the database is damaged or none ({error}); it was only read") from None

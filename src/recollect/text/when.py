@@ -1,0 +1,156 @@
+"""Times that a question names: "last March", "in week 9", "yesterday", "2026-03", "two weeks ago".
+
+English, and dates in ISO form. The result is a span of days; what is only half a date ("March") means the latest one
+that has begun. Knows nothing about what happened then.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Span = tuple[date, date]
+"""The first and the last day."""
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
+_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_FARTHEST = 36_500  # days
+
+
+def span_in(text: str, today: date) -> Span | None:
+    """The first time that a text names, the most exact kind of name first."""
+    plain = text.lower()
+    for pattern, made in _rules():
+        for found in pattern.finditer(plain):
+            try:
+                return made(found, today)
+            except (ValueError, OverflowError):
+                continue  # 2026-02-30 and the like name no day
+    return None
+
+
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], ...]:
+    months = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+    number = rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})"
+    nth = r"(\d{1,2})(?:st|nd|rd|th)?"
+    written = (
+        (r"\b(\d{4})-(\d{2})-(\d{2})\b", _iso_day),
+        (r"\b(\d{4})-?w(\d{2})\b", _iso_week),
+        (r"\b(\d{4})-(\d{2})\b(?!-)", _iso_month),
+        (rf"\b{nth} (?:of )?({months}),? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[2], int(m[1]))),
+        (rf"\b({months})\.? {nth},? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[1], int(m[2]))),
+        (rf"\b({months}),? (?:of )?(\d{{4}})\b", lambda m, _: _month(int(m[2]), _month_number(m[1]))),
+        (rf"\b(?:on|since|by) (?:the )?{nth} (?:of )?({months})\b", lambda m, now: _past_day(now, m[2], int(m[1]))),
+        (rf"\b(?:on|since|by) ({months})\.? {nth}\b", lambda m, now: _past_day(now, m[1], int(m[2]))),
+        (r"\bweek (\d{1,2})(?: (?:of|in) (\d{4}))?\b", _week_number),
+        (rf"\blast ({months})\b", lambda m, now: _past_month(now, m[1], this=False)),
+        (rf"\b(?:in|of|during|since|this|early|late|mid|until|by) ({months})\b", lambda m, now: _past_month(now, m[1])),
+        (r"\b(?:today|this morning|tonight)\b", lambda _, now: (now, now)),
+        (r"\b(?:yesterday|last night)\b", lambda _, now: (now - timedelta(1), now - timedelta(1))),
+        (rf"\b{number} (day|week|month|year)s? ago\b", _ago),
+        (rf"\b(?:last|past|previous) {number} (day|week|month|year)s\b", _past),
+        (r"\b(?:last|past|previous) (week|weekend|month|year)\b", _last),
+        (r"\bthis (week|weekend|month|year)\b", lambda m, now: _unit(m[1], now)),
+        (rf"\b(?:last|on|since|this) ({'|'.join(_DAYS)})\b", _weekday),
+        (r"\b(?:in|of|during|since) (\d{4})\b", lambda m, _: (date(int(m[1]), 1, 1), date(int(m[1]), 12, 31))),
+    )
+    return tuple((re.compile(pattern, re.ASCII), made) for pattern, made in written)
+
+
+def _iso_day(found: re.Match[str], _: date) -> Span:
+    day = date(int(found[1]), int(found[2]), int(found[3]))
+    return day, day
+
+
+def _iso_week(found: re.Match[str], _: date) -> Span:
+    return _week(date.fromisocalendar(int(found[1]), int(found[2]), 1))
+
+
+def _iso_month(found: re.Match[str], _: date) -> Span:
+    return _month(int(found[1]), int(found[2]))
+
+
+def _week_number(found: re.Match[str], today: date) -> Span:
+    if found[2]:
+        return _week(date.fromisocalendar(int(found[2]), int(found[1]), 1))
+    year = today.isocalendar().year
+    this = date.fromisocalendar(year, int(found[1]), 1)
+    return _week(this if this <= today else date.fromisocalendar(year - 1, int(found[1]), 1))
+
+
+def _day(year: int, month: str, day: int) -> Span:
+    named = date(year, _month_number(month), day)
+    return named, named
+
+
+def _past_day(today: date, month: str, day: int) -> Span:
+    named, _ = _day(today.year, month, day)
+    return (named, named) if named <= today else _day(today.year - 1, month, day)
+
+
+def _month(year: int, number: int) -> Span:
+    first = date(year, number, 1)
+    return first, (first + timedelta(31)).replace(day=1) - timedelta(1)
+
+
+def _past_month(today: date, name: str, *, this: bool = True) -> Span:
+    """The latest such month that has begun; "last March", said in March, is a year ago."""
+    number = _month_number(name)
+    begun = number < today.month or (this and number == today.month)
+    return _month(today.year if begun else today.year - 1, number)
+
+
+def _month_number(name: str) -> int:
+    return next(number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name))
+
+
+def _week(day: date) -> Span:
+    monday = day - timedelta(day.weekday())
+    return monday, monday + timedelta(6)
+
+
+def _unit(name: str, day: date) -> Span:
+    """The week, weekend, month or year around a day."""
+    if name == "month":
+        return _month(day.year, day.month)
+    if name == "year":
+        return date(day.year, 1, 1), date(day.year, 12, 31)
+    monday, sunday = _week(day)
+    return (sunday - timedelta(1), sunday) if name == "weekend" else (monday, sunday)
+
+
+def _last(found: re.Match[str], today: date) -> Span:
+    name = found[1]
+    if name in ("month", "year"):
+        return _unit(name, _unit(name, today)[0] - timedelta(1))
+    return _unit(name, today - timedelta(7))
+
+
+def _weekday(found: re.Match[str], today: date) -> Span:
+    """The latest such day before today."""
+    back = (today.weekday() - _DAYS.index(found[1])) % 7 or 7
+    day = today - timedelta(back)
+    return day, day
+
+
+def _ago(found: re.Match[str], today: date) -> Span:
+    """Nobody counts exactly: the span is as wide as the unit."""
+    length = _LENGTHS[found[2]]
+    day = today - timedelta(min(_count(found[1]) * length, _FARTHEST))
+    return day - timedelta(length // 2), day + timedelta(length // 2)
+
+
+def _past(found: re.Match[str], today: date) -> Span:
+    return today - timedelta(min(_count(found[1]) * _LENGTHS[found[2]], _FARTHEST)), today
+
+
+def _count(word: str) -> int:
+    return _NUMBERS.get(word) or int(word)

@@ -1,0 +1,367 @@
+"""One search over everything: kinds, times, trust, threads, ids, phrases, slips of the hand, meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import STRANGER, Opener
+from embedders import WordEmbedder
+from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
+from recollect.core.journal import NewEntry
+from recollect.models.scripted import ScriptedModels
+from samples import learning
+
+
+def log(memory: Memory, text: str, **more: str) -> str:
+    return memory.journal.add(NewEntry(text=text, **more)).id  # type: ignore[arg-type]
+
+
+def ids(memory: Memory, query: str, **options: object) -> list[str]:
+    return [hit.id for hit in memory.search(query, **options)]
+
+
+def project(memory: Memory) -> Path:
+    return Path(memory.project.root)
+
+
+@pytest.fixture
+def document(memory: Memory) -> Path:
+    file = project(memory) / "docs" / "deploy.md"
+    file.parent.mkdir()
+    file.write_text("Opening words.\n\n# Deploys\n\nHow we ship.\n\n## Rollbacks\n\nThe zebra fleet takes over.\n")
+    return file
+
+
+# Everything is found
+
+
+def test_every_kind_is_found_by_one_search(memory: Memory, document: Path) -> None:
+    kept = memory.learn(learning(title="Zebra learning")).learning
+    entry = log(memory, "The zebra entry was written.", topic="notes")
+    decided = memory.decisions.record(
+        NewDecision(decision="Adopt the zebra queue", confidence=0.8, category="process")
+    ).decision
+    finding = memory.themes.add("wu-1", NewFinding(description="Zebra finding", category="ops", source="review"))
+    memory.staging.stage("Always feed the zebra before a release", "It bites otherwise.")
+    memory.cycle()
+    found = {hit.kind: hit.id for hit in reversed(memory.search("zebra", limit=50))}
+    assert found["learning"] == kept.id
+    assert found["log"] == entry
+    assert found["decision"] == decided.id
+    assert found["finding"] == finding.id
+    assert found["staged"].startswith("staged/")
+    assert found["doc"] == "doc/docs/deploy.md#rollbacks"
+    assert {"node"} <= found.keys()
+
+
+def test_kinds_narrow(memory: Memory) -> None:
+    kept = memory.learn(learning(title="Zebra learning")).learning
+    entry = log(memory, "The zebra entry was written.")
+    assert ids(memory, "zebra", kinds=("learning",)) == [kept.id]
+    assert ids(memory, "zebra", kinds=("log",)) == [entry]
+    assert set(ids(memory, "zebra", kinds=("log", "learning"))) == {kept.id, entry}
+
+
+def test_filters_of_learnings_leave_other_kinds_alone(memory: Memory) -> None:
+    memory.learn(learning(title="Zebra learning", confidence=0.4))
+    entry = log(memory, "The zebra entry was written.")
+    assert ids(memory, "zebra") == [entry]
+    assert ids(memory, "zebra", domain="nowhere") == []
+
+
+def test_trust_narrows_and_is_shown(open_memory: Opener) -> None:
+    own, foreign = open_memory(), open_memory(STRANGER)
+    mine = log(own, "The zebra was fed.")
+    theirs = log(foreign, "The zebra was sold.")
+    assert ids(own, "zebra", trusts=("external",)) == [theirs]
+    assert mine in ids(own, "zebra", trusts=("agent",))
+    assert next(hit for hit in own.search("zebra") if hit.id == theirs).trust == "external"
+
+
+def test_many_of_another_kind_do_not_hide_the_few(memory: Memory) -> None:
+    for number in range(300):
+        log(memory, f"zebra {number}", session=f"s{number % 7}")
+    kept = memory.learn(learning(observation="A long story that names a zebra once", title="Odd")).learning
+    assert ids(memory, "zebra", kinds=("learning",)) == [kept.id]
+
+
+# Times
+
+
+def test_since_and_until_include_their_days(memory: Memory, clock: ScriptedClock) -> None:
+    days = []
+    for _ in range(3):
+        days.append(log(memory, "The zebra was fed."))
+        clock.advance(days=1)
+    assert sorted(ids(memory, "zebra", since="2026-03-03")) == days[1:]
+    assert sorted(ids(memory, "zebra", until="2026-03-03")) == days[:2]
+    assert ids(memory, "zebra", since="2026-03-03", until="2026-03-03") == days[1:2]
+
+
+@pytest.mark.parametrize("when", ["yesterday", "in February", "in week 9", "on 2026-02-28", "2026-W09", "3 days ago"])
+def test_a_time_in_the_question_puts_what_was_written_then_first(
+    memory: Memory, clock: ScriptedClock, when: str
+) -> None:
+    clock.advance(days=-40)
+    log(memory, "The zebra was fed.")
+    clock.advance(days=38)
+    then = log(memory, "The zebra was fed again and again, a long story that has many more words than the other one.")
+    clock.advance(days=3 if when == "3 days ago" else 1)
+    assert ids(memory, f"zebra fed {when}")[0] == then
+
+
+# Threads
+
+
+def test_a_short_answer_is_found_by_the_words_of_its_question(memory: Memory) -> None:
+    log(memory, "Which database does the billing service use?", topic="Ada", session="one")
+    answer = log(memory, "Still the old one, sadly.", topic="Bob", session="one")
+    log(memory, "The billing page has a new colour.", topic="Eve", session="two")
+    assert answer in ids(memory, "database billing service")
+
+
+def test_sessions_that_write_in_turn_are_not_mixed_up(memory: Memory) -> None:
+    log(memory, "The zebra escaped.", topic="a", session="one")
+    log(memory, "Nothing to report.", topic="b", session="two")
+    answer = log(memory, "We caught it.", topic="a", session="one")
+    assert [one.id for one in memory.texts.around(answer)] == ["log/2026-03-02#1", answer]
+    assert "log/2026-03-02#2" not in ids(memory, "zebra escaped")
+
+
+# Ids and phrases
+
+
+def test_an_exact_id_comes_first(memory: Memory) -> None:
+    kept = memory.learn(learning(confidence=0.3)).learning
+    memory.learn(learning(title="About learnings", context=f"it mentions {kept.id} often " * 5))
+    assert ids(memory, f"what does {kept.id} say?")[0] == kept.id
+
+
+def test_a_quoted_phrase_comes_first(memory: Memory) -> None:
+    log(memory, "blue fleet? The fleet is blue, blue, blue: fleet of blue ships, all blue.")
+    exact = log(
+        memory, "After many words about something else entirely we said that the Blue\nFleet took over at night."
+    )
+    assert ids(memory, 'who said "blue fleet took over"')[0] == exact
+    assert exact in ids(memory, "blue fleet took over")
+
+
+@pytest.mark.parametrize("typo", ["kuberntes", "kubernettes", "kubernetse", "jubernetes", "kubernetez"])
+def test_one_slip_in_a_rare_word_still_finds_it(memory: Memory, typo: str) -> None:
+    entry = log(memory, "The kubernetes upgrade is done.")
+    log(memory, "Something else happened.")
+    assert ids(memory, f"{typo} upgrade")[0] == entry
+    assert ids(memory, typo)[0] == entry
+
+
+def test_a_known_word_is_not_respelt(memory: Memory) -> None:
+    log(memory, "The marker was set.", session="one")
+    other = log(memory, "The market was closed.", session="two")
+    assert ids(memory, "market") == [other]
+
+
+# Scores
+
+
+def test_scores_are_explained_by_what_they_are_made_of(memory: Memory) -> None:
+    memory.learn(learning())
+    log(memory, "My stripe webhooks came late.", topic="stripe")
+    for hit in memory.search("did my stripe webhooks come late?", explain=True):
+        assert hit.signals is not None
+        assert hit.signals.total == pytest.approx(hit.score, abs=1e-3)
+    assert all(hit.signals is None for hit in memory.search("stripe"))
+
+
+def test_priors_can_be_turned_off(memory: Memory, clock: ScriptedClock) -> None:
+    memory.learn(learning(confidence=0.9))
+    clock.advance(days=10)
+    with_both, without = (
+        memory.search("stripe", explain=True, recency=on, confidence=on)[0].signals for on in (True, False)
+    )
+    assert with_both is not None
+    assert without is not None
+    assert min(with_both.recency, with_both.confidence) > 0
+    assert without.recency == without.confidence == 0
+
+
+def test_what_is_newer_wins_between_equals(memory: Memory, clock: ScriptedClock) -> None:
+    old = log(memory, "The zebra was fed.")
+    clock.advance(days=60)
+    new = log(memory, "The zebra was fed.")
+    assert ids(memory, "zebra") == [new, old]
+    assert ids(memory, "zebra", recency=False) == [old, new]
+
+
+def test_the_order_is_the_same_every_time(memory: Memory) -> None:
+    for number in range(30):
+        log(memory, f"zebra number {number}", session=f"s{number % 3}")
+    assert ids(memory, "zebra", limit=30) == ids(memory, "zebra", limit=30)
+    assert ids(memory, "zebra", limit=5) == ids(memory, "zebra", limit=30)[:5]
+
+
+# Meaning
+
+
+def test_without_an_embedder_words_do_and_semantic_is_refused(open_memory: Opener) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=None))
+    entry = log(memory, "The zebra was fed.")
+    assert ids(memory, "zebra") == ids(memory, "zebra", strategy="hybrid", semantic_weight=0.9) == [entry]
+    with pytest.raises(Refused, match="embedder"):
+        memory.search("zebra", strategy="semantic")
+
+
+def test_before_anything_is_embedded_words_do_and_semantic_says_what_to_run(open_memory: Opener) -> None:
+    embedder = WordEmbedder()
+    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
+    entry = log(memory, "The zebra was fed.")
+    assert ids(memory, "zebra") == [entry]
+    assert embedder.asked == []
+    with pytest.raises(Refused, match="recollect cycle"):
+        memory.search("zebra", strategy="semantic")
+
+
+def test_meaning_finds_what_shares_no_stem(open_memory: Opener) -> None:
+    """The scripted embedder knows words as written, stop words too; ours has stems. So "has been" is meaning here."""
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    near = log(memory, "has been been has")
+    log(memory, "The zebra was fed.")
+    memory.data.embed()
+    assert ids(memory, "has been", strategy="semantic", kinds=("log",)) == [near]
+    assert ids(memory, "has been", strategy="bm25") == []
+    assert ids(memory, "has been", kinds=("log",)) == [near]
+
+
+def test_semantic_weight_shifts_the_balance(open_memory: Opener) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    log(memory, "has been been has zebra")
+    memory.data.embed()
+
+    def signals(weight: float) -> tuple[float, float]:
+        (hit,) = memory.search("zebra has been", semantic_weight=weight, explain=True)
+        assert hit.signals is not None
+        return hit.signals.words, hit.signals.meaning
+
+    assert signals(0.0)[1] == 0 < signals(0.0)[0]
+    assert signals(1.0)[0] == 0 < signals(1.0)[1]
+    assert signals(0.25)[0] > signals(0.5)[0] > 0
+    assert signals(0.25)[1] < signals(0.5)[1]
+
+
+def test_what_is_not_embedded_yet_is_found_by_its_words(open_memory: Opener) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    log(memory, "The zebra was fed.")
+    memory.data.embed()
+    late = log(memory, "A giraffe came too.")
+    assert ids(memory, "giraffe")[0] == late
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kinds": ("poem",)},
+        {"trusts": ("nobody",)},
+        {"strategy": "magic"},
+        {"semantic_weight": 1.5},
+        {"semantic_weight": "much"},
+        {"semantic_weight": float("nan")},
+        {"since": "2026-02-30"},
+        {"until": "soon"},
+    ],
+    ids=str,
+)
+def test_options_that_cannot_be_are_refused(memory: Memory, wrong: dict[str, object]) -> None:
+    with pytest.raises(BadInput):
+        memory.search("zebra", **wrong)
+
+
+# Documents
+
+
+def test_a_document_is_found_by_section_and_followed(memory: Memory, document: Path) -> None:
+    assert ids(memory, "zebra fleet")[0] == "doc/docs/deploy.md#rollbacks"
+    document.write_text("# Deploys\n\nThe giraffe fleet takes over.\n")
+    assert ids(memory, "zebra") == []
+    assert ids(memory, "giraffe") == ["doc/docs/deploy.md#deploys"]
+    document.unlink()
+    assert ids(memory, "giraffe") == []
+
+
+def test_an_unchanged_document_is_not_read_again(memory: Memory, document: Path) -> None:
+    from recollect.capture.documents import refresh
+
+    assert refresh(memory.context) == 1
+    assert refresh(memory.context) == 0
+
+
+def test_documents_agree_with_their_files(memory: Memory, document: Path) -> None:
+    memory.cycle()
+    assert memory.data.verify() == ()
+    document.write_text("# Other\n\nText.\n")
+    assert memory.data.verify() == ()
+
+
+# The whole, and what stands beside it
+
+
+def test_get_gives_the_whole_of_any_id(memory: Memory, document: Path) -> None:
+    kept = memory.learn(learning()).learning
+    entry = log(memory, "First line.\n\nSecond line.", topic="notes")
+    decided = memory.decisions.record(
+        NewDecision(decision="Adopt the zebra queue", confidence=0.8, category="process")
+    ).decision
+    finding = memory.themes.add("wu-1", NewFinding(description="Zebra finding", category="ops", source="review"))
+    staged = memory.staging.stage("Always feed the zebra before a release", "It bites otherwise.")
+    memory.cycle()
+    whole = {id: memory.texts.get(id) for id in (kept.id, entry, decided.id, finding.id, staged.id, "root")}
+    assert f"Action: {kept.action}" in whole[kept.id].text
+    assert whole[entry].text == "First line.\n\nSecond line."
+    assert "zebra queue" in whole[decided.id].text
+    assert whole[finding.id].text == "Zebra finding"
+    assert whole[staged.id].text == "It bites otherwise."
+    assert "First line" in memory.texts.get("daily/2026-03-02").text
+    assert memory.texts.get("doc/docs/deploy.md#rollbacks").text == "The zebra fleet takes over."
+    assert memory.texts.get("doc/docs/deploy.md").text == document.read_text()
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "",
+        "nothing",
+        "learn_none",
+        "dec_none",
+        "log/2026-03-01#9",
+        "daily/1999-01-01",
+        "doc/x.md#y",
+        "doc/../etc/passwd",
+    ],
+)
+def test_what_is_not_there_is_said_to_be_missing(memory: Memory, id: str) -> None:
+    with pytest.raises(NotFound):
+        memory.texts.get(id)
+    with pytest.raises(NotFound):
+        memory.texts.around(id)
+
+
+def test_around_shows_the_thread_in_order(memory: Memory) -> None:
+    written = [log(memory, f"Entry {number}", session="one") for number in range(5)]
+    found = memory.texts.around(written[2], before=1, after=2)
+    assert [(one.id, one.step) for one in found] == list(zip(written[1:], (-1, 0, 1, 2), strict=True))
+    assert [one.id for one in memory.texts.around(written[0], before=0, after=1)] == written[:2]
+
+
+def test_what_stands_in_no_thread_has_neighbours_in_time(memory: Memory, clock: ScriptedClock) -> None:
+    kept = []
+    for word in ("alpha", "bravo", "charlie"):
+        kept.append(memory.learn(learning(title=word, observation=word, action=word)).learning.id)
+        clock.advance(hours=1)
+    assert [one.id for one in memory.texts.around(kept[1])] == kept
+
+
+@pytest.mark.parametrize("wrong", [{"before": -1}, {"after": 101}, {"before": "3"}])
+def test_around_refuses_odd_numbers(memory: Memory, wrong: dict[str, object]) -> None:
+    entry = log(memory, "Entry")
+    with pytest.raises(BadInput):
+        memory.texts.around(entry, **wrong)  # type: ignore[arg-type]
