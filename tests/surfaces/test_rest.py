@@ -13,6 +13,7 @@ import pytest
 
 from recollect import Memory, ScriptedClock
 from recollect.core.clock import DAY
+from recollect.store import events
 from repos import Repo
 from serving import Served, serving
 
@@ -176,6 +177,37 @@ def test_trust_comes_from_the_token(served: Served, memory: Memory) -> None:
     stranger = made["import"]["id"]
     assert served.client("api").post(f"/api/learnings/{stranger}/adopt", json={}).status_code == 409
     assert served.client("person").post(f"/api/learnings/{stranger}/adopt", json={}).json()["trust"] == "agent"
+
+
+def test_every_write_is_an_event_with_the_tokens_name_and_channel(served: Served, memory: Memory) -> None:
+    person = served.client("person")
+    id, other = learned(person)["id"], learned(person, **dict.fromkeys(("title", "action"), "Build concurrently"))["id"]
+    decision = person.post("/api/decisions", json=DECISION).json()["decision"]["id"]
+    writes: list[tuple[str, str, dict[str, Any]]] = [
+        ("PATCH", f"/api/learnings/{id}", {"tags": ["new"]}),
+        ("POST", "/api/inject", {"task": "t", "outcome": "o", "title": "x", "learnings": [id]}),
+        ("POST", f"/api/learnings/{id}/feedback", {"task_id": "t", "helpful": True}),
+        ("POST", f"/api/learnings/{other}/supersede", {"id": id}),
+        ("DELETE", f"/api/learnings/{id}", {}),
+        ("POST", "/api/observe", {"task": "t2", "output": "DISCOVERY[blocker]: The sandbox answers 429 under load."}),
+        ("POST", "/api/outcomes", {"id": "out-1", "name": "Refunds"}),
+        ("POST", "/api/tasks", {"id": "task-1", "title": "Refund"}),
+        ("POST", "/api/logs", {"text": "Moved the webhook.", "topic": "refunds"}),
+        ("PATCH", f"/api/decisions/{decision}", {"context": "Bursts"}),
+        ("POST", f"/api/decisions/{decision}/preserve", {}),
+        ("POST", f"/api/decisions/{decision}/review", {"outcome": "success"}),
+        ("POST", "/api/findings", {"work_id": "w", "description": "The cache key misses the lock file"}),
+        ("POST", "/api/staged", {"title": "Always pin the base image by digest", "body": "Tags move between builds."}),
+    ]
+    last = 0
+    for method, path, body in writes:
+        answer = person.request(method, path, json=body)
+        assert answer.is_success, f"{path}: {answer.text}"
+        with memory.context.db.read(memory.context.space) as tx:
+            fresh = [event for event in events.latest(tx) if event.seq > last and event.subject[:6] != "token_"]
+        assert fresh, f"{method} {path} left no event"
+        assert {(event.who, event.channel) for event in fresh} == {("person", "person")}
+        last = fresh[0].seq
 
 
 # The other nouns

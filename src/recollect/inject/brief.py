@@ -15,12 +15,12 @@ from recollect.core.record import record
 from recollect.store import escalations, reviews
 from recollect.text.ages import with_ages
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
-from recollect.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
+    from recollect.inject.room import Room
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
@@ -38,19 +38,6 @@ ENTRY_CHARACTERS = 1_200
 _FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _ROOT_ORDER = ("Active Context", "Topics Index", "Recent Patterns", "Historical Summary")
 """The most telling first: what does not fit is cut from the end."""
-
-
-@record
-class Room:
-    """What a host lets us say: in characters as it counts them, and for some in tokens."""
-
-    characters: int
-    tokens: int | None = None
-
-    def cost(self, line: str) -> int:
-        """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
-        size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
-        return size if self.tokens is None else max(size, -(-tokens(line) * self.characters // self.tokens))
 
 
 @record

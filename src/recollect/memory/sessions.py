@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.core.context import Context
-    from recollect.inject.brief import Brief, Room
+    from recollect.inject.brief import Brief
     from recollect.inject.prompted import Given
+    from recollect.inject.room import Room
     from recollect.memory.replay import Write
     from recollect.store.hosts import HostEvent, HostSession
     from recollect.store.project import Project
