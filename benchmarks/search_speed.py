@@ -25,12 +25,12 @@ from typing import Any
 
 import apsw
 import numpy as np
+from recollect.models.local import LocalModels
 
 from benchmarks.corpus import learnings, queries
 from recollect import Memory
 from recollect.core.passage import Passage
 from recollect.core.settings import EmbedSettings
-from recollect.models.local import LocalModels
 from recollect.store import passages, vectors
 from recollect.store.vectors import Embedded, Waiting
 from recollect.text.tokens import STOP_WORDS, words
