@@ -20,6 +20,7 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
+    pages,
     staging,
     texts,
     themes,
