@@ -78,10 +78,10 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """An environment with a home of its own."""
+    """An environment with a home of its own. Words only: tests of meaning bring an embedder that costs nothing."""
     home = tmp_path / "home"
     home.mkdir()
-    return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"]}
+    return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"], "RECOLLECT_EMBED_USE": "off"}
 
 
 @pytest.fixture
