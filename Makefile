@@ -57,6 +57,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl
 	$(BIN)/python -m benchmarks.routing tests/data/routing.json
 	$(BIN)/python -m benchmarks.engines
+	$(BIN)/python -m benchmarks.serve
 	$(BIN)/python -m benchmarks.hook
 
 torture: tools setup $(HOSTS) mutants

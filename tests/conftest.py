@@ -78,10 +78,10 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """An environment with a home of its own."""
+    """An environment with a home of its own. Words only: tests of meaning bring an embedder that costs nothing."""
     home = tmp_path / "home"
     home.mkdir()
-    return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"]}
+    return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"], "RECOLLECT_EMBED_USE": "off"}
 
 
 @pytest.fixture
@@ -122,3 +122,20 @@ def shell(bare: Shell) -> Shell:
     """A command line in a project."""
     bare.said("init", "--space", "shop", "--timezone", "UTC")
     return bare
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[object]:
+    from browsing import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def site(chromium: object, memory: Memory, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The page in a browser that is signed in."""
+    from browsing import signed_in
+
+    with signed_in(chromium, memory, request.node.name) as site:  # type: ignore[arg-type]
+        yield site

@@ -14,7 +14,7 @@ from recollect import Memory, ScriptedClock
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
 from recollect.core.prompt import Completion, Prompt
-from recollect.models.asking import OFFLINE, Answer, Ask, ask, checked
+from recollect.models.asking import OFFLINE, Answer, Ask, ask, checked, cleaned
 from recollect.models.meaning import alike
 from recollect.models.prompts import load_prompt
 from recollect.models.scripted import Fault, Request, ScriptedModels, ScriptedProvider, ScriptedServer
@@ -89,7 +89,7 @@ def test_an_answer_carries_who_gave_it_by_which_prompt(open_memory: Opener) -> N
 )
 def test_what_breaks_a_rule_is_not_an_answer(answer: str, more: dict[str, object], why: str) -> None:
     with pytest.raises(BadInput, match=why):
-        checked(question(**more), answer)
+        checked(question(**more), cleaned(question(**more), answer))
 
 
 def test_a_secret_in_an_answer_is_not_kept(open_memory: Opener) -> None:

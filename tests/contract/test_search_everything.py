@@ -302,6 +302,14 @@ def test_documents_agree_with_their_files(memory: Memory, document: Path) -> Non
     assert memory.data.verify() == ()
 
 
+def test_a_purged_text_is_forgotten_by_search_and_its_document_named(memory: Memory, document: Path) -> None:
+    assert ids(memory, "zebra")
+    done = memory.data.purge(text="zebra fleet")
+    assert ids(memory, "zebra fleet", kinds=("doc",)) == []
+    assert any("docs/deploy.md" in place for place in done.out_of_reach)
+    assert "zebra fleet" in document.read_text()
+
+
 # The whole, and what stands beside it
 
 

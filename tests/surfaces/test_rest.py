@@ -256,6 +256,12 @@ def test_findings_gather_into_themes(api: httpx.Client) -> None:
     assert "build cache" in api.get("/api/themes/build-cache").json()["text"].lower()
 
 
+def test_a_name_in_any_script_is_an_address(api: httpx.Client) -> None:
+    made = api.post("/api/findings", json={"work_id": "größe𠙛", "description": "The build cache misses the lock file"})
+    assert made.status_code == 201, made.text
+    assert api.get(made.headers["location"]).json()["work_id"] == "größe𠙛"
+
+
 def test_learnings_are_staged_and_consolidation_says_whether_it_is_due(api: httpx.Client, tmp_path: Path) -> None:
     staged = api.post("/api/staged", json={
         "title": "Always pin the base image by digest", "body": "Tags move: two builds of one commit differed.",

@@ -23,6 +23,8 @@ from recollect.text.tokens import tokens
 
 EMBEDDING = "embedding"
 CLAIM_SECONDS = 600.0
+CHARS = 20
+"""Characters of a long token; what is beyond an answer's last one was not asked for and is not counted."""
 FRAME = 200
 """Tokens a wire format may add to what is sent."""
 
@@ -134,7 +136,7 @@ def most(prompt: Prompt) -> int:
 def _used(claim: Claim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> Usage:
     if said is not None:
         asked = _count(said.input_tokens, tokens(f"{prompt.instructions}\n{prompt.data}"))
-        told = _count(said.output_tokens, min(tokens(said.text), prompt.max_tokens))
+        told = _count(said.output_tokens, min(tokens(said.text[: prompt.max_tokens * CHARS]), prompt.max_tokens))
     else:
         asked, told = (most(prompt) - prompt.max_tokens, prompt.max_tokens) if billed else (0, 0)
     job = job_of(claim.ctx.settings.models, claim.kind)

@@ -19,13 +19,12 @@ from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import decisions, documents, judging, known, principles, theme_summary, wordings
 from recollect.distil.node_questions import node_question, root_question
 from recollect.distil.themes import planned_from_file
-from recollect.models.asking import Ask, checked, generator_of
+from recollect.models.asking import Ask, checked, cleaned, generator_of
 from recollect.models.meaning import alike
 from recollect.models.prompts import load_prompt
 from recollect.store import answers, asks, tasks
 from recollect.store import decisions as decision_rows
 from recollect.store.asks import OpenAsk
-from recollect.text.redact import redact
 from recollect.text.staging import Entry, read_staging
 
 
@@ -71,7 +70,7 @@ def _applied(ctx: Context, given: Any) -> Applied:
         return Applied(id=str(id), taken=False, reason="an answer is an object with `id` and `answer`")
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     try:
-        _take(ctx, id, redact(text).text)
+        _take(ctx, id, text)
     except (BadInput, Refused, NotFound) as refusal:
         return Applied(id=id, taken=False, reason=str(refusal))
     return Applied(id=id, taken=True)
@@ -89,6 +88,7 @@ def _take(ctx: Context, id: str, text: str) -> None:
         with ctx.db.write(ctx.space) as tx:
             asks.close(tx, id)
         raise Refused("stale: what it was about has changed; the next cycle asks again")
+    text = cleaned(question, text)
     checked(question, text)
     with ctx.db.write(ctx.space) as tx:
         generator = generator_of(f"agent:{ctx.actor.name}", question)
