@@ -81,16 +81,23 @@ def test_compaction_does_not_lose_the_brief_and_leaves_its_summary(project: Shel
 
 def test_a_tool_of_our_server_called_by_the_model_returns_its_hits(project: Shell) -> None:
     learning = project.learn()
+    tool = "mcp__recollect__search"
 
     def script(request: Request) -> Reply:
-        if "tool_result" in json.dumps(request.body["messages"]):
+        """A model that waits for the server, has the tool's schema loaded where the host defers it, and calls it."""
+        told = json.dumps(request.body["messages"])
+        if learning in told or len(server.asked) > 20:
             return Reply(text="Found it.")
-        return Reply(tools=[ToolUse(name="mcp__recollect__search", input={"query": "stripe webhooks"})])
+        if tool in [each.get("name") for each in request.body["tools"]]:
+            return Reply(tools=[ToolUse(name=tool, input={"query": "stripe webhooks"})])
+        if tool in told:
+            return Reply(tools=[ToolUse(name="ToolSearch", input={"query": f"select:{tool}"})])
+        return Reply(tools=[ToolUse(name="Bash", input={"command": "sleep 1", "description": "Wait"})])
 
     with ScriptedServer(script) as server:
-        claude(project, server, "-p", "Look it up", "--allowedTools", "mcp__recollect__search")
-        result = server.asked[-1].text
-    assert learning in result
+        claude(project, server, "-p", "Look it up", "--allowedTools", tool, "Bash(sleep:*)", "ToolSearch")
+        results = json.dumps(server.asked[-1].body["messages"])
+    assert learning in results
 
 
 def test_a_subagent_is_given_what_its_task_needs_and_its_verdict_counts(project: Shell) -> None:
