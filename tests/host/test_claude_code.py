@@ -130,6 +130,21 @@ def test_the_plugin_brings_the_same_without_a_file_in_the_project(untold: Shell)
     assert not (untold.folder / ".claude").exists()
 
 
+def test_the_plugin_installed_from_its_marketplace(untold: Shell) -> None:
+    environ = {**untold.environ, "PATH": npm.path()}
+    for arguments in (("marketplace", "add", str(ROOT)), ("install", "recollect@recollect")):
+        subprocess.run(["claude", "plugin", *arguments], env=environ, check=True, capture_output=True, timeout=60)
+    assert "plugin" in untold.said("init", "--host", "claude-code")
+    assert not (untold.folder / ".claude").exists(), "hooks live in one place"
+    with ScriptedServer(answering("Done.")) as server:
+        claude(untold, server, "-p", PROMPT)
+        assert sent(server.asked[0]).count(BRIEF) == 1
+    found = untold.json("doctor", "--host", "claude-code")
+    assert found["place"] == "the plugin"
+    assert found["good"], found["tried"]
+    assert [each["event"] for each in found["given"]] == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
+
+
 def test_the_plugins_agent_is_given_its_skill_and_model(untold: Shell) -> None:
     def script(request: Request) -> Reply:
         if "tool_result" in json.dumps(request.body["messages"]) or "Delegate" not in request.conversation:
