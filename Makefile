@@ -1,5 +1,5 @@
 # make setup    .venv with every extra
-# make demo     the main job on the embedded store, in a clean folder
+# make demo     a week of a small project on the embedded store, in a clean folder
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
 # make bench    speed, memory and quality figures (slow, prints them; docs/experiments.md keeps them)
@@ -58,6 +58,8 @@ bench: setup
 	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl
 	$(BIN)/python -m benchmarks.routing tests/data/routing.json
 	$(BIN)/python -m benchmarks.engines
+	$(BIN)/python -m benchmarks.serve
+	$(BIN)/python -m benchmarks.hook
 
 torture: tools setup $(HOSTS) mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2

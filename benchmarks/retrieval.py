@@ -31,7 +31,7 @@ from recollect.core.journal import NewEntry
 from recollect.core.settings import EmbedSettings, ModelSettings
 from recollect.models.configured import ConfiguredModels
 
-DEEP = 100  # hits that are asked for; sessions are folded out of them
+DEEP = 200  # hits that are asked for; sessions are folded out of them
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 

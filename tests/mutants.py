@@ -35,6 +35,7 @@ CRASH = "tests/faults/test_crash_points.py"
 PROCESSES = "tests/faults/test_processes.py"
 AGREEMENT = "tests/faults/test_agreement.py"
 DAMAGE = "tests/faults/test_damage.py"
+MODELS = "tests/contract/test_models.py"
 ACCESS = "tests/surfaces/test_access.py"
 REST = "tests/surfaces/test_rest.py"
 SYNCED = f"{CRASH}::test_a_file_is_synced_then_named_then_its_folder_is_synced"
@@ -273,6 +274,58 @@ MUTANTS = (
         old="        if expect is not None and before.version != expect:\n",
         new="        if False:\n",
         tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
+    ),
+    Mutant(
+        name="a budget that can be passed",
+        file="store/usage.py",
+        old="    if spoken_for(tx, day) + tokens > budget:",
+        new="    if spoken_for(tx, day) > budget:",
+        tests=(f"{MODELS}::test_the_budget_is_never_passed_and_is_fresh_the_next_day",),
+    ),
+    Mutant(
+        name="two processes pay for one ask",
+        file="store/usage.py",
+        old="""    if claimed(tx, id, now=now):
+        return False
+""",
+        new="""    tx.run("DELETE FROM ask_claims WHERE space = :space AND id = :id", id=id)
+""",
+        tests=(f"{MODELS}::test_two_who_ask_the_same_at_once_pay_once_and_get_the_same",),
+    ),
+    Mutant(
+        name="a refusal is an answer",
+        file="models/asking.py",
+        old="    if any(map(grounded.refuses, (text, *words))):",
+        new="    if any(map(grounded.refuses, ())):",
+        tests=(f"{MODELS}::test_what_breaks_a_rule_is_not_an_answer",),
+    ),
+    Mutant(
+        name="a source ends its own frame",
+        file="models/prompts.py",
+        old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
+        new="    return source",
+        tests=("tests/unit/models/test_prompts.py",),
+    ),
+    Mutant(
+        name="a key in an error",
+        file="models/calling.py",
+        old='text.replace(key, "[key]").split()',
+        new="text.split()",
+        tests=("tests/unit/models/test_providers.py::test_a_key_never_comes_back_in_an_error",),
+    ),
+    Mutant(
+        name="an answer about what has changed",
+        file="tend/answering.py",
+        old="    if question is None or question.id != id:",
+        new="    if question is None:",
+        tests=(f"{MODELS}::test_an_answer_about_what_has_changed_is_stale",),
+    ),
+    Mutant(
+        name="a prompt changes and nothing is made again",
+        file="distil/summary.py",
+        old='    return generator not in (nodes.COPY, nodes.FOREIGN) and not generator.endswith(f"@{version}")',
+        new='    return generator not in (nodes.COPY, nodes.FOREIGN) and "@" not in generator',
+        tests=(f"{MODELS}::test_a_changed_prompt_has_its_nodes_written_again",),
     ),
     Mutant(
         name="server: any Host",

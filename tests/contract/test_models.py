@@ -14,9 +14,10 @@ from recollect import Memory, ScriptedClock
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
 from recollect.core.prompt import Completion, Prompt
-from recollect.models.asking import OFFLINE, Answer, Ask, ask, checked
+from recollect.models.asking import OFFLINE, Answer, Ask, ask, checked, cleaned
+from recollect.models.meaning import alike
 from recollect.models.prompts import load_prompt
-from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.models.scripted import Fault, Request, ScriptedModels, ScriptedProvider, ScriptedServer
 from recollect.models.spending import most
 from recollect.store import journal
 from recollect.text import nodes
@@ -88,7 +89,7 @@ def test_an_answer_carries_who_gave_it_by_which_prompt(open_memory: Opener) -> N
 )
 def test_what_breaks_a_rule_is_not_an_answer(answer: str, more: dict[str, object], why: str) -> None:
     with pytest.raises(BadInput, match=why):
-        checked(question(**more), answer)
+        checked(question(**more), cleaned(question(**more), answer))
 
 
 def test_a_secret_in_an_answer_is_not_kept(open_memory: Opener) -> None:
@@ -418,3 +419,45 @@ def test_check_tries_each_provider_once(open_memory: Opener, environ: dict[str, 
     assert (found.name, found.ok, len(found.kinds)) == ("command:echo", True, 14)
     assert found.seconds is not None
     assert found.cost is None
+
+
+# Vectors of an endpoint
+
+
+def test_vectors_of_an_endpoint_are_counted_and_their_failure_costs_only_vectors(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    lines: list[Fault | None] = [None, Fault(status=500)]
+
+    def vectors(request: Request) -> list[list[float]] | Fault:
+        return lines.pop(0) or [[1.0, float(len(text))] for text in request.inputs]
+
+    with ScriptedServer(embeddings=vectors) as server:
+        environ |= {
+            "RECOLLECT_EMBED_USE": "openai",
+            "RECOLLECT_EMBED_MODEL": "e",
+            "RECOLLECT_EMBED_BASE_URL": f"{server.url}/v1",
+        }
+        memory = open_memory()
+        memory.journal.add(NewEntry(text="The queue was moved to PostgreSQL", topic="queue"))
+        compare = alike(memory.context)
+        assert compare is not None
+        assert compare("one text", ["another text"])[0] > 0.9
+        assert compare("a third text", ["a fourth one"]) == [0.0], "unsure means keep"
+    (used,) = [each for each in memory.models.usage() if each.kind == "embedding"]
+    assert used.calls == 2
+    assert 0 < used.tokens < 100
+
+
+def test_vectors_keep_to_the_budget(open_memory: Opener, environ: dict[str, str]) -> None:
+    with ScriptedServer() as server:
+        environ |= {
+            "RECOLLECT_EMBED_USE": "openai",
+            "RECOLLECT_EMBED_MODEL": "e",
+            "RECOLLECT_EMBED_BASE_URL": f"{server.url}/v1",
+            "RECOLLECT_MODELS_DAILY_TOKENS": "100",
+        }
+        memory = open_memory()
+        memory.journal.add(NewEntry(text="The queue was moved to PostgreSQL", topic="queue"))
+        assert "budget" in repr(memory.cycle().steps)
+    assert server.requests == []

@@ -5,26 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recollect.models.local import LocalModels
 
 from conftest import STRANGER, Opener
 from embedders import WordEmbedder
 from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
 from recollect.core.journal import NewEntry
-from recollect.core.settings import EmbedSettings
+from recollect.models.scripted import ScriptedModels
 from samples import learning
-
-
-class WithEmbedder(LocalModels):
-    def __init__(self, embedder: WordEmbedder | None) -> None:
-        super().__init__(EmbedSettings(use="off"))
-        self._given = embedder
-
-    def embedder(self) -> WordEmbedder | None:
-        return self._given
-
-    def loaded_embedder(self) -> WordEmbedder | None:
-        return None
 
 
 def log(memory: Memory, text: str, **more: str) -> str:
@@ -218,7 +205,7 @@ def test_the_order_is_the_same_every_time(memory: Memory) -> None:
 
 
 def test_without_an_embedder_words_do_and_semantic_is_refused(open_memory: Opener) -> None:
-    memory = open_memory(models=WithEmbedder(None))
+    memory = open_memory(models=ScriptedModels({}, embedder=None))
     entry = log(memory, "The zebra was fed.")
     assert ids(memory, "zebra") == ids(memory, "zebra", strategy="hybrid", semantic_weight=0.9) == [entry]
     with pytest.raises(Refused, match="embedder"):
@@ -227,7 +214,7 @@ def test_without_an_embedder_words_do_and_semantic_is_refused(open_memory: Opene
 
 def test_before_anything_is_embedded_words_do_and_semantic_says_what_to_run(open_memory: Opener) -> None:
     embedder = WordEmbedder()
-    memory = open_memory(models=WithEmbedder(embedder))
+    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
     entry = log(memory, "The zebra was fed.")
     assert ids(memory, "zebra") == [entry]
     assert embedder.asked == []
@@ -237,7 +224,7 @@ def test_before_anything_is_embedded_words_do_and_semantic_says_what_to_run(open
 
 def test_meaning_finds_what_shares_no_stem(open_memory: Opener) -> None:
     """The scripted embedder knows words as written, stop words too; ours has stems. So "has been" is meaning here."""
-    memory = open_memory(models=WithEmbedder(WordEmbedder()))
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
     near = log(memory, "has been been has")
     log(memory, "The zebra was fed.")
     memory.data.embed()
@@ -247,7 +234,7 @@ def test_meaning_finds_what_shares_no_stem(open_memory: Opener) -> None:
 
 
 def test_semantic_weight_shifts_the_balance(open_memory: Opener) -> None:
-    memory = open_memory(models=WithEmbedder(WordEmbedder()))
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
     log(memory, "has been been has zebra")
     memory.data.embed()
 
@@ -263,7 +250,7 @@ def test_semantic_weight_shifts_the_balance(open_memory: Opener) -> None:
 
 
 def test_what_is_not_embedded_yet_is_found_by_its_words(open_memory: Opener) -> None:
-    memory = open_memory(models=WithEmbedder(WordEmbedder()))
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
     log(memory, "The zebra was fed.")
     memory.data.embed()
     late = log(memory, "A giraffe came too.")
@@ -313,6 +300,14 @@ def test_documents_agree_with_their_files(memory: Memory, document: Path) -> Non
     assert memory.data.verify() == ()
     document.write_text("# Other\n\nText.\n")
     assert memory.data.verify() == ()
+
+
+def test_a_purged_text_is_forgotten_by_search_and_its_document_named(memory: Memory, document: Path) -> None:
+    assert ids(memory, "zebra")
+    done = memory.data.purge(text="zebra fleet")
+    assert ids(memory, "zebra fleet", kinds=("doc",)) == []
+    assert any("docs/deploy.md" in place for place in done.out_of_reach)
+    assert "zebra fleet" in document.read_text()
 
 
 # The whole, and what stands beside it

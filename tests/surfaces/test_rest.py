@@ -13,6 +13,7 @@ import pytest
 
 from recollect import Memory, ScriptedClock
 from recollect.core.clock import DAY
+from recollect.store import events
 from repos import Repo
 from serving import Served, serving
 
@@ -178,6 +179,37 @@ def test_trust_comes_from_the_token(served: Served, memory: Memory) -> None:
     assert served.client("person").post(f"/api/learnings/{stranger}/adopt", json={}).json()["trust"] == "agent"
 
 
+def test_every_write_is_an_event_with_the_tokens_name_and_channel(served: Served, memory: Memory) -> None:
+    person = served.client("person")
+    id, other = learned(person)["id"], learned(person, **dict.fromkeys(("title", "action"), "Build concurrently"))["id"]
+    decision = person.post("/api/decisions", json=DECISION).json()["decision"]["id"]
+    writes: list[tuple[str, str, dict[str, Any]]] = [
+        ("PATCH", f"/api/learnings/{id}", {"tags": ["new"]}),
+        ("POST", "/api/inject", {"task": "t", "outcome": "o", "title": "x", "learnings": [id]}),
+        ("POST", f"/api/learnings/{id}/feedback", {"task_id": "t", "helpful": True}),
+        ("POST", f"/api/learnings/{other}/supersede", {"id": id}),
+        ("DELETE", f"/api/learnings/{id}", {}),
+        ("POST", "/api/observe", {"task": "t2", "output": "DISCOVERY[blocker]: The sandbox answers 429 under load."}),
+        ("POST", "/api/outcomes", {"id": "out-1", "name": "Refunds"}),
+        ("POST", "/api/tasks", {"id": "task-1", "title": "Refund"}),
+        ("POST", "/api/logs", {"text": "Moved the webhook.", "topic": "refunds"}),
+        ("PATCH", f"/api/decisions/{decision}", {"context": "Bursts"}),
+        ("POST", f"/api/decisions/{decision}/preserve", {}),
+        ("POST", f"/api/decisions/{decision}/review", {"outcome": "success"}),
+        ("POST", "/api/findings", {"work_id": "w", "description": "The cache key misses the lock file"}),
+        ("POST", "/api/staged", {"title": "Always pin the base image by digest", "body": "Tags move between builds."}),
+    ]
+    last = 0
+    for method, path, body in writes:
+        answer = person.request(method, path, json=body)
+        assert answer.is_success, f"{path}: {answer.text}"
+        with memory.context.db.read(memory.context.space) as tx:
+            fresh = [event for event in events.latest(tx) if event.seq > last and event.subject[:6] != "token_"]
+        assert fresh, f"{method} {path} left no event"
+        assert {(event.who, event.channel) for event in fresh} == {("person", "person")}
+        last = fresh[0].seq
+
+
 # The other nouns
 
 
@@ -222,6 +254,12 @@ def test_findings_gather_into_themes(api: httpx.Client) -> None:
     name = api.get("/api/themes").json()["themes"][0]["name"]
     assert api.patch(f"/api/themes/{name}", json={"name": "build-cache"}).json()["name"] == "build-cache"
     assert "build cache" in api.get("/api/themes/build-cache").json()["text"].lower()
+
+
+def test_a_name_in_any_script_is_an_address(api: httpx.Client) -> None:
+    made = api.post("/api/findings", json={"work_id": "größe𠙛", "description": "The build cache misses the lock file"})
+    assert made.status_code == 201, made.text
+    assert api.get(made.headers["location"]).json()["work_id"] == "größe𠙛"
 
 
 def test_learnings_are_staged_and_consolidation_says_whether_it_is_due(api: httpx.Client, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.inject.brief import Part, Room, _fitted
+from recollect.inject.brief import Part, _fitted
+from recollect.inject.room import Room
 from recollect.text import frame
 from recollect.text.tokens import tokens
 

@@ -20,8 +20,8 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
-    pages,
     staging,
+    texts,
     themes,
     upkeep,
     work,
@@ -37,8 +37,16 @@ from recollect.memory import Memory
 
 ROUTES: tuple[APIRouter, ...] = (
     *(health.routes, openapi.routes, jsonrpc.routes),
-    *(learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes, upkeep.routes),
-    *pages.ROUTES,
+    *(
+        learnings.routes,
+        work.routes,
+        journal.routes,
+        decisions.routes,
+        themes.routes,
+        staging.routes,
+        upkeep.routes,
+        texts.routes,
+    ),
 )
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 

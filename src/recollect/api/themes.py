@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Request, Response
 
@@ -70,7 +71,7 @@ def findings(memory: Reads, request: Request, window: Paged) -> Response:
 def add(memory: Writes, new: Annotated[ReportedFinding, taken(ReportedFinding)]) -> Response:
     given = asdict(new)
     made = memory.themes.add(given.pop("work_id"), NewFinding(**given))
-    return answer(made, status=201, headers={"location": f"/api/findings/{made.work_id}/{made.number}"})
+    return answer(made, status=201, headers={"location": f"/api/findings/{quote(made.work_id)}/{made.number}"})
 
 
 @routes.get("/findings/{work_id}/{number}", summary="Get a finding")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 from fastapi import Depends, Header, Query, Request, Response
@@ -132,8 +132,9 @@ def page(request: Request, name: str, found: Sequence[Any], total: int, window: 
         links["prev"] = max(window.offset - window.limit, 0)
         links["first"] = 0
     kept = [(key, value) for key, value in request.query_params.multi_items() if key not in ("limit", "offset")]
+    path = quote(request.url.path)
     said = [
-        f'<{request.url.path}?{urlencode([*kept, ("limit", window.limit), ("offset", offset)])}>; rel="{relation}"'
+        f'<{path}?{urlencode([*kept, ("limit", window.limit), ("offset", offset)])}>; rel="{relation}"'
         for relation, offset in links.items()
     ]
     return answer(body, headers={"link": ", ".join(said)} if said else None)

@@ -28,6 +28,8 @@ LEASE_SECONDS = 30
 QUIET = 10 * MINUTE
 """A transcript that nobody wrote to for so long belongs to a session that ended, or was killed."""
 LOOKED_BACK = 7 * DAY
+KEPT = 30 * DAY
+"""What a session was shown is of use while it lasts, and to `doctor` for a while after."""
 MOST_BYTES = 64_000_000
 """Of a transcript that grew by more between two looks, the end is read."""
 
@@ -76,12 +78,16 @@ def entry(ctx: Context, *, session: str, topic: str, text: str, type: EntryType 
     return log.add(ctx, NewEntry(text=text, topic=topic, type=type, session=session), change=change)
 
 
-def unread(ctx: Context) -> int:
-    """Log what sessions left behind that ended without saying so; gives how many did."""
+def tidy(ctx: Context) -> int:
+    """Log what sessions left behind that ended without saying so, and forget what was shown long ago.
+
+    Gives how many entries that made.
+    """
     now = ctx.clock.now()
-    with ctx.db.read(ctx.space) as tx:
+    with ctx.db.write(ctx.space) as tx:
+        hosts.forget_events(tx, before=now - KEPT)
         known = hosts.with_transcript(tx, since=now - LOOKED_BACK)
-    found = 0
+    made = 0
     for session in known:
         try:
             status = os.stat(session.transcript)
@@ -89,8 +95,8 @@ def unread(ctx: Context) -> int:
             continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
             logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
-            found += logged is not None
-    return found
+            made += logged is not None
+    return made
 
 
 def asked_last(host: str, path: str, *, tail: int = 200_000) -> str:
@@ -106,7 +112,7 @@ def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session
     if not asked and not said:
         return None  # nothing but our own words
     return NewEntry(
-        topic=topic or (asked or said).splitlines()[0],
+        topic=topic or (asked or said).splitlines()[0].rstrip(".!"),
         session=session,
         request=asked or None,
         outcome=said or None,

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.moment import Moment, session_id, text
-from recollect.inject.brief import Room
+from recollect.inject.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.hosts import claude_code
 from recollect.hosts.claude_code import answer
 from recollect.hosts.moment import Moment
-from recollect.inject.brief import Room
+from recollect.inject.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -139,7 +139,7 @@ def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Writ
         found = memory.sessions.prompted(prompt, session=moment.session, task=moment.agent or moment.session)
         said, learnings, given = found.text, found.learnings, found.entries
     elif moment.kind in ("cycle", "heartbeat"):
-        memory.sessions.collect_unread()
+        memory.sessions.tidy()
         memory.cycle()
         if moment.kind == "heartbeat":
             said = memory.sessions.waiting() or "HEARTBEAT_OK"

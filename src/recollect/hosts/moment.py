@@ -9,7 +9,7 @@ from recollect.core.record import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from recollect.inject.brief import Room
+    from recollect.inject.room import Room
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.moment import Moment, session_id, text
-from recollect.inject.brief import Room
+from recollect.inject.room import Room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

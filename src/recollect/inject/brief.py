@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.record import record
 from recollect.store import escalations, reviews
+from recollect.store.files import content_hash
 from recollect.text.ages import with_ages
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
-from recollect.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
+    from recollect.inject.room import Room
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
@@ -35,22 +36,13 @@ REVIEWS_SHOWN = 5
 ENTRY_CHARACTERS = 1_200
 """What one entry of the most recent day may take: a long answer must not hide the rest of the day."""
 
+LOG_CHARACTERS = 1_000_000
+"""A longer log is left to its node."""
+
+_LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 _FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _ROOT_ORDER = ("Active Context", "Topics Index", "Recent Patterns", "Historical Summary")
 """The most telling first: what does not fit is cut from the end."""
-
-
-@record
-class Room:
-    """What a host lets us say: in characters as it counts them, and for some in tokens."""
-
-    characters: int
-    tokens: int | None = None
-
-    def cost(self, line: str) -> int:
-        """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
-        size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
-        return size if self.tokens is None else max(size, -(-tokens(line) * self.characters // self.tokens))
 
 
 @record
@@ -123,9 +115,20 @@ def _root(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _daily(ctx: Context) -> Part:
-    """The most recent daily node: yesterday's or last month's, it is where work was left."""
+    """The most recent day: yesterday or last month, it is where work was left.
+
+    Its node, or the log itself while the node does not know of the last entries yet. A log with external text is not
+    shown as it is: the node leaves such text out.
+    """
     path = max(ctx.vault.paths(DAILY_FOLDER), default="")
     text = (ctx.vault.read(path) if path else None) or ""
+    day = path.removeprefix(f"{DAILY_FOLDER}/").removesuffix(".md")
+    copied = "\ngenerator: copy\n" in text
+    log = max((name for name in ctx.vault.stamps() if _LOG.fullmatch(name)), default="").removesuffix(".md")
+    if log >= day and log:
+        raw = ctx.vault.read(f"{log}.md") or ""
+        if content_hash(raw) not in text and "trust=external" not in raw and len(raw) <= LOG_CHARACTERS:
+            text, day, copied = raw, log, True
     entries: list[list[str]] = [[]]
     for line in quote(_FRONTMATTER.sub("", text), below=4):
         if line.startswith("#### "):
@@ -133,8 +136,6 @@ def _daily(ctx: Context) -> Part:
         if line.strip():
             entries[-1].append(line)
     blocks = tuple(("", *_clipped(entry)) for entry in entries if entry)
-    day = path.removeprefix(f"{DAILY_FOLDER}/").removesuffix(".md")
-    copied = "\ngenerator: copy\n" in text
     return Part(name=f"daily/{day}", heading=f"Most recent day: {day}", blocks=blocks, latest_last=copied)
 
 

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 
 from recollect.core.ids import check_id
 from recollect.core.record import record
-from recollect.inject.relevant import INJECTABLE, NewInjection, choose, record_shown
-from recollect.search.query import ask
+from recollect.inject.relevant import (
+    INJECTABLE,
+    NewInjection,
+    record_shown,
+    relevant,
+    shown,
+    task_question,
+)
 from recollect.search.rank import best
 from recollect.store import hosts, passages, tasks
 from recollect.store.passages import Narrow
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
+    from recollect.search.query import Question
     from recollect.store.passages import Stored
 
 ENTRIES = Narrow(kinds=("log",), trusts=INJECTABLE)
@@ -43,9 +50,11 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str) -> Given:
         return Given(text="", learnings=(), entries=())
     with ctx.db.read(ctx.space) as tx:
         known = hosts.in_context(tx, session) if task == session else set()
-        found = _entries(tx, ctx, prompt, known, session)
-    wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
-    chosen = choose(ctx, wanted)
+        question = task_question(tx, prompt)
+        wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
+        learnings = relevant(tx, ctx, wanted, question)
+        found = _entries(tx, ctx, question, known, session)
+    chosen = shown(learnings, ctx.settings.inject.budget)
     return Given(
         text="\n".join(section for section in (chosen.markdown, _section(found)) if section),
         learnings=tuple(learning.id for learning in chosen.learnings),
@@ -76,16 +85,15 @@ def remember(
             record_shown(tx, ctx, task=task, outcome=session, learnings=tuple(learnings), change=change)
         hosts.begin(tx, session, host=host, at=now, transcript=transcript, place=int(place))
         # A subagent has a context of its own: what it was shown is news to its session.
-        shown = (*learnings, *given) if task == session else ()
-        hosts.happened(tx, id=change, session=session, event=event, at=now, given=shown, fresh=bool(fresh))
+        seen = (*learnings, *given) if task == session else ()
+        hosts.happened(tx, id=change, session=session, event=event, at=now, given=seen, fresh=bool(fresh))
 
 
-def _entries(tx: Tx, ctx: Context, prompt: str, known: set[str], session: str) -> list[tuple[Stored, str]]:
+def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:
     """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
     most = ctx.settings.inject.entries
     if not most:
         return []
-    question = ask(tx, prompt)
     hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
     found: list[tuple[Stored, str]] = []
     for hit in hits:

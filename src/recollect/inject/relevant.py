@@ -24,6 +24,7 @@ from recollect.text.kept import kept_id
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
+    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -78,8 +79,16 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     """The learnings for a task and the block that shows them; "nothing relevant" is an answer."""
     settings = ctx.settings.inject
     with ctx.db.read(ctx.space) as tx:
-        found = _named(tx, wanted.learnings) if wanted.learnings else _relevant(tx, ctx, wanted)
-    fitting = fit(found, wanted.budget or settings.budget)
+        if wanted.learnings:
+            found = _named(tx, wanted.learnings)
+        else:
+            found = relevant(tx, ctx, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
+    return shown(found, wanted.budget or settings.budget)
+
+
+def shown(found: list[Learning], budget: int) -> Chosen:
+    """As many learnings as fit, and the block that shows them."""
+    fitting = fit(found, budget)
     return Chosen(learnings=fitting, markdown=section(fitting))
 
 
@@ -116,17 +125,19 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
     return named
 
 
-def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
+def task_question(tx: Tx, text: str) -> Question:
+    """A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing."""
+    return ask(tx, text, respell=False)
+
+
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Learning]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    # A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing.
-    question = ask(tx, f"{wanted.title} {wanted.description}", respell=False)
-
-    def relevant(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
+    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
         found = best(
             tx,
@@ -141,9 +152,9 @@ def _relevant(tx: Tx, ctx: Context, wanted: NewInjection) -> list[Learning]:
         return [records[id] for id in near]
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
-    proven = relevant(slots, least=bar)
+    proven = between(slots, least=bar)
     if explore_from >= bar or (slots == 1 and proven):
         return proven
-    between = relevant(LOOKED_AT, least=explore_from, below=bar)
-    on_trial = [learning for learning in between if learning.verdicts < settings.explore_verdicts][:1]
+    waiting = between(LOOKED_AT, least=explore_from, below=bar)
+    on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

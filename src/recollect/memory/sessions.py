@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.core.context import Context
-    from recollect.inject.brief import Brief, Room
+    from recollect.inject.brief import Brief
     from recollect.inject.prompted import Given
+    from recollect.inject.room import Room
     from recollect.memory.replay import Write
     from recollect.store.hosts import HostEvent, HostSession
     from recollect.store.project import Project
@@ -58,11 +59,11 @@ class Sessions:
 
         return deliver(self._context, self._project, write)
 
-    def collect_unread(self) -> int:
-        """Log what sessions left behind that ended without saying so."""
-        from recollect.capture.session import unread
+    def tidy(self) -> int:
+        """Log what sessions left behind that ended without saying so; gives how many entries that made."""
+        from recollect.capture.session import tidy
 
-        return unread(self._context)
+        return tidy(self._context)
 
     def latest(self, host: str) -> HostSession | None:
         """The session of a host that was heard of last."""

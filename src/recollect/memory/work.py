@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recollect.core.context import Context
+from recollect.core.context import Context, Tx
 from recollect.core.learning import Injection
 from recollect.core.limits import check_limit
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.inject.relevant import Chosen, NewInjection, choose
-from recollect.store import counts, injections, tasks
+from recollect.store import counts, events, injections, tasks
 from recollect.text.kept import kept, kept_id
 
 
@@ -20,15 +20,23 @@ class Work:
     def add_outcome(self, id: str, *, name: str = "") -> Outcome:
         with self._context.db.write(self._context.space) as tx:
             id = kept_id(id, "outcome")
+            before = tasks.known_outcome(tx, id)
             tasks.ensure_outcome(tx, id, at=self._context.clock.now(), name=kept(name))
-            return tasks.outcome(tx, id)
+            after = tasks.outcome(tx, id)
+            if after != before:
+                self._record(tx, id, "outcome.named", {"name": after.name})
+            return after
 
     def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
         with self._context.db.write(self._context.space) as tx:
             outcome = kept_id(outcome, "outcome") if outcome is not None else None
             id = kept_id(id, "task")
+            before = tasks.known_task(tx, id)
             tasks.ensure_task(tx, id, outcome=outcome, at=self._context.clock.now(), title=kept(title))
-            return tasks.task(tx, id)
+            after = tasks.task(tx, id)
+            if after != before:
+                self._record(tx, id, "task.named", {"title": after.title})
+            return after
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:
         return self.outcome_page(limit=limit)[0]
@@ -49,6 +57,10 @@ class Work:
     def preview(self, wanted: NewInjection) -> Chosen:
         """What a task would be shown; nothing is recorded."""
         return choose(self._context, wanted)
+
+    def _record(self, tx: Tx, id: str, what: str, new: dict[str, str]) -> None:
+        change = self._context.ids("change")
+        events.record(tx, self._context, change=change, subject=id, what=what, new=new)
 
     # The same a page at a time, with how many there are in all.
 

@@ -116,13 +116,18 @@ def known(ctx: Context, question: Ask[T], *, closing: bool = True) -> Answer[T] 
     return found
 
 
-def checked(question: Ask[T], text: str) -> T:
-    """A stranger's answer as a value, or BadInput with the reason why it is not one."""
+def cleaned(question: Ask[T], text: str) -> str:
+    """A stranger's answer without secrets; the first thing looked at is its length, because all else takes time."""
     longest = sum(map(len, question.sources)) if question.longest is None else question.longest
-    if not text.strip():
-        raise BadInput("it is empty")
     if len(text) > longest:
         raise BadInput(f"it has {len(text)} characters, more than the {longest} it may have")
+    return redact(text).text
+
+
+def checked(question: Ask[T], text: str) -> T:
+    """A cleaned answer as a value, or BadInput with the reason why it is not one."""
+    if not text.strip():
+        raise BadInput("it is empty")
     words = words_in(text)
     if any(map(grounded.refuses, (text, *words))):
         raise BadInput("it is a refusal")
@@ -188,7 +193,7 @@ def _tried(ctx: Context, question: Ask[T], provider: Provider, claim: Claim, pro
         with suppress(BadInput):
             if said.stop != "end":
                 raise BadInput(f"it stopped early: {said.stop}")
-            said = replace(said, text=redact(said.text).text)
+            said = replace(said, text=cleaned(question, said.text))
             value = checked(question, said.text)
             spending.keep(claim, prompt, said, question.key)
             return Answer(value=value, generator=claim.generator)

@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.core.context import Context, Embedder
 from recollect.core.errors import NoAnswer
+from recollect.models.spending import embed
 from recollect.store import answers
 from recollect.store.answers import AnswerKey
 from recollect.store.files import content_hash
@@ -58,7 +59,7 @@ def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]
                 known[digest] = np.frombuffer(base64.b64decode(kept.answer), dtype=np.float32)
     new = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
     if new:
-        made = embedder.embed(list(new.values()))
+        made = embed(ctx, embedder, list(new.values()))
         known.update(zip(new, made, strict=True))
         with ctx.db.write(ctx.space) as tx:
             for digest, vector in zip(new, made, strict=True):

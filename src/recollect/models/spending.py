@@ -6,17 +6,25 @@ what it did use. Nothing here is open while a model thinks; each step is a trans
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.core.clock import day_of, zone_named
-from recollect.core.context import Context
+from recollect.core.context import Context, Embedder
+from recollect.core.errors import NoAnswer
 from recollect.core.prompt import Completion, Prompt
-from recollect.models.jobs import job_of
+from recollect.models.jobs import KINDS, job_of
+from recollect.models.openai import OpenAIEmbedder
 from recollect.store import answers, usage
 from recollect.store.answers import AnswerKey
 from recollect.store.usage import Usage
 from recollect.text.tokens import tokens
 
+EMBEDDING = "embedding"
+CLAIM_SECONDS = 600.0
+CHARS = 20
+"""Characters of a long token; what is beyond an answer's last one was not asked for and is not counted."""
 FRAME = 200
 """Tokens a wire format may add to what is sent."""
 
@@ -96,6 +104,26 @@ def fell_back(ctx: Context, *, kind: str, generator: str) -> None:
         usage.add(tx, Usage(day=today(ctx), kind=kind, generator=generator, fallbacks=1))
 
 
+def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+    """Vectors of texts. What an endpoint is sent is counted like any call; this machine's own model is free."""
+    if not isinstance(embedder, OpenAIEmbedder):
+        return embedder.embed(texts)
+    prompt = Prompt(kind=EMBEDDING, instructions="", data="\n".join(texts), max_tokens=0, timeout=CLAIM_SECONDS)
+    claim = take(ctx, ctx.ids("embed"), kind=EMBEDDING, generator=embedder.name, seconds=CLAIM_SECONDS)
+    assert claim is not None  # nobody else has this id
+    try:
+        if not reserve(claim, prompt):
+            raise NoAnswer("today's budget is used up")
+        made = embedder.embed(texts)
+        settle(claim, prompt, Completion(text=""))
+    except NoAnswer as failure:
+        settle(claim, prompt, None, billed=failure.billed)
+        raise
+    finally:
+        release(claim)
+    return made
+
+
 def today(ctx: Context) -> str:
     return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone)).isoformat()
 
@@ -108,10 +136,11 @@ def most(prompt: Prompt) -> int:
 def _used(claim: Claim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> Usage:
     if said is not None:
         asked = _count(said.input_tokens, tokens(f"{prompt.instructions}\n{prompt.data}"))
-        told = _count(said.output_tokens, min(tokens(said.text), prompt.max_tokens))
+        told = _count(said.output_tokens, min(tokens(said.text[: prompt.max_tokens * CHARS]), prompt.max_tokens))
     else:
         asked, told = (most(prompt) - prompt.max_tokens, prompt.max_tokens) if billed else (0, 0)
     job = job_of(claim.ctx.settings.models, claim.kind)
+    cost = asked * job.price_in + told * job.price_out if claim.kind in KINDS else 0
     return Usage(
         day=claim.today,
         kind=claim.kind,
@@ -119,7 +148,7 @@ def _used(claim: Claim, prompt: Prompt, said: Completion | None, *, billed: bool
         calls=1,
         input_tokens=asked,
         output_tokens=told,
-        cost_micros=round(asked * job.price_in + told * job.price_out),
+        cost_micros=round(cost),
     )
 
 

@@ -24,13 +24,14 @@ class Weights:
 
     words: float = 2.0
     title: float = 1.0  # share of a real title that is said; where the title has a vector, that says it better
-    meaning: float = 2.8
-    whole_meaning: float = 0.25  # share of the whole text in its meaning, the rest is its nearest piece
+    meaning: float = 2.0
+    titled_words: float = 0.5  # what has a real title is a note, and notes are asked for in other words than their own:
+    titled_meaning: float = 1.25  # … with vectors, words count half and meaning more
     title_meaning: float = 0.3  # share of a real title in its meaning
     label: float = 0.4  # the question mentions the speaker, or another title of a word or two
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
-    titled_thread: float = 0.8  # … and more so when they share a real title: they are about the same thing
+    titled_thread: float = 0.4  # … and more so when they share a real title: they are about the same thing
     time: float = 0.4  # written in the time that the question names
     later: float = 0.2  # … or in the month after: people tell of things later
     confidence: float = 0.05
@@ -77,21 +78,17 @@ def balanced(weights: Weights, semantic_weight: float) -> Weights:
     )
 
 
-def nearness(weights: Weights, cosines: Iterable[tuple[int, float]], *, whole: int, title: int) -> float:
-    """One number from the cosines of a text's pieces: near in one sentence, and as a whole not far.
+def nearness(weights: Weights, cosines: Iterable[tuple[int, float]], *, title: int) -> float:
+    """One number from the cosines of a text's pieces: the nearest piece, and its title where it has a real one.
 
     Squared, and never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
     """
     by_piece = {piece: max(0.0, cosine) for piece, cosine in cosines}
-    if not by_piece:
-        return 0.0
-    parts = [cosine for piece, cosine in by_piece.items() if piece != title]
-    as_whole = by_piece.get(whole, 0.0)
-    near = (1 - weights.whole_meaning) * max(parts, default=0.0) + weights.whole_meaning * as_whole
-    if title not in by_piece:
-        return near * near
-    own = by_piece[title]
-    return (1 - weights.title_meaning) * max(near, own) ** 2 + weights.title_meaning * own * own
+    nearest = max(by_piece.values(), default=0.0)
+    own = by_piece.get(title)
+    if own is None:
+        return nearest**2
+    return (1 - weights.title_meaning) * nearest**2 + weights.title_meaning * own**2
 
 
 def pulled(score: float, best_beside: float, pull: float) -> float:

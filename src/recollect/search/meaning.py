@@ -11,7 +11,7 @@ from recollect.core.errors import Refused
 from recollect.core.record import record
 from recollect.search.fuse import Weights, nearness
 from recollect.store import vectors
-from recollect.text.pieces import TITLE, WHOLE
+from recollect.text.pieces import TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +40,7 @@ class Meaning:
         """How near each passage is, 0 to 1; one without vectors is left out."""
         found = vectors.vectors_of(tx, self.model, docs)
         return {
-            doc: nearness(
-                weights, ((piece, float(self.vector @ vector)) for piece, vector in some), whole=WHOLE, title=TITLE
-            )
+            doc: nearness(weights, ((piece, float(self.vector @ vector)) for piece, vector in some), title=TITLE)
             for doc, some in found.items()
         }
 

@@ -35,6 +35,7 @@ POOL = 200  # candidates that are scored
 WALKED = 5_000  # candidates looked at for that many which pass a filter
 FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
 NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours read
+LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
@@ -85,7 +86,7 @@ def best(
     own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
     order = sorted(own, key=lambda doc: (-sum(own[doc].values()), found[doc].id))[: max(READ, limit)]
     _read_texts(tx, question, [found[doc] for doc in order], own, weights)
-    _lift_threads(found, own, weights)
+    _lift_threads(found, readings, own, weights)
     chosen = [found[doc] for doc in dict.fromkeys((*(one.doc for one in named), *order))]
     priors = prior(chosen) if prior else {}
     ids = {one.doc for one in named}
@@ -174,16 +175,23 @@ def _with_neighbours(
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
     alone = {doc: weights.words * words.share(readings[doc], question) for doc in found}
     order = sorted(found, key=lambda doc: (-alone[doc] - weights.meaning * closeness.get(doc, 0.0), found[doc].id))
-    known = {(one.thread, one.position) for one in found.values() if one.thread}
-    places = {
-        (one.thread, one.position + step): None
-        for one in (found[doc] for doc in order[:NEIGHBOURS_OF])
-        if one.thread
-        for step in (-2, -1, 1, 2)
-    }
-    for one in _kept(passages.beside(tx, [place for place in places if place not in known], wanted), keep):
+    best = (found[doc] for doc in order[:NEIGHBOURS_OF])
+    stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
+    beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
+    for one in _kept(list(beside), keep):
         found[one.doc] = one
         readings[one.doc] = _read(one, question)
+
+
+def _stretches(places: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
+    """What stands up to two steps from some places, as stretches of threads."""
+    made: list[tuple[str, int, int]] = []
+    for thread, position in sorted(places):
+        first, last = position - 2, position + 2
+        if made and made[-1][0] == thread and first <= made[-1][2] + 1:
+            first = made.pop()[1]
+        made.append((thread, first, last))
+    return made
 
 
 def _beside(
@@ -205,12 +213,14 @@ def _own(
 ) -> dict[str, float]:
     """The signals of a passage by itself."""
     near = closeness.get(one.doc)
+    note = near is not None and _is_real(one.title)
+    by_meaning = weights.meaning * (near or 0.0) * (weights.titled_meaning if note else 1.0)
     if meaning and not meaning.beside_words:
-        return {"meaning": weights.meaning * (near or 0.0)}
+        return {"meaning": by_meaning}
     return {
-        "words": weights.words * share,
+        "words": weights.words * share * (weights.titled_words if note else 1.0),
         "title": weights.title * reading.titled if near is None else 0.0,
-        "meaning": weights.meaning * (near or 0.0),
+        "meaning": by_meaning,
         "label": weights.label if reading.named else 0.0,
     }
 
@@ -230,7 +240,9 @@ def _read_texts(
             own[one.doc]["phrase"] = weights.phrase
 
 
-def _lift_threads(found: Mapping[int, Ranked], own: dict[int, dict[str, float]], weights: Weights) -> None:
+def _lift_threads(
+    found: Mapping[int, Ranked], readings: Mapping[int, Reading], own: dict[int, dict[str, float]], weights: Weights
+) -> None:
     tops: dict[str, float] = {}
     totals = {doc: sum(signals.values()) for doc, signals in own.items()}
     for doc, total in totals.items():
@@ -238,8 +250,9 @@ def _lift_threads(found: Mapping[int, Ranked], own: dict[int, dict[str, float]],
         tops[thread] = max(tops.get(thread, total), total)
     for doc, total in totals.items():
         one = found[doc]
-        if one.thread:
-            pull = weights.titled_thread if _is_real(one.title) else weights.thread
+        if one.thread and one.position:
+            short = words.shortness(readings[doc], LIFTED_LENGTH)
+            pull = weights.titled_thread if _is_real(one.title) else weights.thread * short
             own[doc]["thread"] = pulled(total, tops[one.thread], pull)
 
 

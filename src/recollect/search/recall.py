@@ -126,12 +126,8 @@ def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Seque
 
 def _above(node: str) -> tuple[str, ...]:
     """The nodes that lead to a node."""
-    way: list[str] = []
-    above = calendar.parent(calendar.parse_period(node))
-    while above is not None:
-        way.insert(0, above.id)
-        above = calendar.parent(above)
-    return ROOT, *way
+    parent = calendar.parent(calendar.parse_period(node))
+    return (*_above(parent.id), parent.id) if parent else (ROOT,)
 
 
 def _way(entry: Stored) -> tuple[str, ...]:

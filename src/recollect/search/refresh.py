@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context, Embedder
 from recollect.core.errors import NoAnswer, Refused, Trouble
+from recollect.models.spending import embed
 from recollect.store import leases, vectors
 from recollect.store.vectors import Embedded, Waiting
 from recollect.text.pieces import pieces
@@ -73,7 +74,7 @@ def at_once(ctx: Context, embedder: Embedder) -> None:
         with ctx.db.read(ctx.space) as tx:
             found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
         if 0 < len(found) <= AT_ONCE:
-            made = _embedded(embedder, found)
+            made = _embedded(ctx, embedder, found)
             with ctx.db.write(ctx.space) as tx:
                 vectors.put(tx, embedder.name, made, at=ctx.clock.now())
 
@@ -83,7 +84,7 @@ def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: leases.Lease
         found = vectors.waiting(tx, embedder.name, limit=size)
     if not found:
         return 0
-    made = _embedded(embedder, found)
+    made = _embedded(ctx, embedder, found)
     with ctx.db.write(ctx.space) as tx:
         leases.check(tx, lease)
         vectors.put(tx, embedder.name, made, at=ctx.clock.now())
@@ -91,9 +92,9 @@ def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: leases.Lease
     return len(found)
 
 
-def _embedded(embedder: Embedder, found: Sequence[Waiting]) -> list[Embedded]:
+def _embedded(ctx: Context, embedder: Embedder, found: Sequence[Waiting]) -> list[Embedded]:
     cut = [pieces(title=one.title, who=one.who, text=one.text) for one in found]
-    made = iter(embedder.embed([text for some in cut for _, text in some]))
+    made = iter(embed(ctx, embedder, [text for some in cut for _, text in some]))
     return [
         Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(number, next(made)) for number, _ in some])
         for one, some in zip(found, cut, strict=True)

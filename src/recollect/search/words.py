@@ -30,7 +30,7 @@ TYPICAL_LENGTH = 40  # terms
 HEADER_WEIGHTS = (5.0, 1.0, 3.0)  # title, who, keywords: a word there is a word said several times
 PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
 BESIDE = {1: 0.3, 2: 0.09}  # share of their words that the passages one and two steps away lend
-LENDING_LENGTH = 45  # terms at which a passage borrows half as much
+BORROWING_LENGTH = 45  # terms at which a passage borrows half as much
 ANSWER = 2.0  # times more that is borrowed from a question just before
 
 FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was measured with
@@ -90,14 +90,19 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
     frequencies = dict(reading.body)
     for term, frequency in reading.header.items():
         frequencies[term] = frequencies.get(term, 0.0) + frequency
-    lending = 1 / (1 + (reading.length / LENDING_LENGTH) ** 2)
+    gate = shortness(reading, BORROWING_LENGTH)
     for distance, other in beside:
-        lent = lending * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
+        lent = gate * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
         for term, frequency in other.body.items():
             frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
     # Summed in one order, so that both engines and every run give the same last digit.
     total = sum(question.weights[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
     return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
+
+
+def shortness(reading: Reading, middling: int) -> float:
+    """1 for a short passage, a half for one of middling length, nearly nothing for a long one."""
+    return 1 / (1 + (reading.length / middling) ** 2)
 
 
 def relevance(stream: str, question: Question) -> float:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 HEADER_LINES = 3  # title, who, keywords
 CHUNK = 500  # ids in one IN list: both engines take it, and a plan stays small
+STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
 EVERY = ""  # the term that every passage holds: its count is the number of passages
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
@@ -174,20 +175,21 @@ def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
     return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
-def beside(tx: Tx, places: Sequence[tuple[str, int]], wanted: Narrow) -> list[Ranked]:
-    """The same for places in threads."""
+def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
+    """The same for stretches of threads: each a thread with the first and last position."""
     found: list[Row] = []
     where, params = wanted.where()
-    for start in range(0, len(places), CHUNK):
-        chunk = places[start : start + CHUNK]
-        values = ", ".join(f"(:t{i}, CAST(:p{i} AS BIGINT))" for i in range(len(chunk)))
-        threads = {f"t{i}": thread for i, (thread, _) in enumerate(chunk)}
-        positions = {f"p{i}": position for i, (_, position) in enumerate(chunk)}
+    for start in range(0, len(stretches), STRETCHES):
+        chunk = stretches[start : start + STRETCHES]
+        values = ", ".join(f"(:t{i}, CAST(:f{i} AS BIGINT), CAST(:l{i} AS BIGINT))" for i in range(len(chunk)))
+        given: dict[str, object] = {}
+        for i, (thread, first, last) in enumerate(chunk):
+            given |= {f"t{i}": thread, f"f{i}": first, f"l{i}": last}
         found += tx.rows(
-            f"WITH places (thread, position) AS (VALUES {values}) SELECT {_RANKED} FROM places JOIN passages p ON "
-            f"p.space = :space AND p.thread = places.thread AND p.position = places.position AND p.thread <> ''{where}",
-            **threads,
-            **positions,
+            f"WITH s (thread, first, last) AS (VALUES {values}) SELECT {_RANKED} FROM s JOIN passages p ON "
+            "p.space = :space AND p.thread = s.thread AND p.position BETWEEN s.first AND s.last "
+            f"AND p.thread <> ''{where}",
+            **given,
             **params,
         )
     return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]

@@ -258,6 +258,7 @@ def _rename(tx: Tx, table: str, old: str, new: str) -> None:
     for holder, column, target in REFERENCES:
         if target == table:
             tx.run(f"UPDATE {holder} SET {column} = :new WHERE space = :space AND {column} = :old", old=old, new=new)
+    tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :old", old=old, new=new)
     tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :old", old=old)
 
 

@@ -82,21 +82,17 @@ def spoken_for(tx: Tx, day: str) -> int:
 
 
 def claim(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: str, now: int, until: int) -> bool:
-    """Become the only one who asks; False while somebody else does. What an expired claim held counts as used."""
-    held = tx.row(
-        "SELECT owner, expires_at, day, kind, generator, reserved FROM ask_claims WHERE space = :space AND id = :id",
-        id=id,
-    )
-    if held and held[0] != owner and held[1] > now:
+    """Become the only one who asks; False while somebody else does."""
+    for expired, holder in tx.rows(
+        "SELECT id, owner FROM ask_claims WHERE space = :space AND expires_at <= :now", now=now
+    ):
+        release(tx, expired, owner=holder)
+    if claimed(tx, id, now=now):
         return False
-    if held and held[0] != owner and held[5]:
-        add(tx, Usage(day=held[2], kind=held[3], generator=held[4], calls=1, input_tokens=held[5]))
     tx.run(
         """
         INSERT INTO ask_claims (space, id, owner, expires_at, day, kind, generator, reserved)
-        VALUES (:space, :id, :owner, :until, :day, :kind, :generator, 0)
-        ON CONFLICT (space, id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at,
-          day = excluded.day, kind = excluded.kind, generator = excluded.generator, reserved = 0""",
+        VALUES (:space, :id, :owner, :until, :day, :kind, :generator, 0)""",
         id=id,
         owner=owner,
         until=until,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from recollect.capture import extraction
@@ -18,13 +19,12 @@ from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import decisions, documents, judging, known, principles, theme_summary, wordings
 from recollect.distil.node_questions import node_question, root_question
 from recollect.distil.themes import planned_from_file
-from recollect.models.asking import Ask, checked, generator_of
+from recollect.models.asking import Ask, checked, cleaned, generator_of
 from recollect.models.meaning import alike
 from recollect.models.prompts import load_prompt
 from recollect.store import answers, asks, tasks
 from recollect.store import decisions as decision_rows
 from recollect.store.asks import OpenAsk
-from recollect.text.redact import redact
 from recollect.text.staging import Entry, read_staging
 
 
@@ -51,10 +51,11 @@ class Applied:
 
 
 def pending(ctx: Context, *, limit: int | None = None) -> list[PendingAsk]:
-    """Open asks, oldest first."""
+    """Open asks, oldest first. One whose subject has changed or gone is not worth an answer and is left out."""
     with ctx.db.read(ctx.space) as tx:
         found = asks.waiting(tx)
-    return [_shown(each) for each in found[:limit]]
+    worth = (each for each in found if (now := _question(ctx, each)) is not None and now.id == each.id)
+    return [_shown(each) for each in islice(worth, limit)]
 
 
 def apply(ctx: Context, given: Sequence[Any]) -> list[Applied]:
@@ -69,7 +70,7 @@ def _applied(ctx: Context, given: Any) -> Applied:
         return Applied(id=str(id), taken=False, reason="an answer is an object with `id` and `answer`")
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     try:
-        _take(ctx, id, redact(text).text)
+        _take(ctx, id, text)
     except (BadInput, Refused, NotFound) as refusal:
         return Applied(id=id, taken=False, reason=str(refusal))
     return Applied(id=id, taken=True)
@@ -87,6 +88,7 @@ def _take(ctx: Context, id: str, text: str) -> None:
         with ctx.db.write(ctx.space) as tx:
             asks.close(tx, id)
         raise Refused("stale: what it was about has changed; the next cycle asks again")
+    text = cleaned(question, text)
     checked(question, text)
     with ctx.db.write(ctx.space) as tx:
         generator = generator_of(f"agent:{ctx.actor.name}", question)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from recollect.capture import documents
 from recollect.capture import log as logs
 from recollect.core.context import Context, Row, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
@@ -135,20 +136,20 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     files = (*_empty_entries(ctx, target), *_mark_vault(ctx, target), *_mark_spool(project, target))
     _renew_tree(ctx)
     with ctx.db.write(ctx.space) as tx:
-        _renew_passages(tx, ctx)  # of what lives in files, which have just changed
+        _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
     if not isinstance(ctx.db, SqliteDb):
         ctx.db.write_anew()
-        return _report(target, rows, files, out_of_reach=OUT_OF_REACH_OF_SERVER)
+        return _report(target, rows, files, out_of_reach=(*OUT_OF_REACH_OF_SERVER, *_documents(ctx, target)))
     soundness.remake_indexes(ctx.db)
     ctx.db.write_anew()
     replaced = backups.discard(project.database)
     copy = backups.backup(ctx)
     fresh = Path(copy.path)
     found = [path for path in _ours(project) if _holds(path, target)]
-    out_of_reach: tuple[str, ...] = OUT_OF_REACH
+    out_of_reach = (*OUT_OF_REACH, *_documents(ctx, target))
     if fresh in found and len(copy.spaces) > 1:
         found.remove(fresh)
-        out_of_reach = (*OUT_OF_REACH, "other spaces in the same store: one of them holds the same words, which stay")
+        out_of_reach = (*out_of_reach, "other spaces in the same store: one of them holds the same words, which stay")
     return _report(target, rows, files, replaced=replaced, fresh=fresh, found=found, out_of_reach=out_of_reach)
 
 
@@ -269,7 +270,7 @@ def _purge_rows(tx: Tx, ctx: Context, target: _Target) -> dict[str, int]:
     for id in sorted(touched):
         purging.touch_learning(tx, id, at=ctx.clock.now())
     touched |= _touch_decisions(tx, ctx, changed)
-    _renew_passages(tx, ctx)
+    _renew_passages(tx, ctx, target)
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
         events.record(tx, ctx, change=change, subject=id, what="purged")
@@ -300,11 +301,23 @@ def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set
     return touched
 
 
-def _renew_passages(tx: Tx, ctx: Context) -> None:
-    """A passage that did not change costs a read; what quotes the text may be anywhere."""
-    for owner in OWNERS.values():
+def _renew_passages(tx: Tx, ctx: Context, target: _Target) -> None:
+    """A passage that did not change costs a read; what quotes the text may be anywhere.
+
+    A permanent document is the user's file: it stays as it is and is said to be out of reach, but search forgets the
+    section.
+    """
+    for kind, owner in OWNERS.items():
         for passage in owner.make(ctx, tx, list(owner.ids(ctx, tx))):
-            passages.put(tx, passage)
+            if kind == documents.KIND and target.pattern.search(f"{passage.title}\n{passage.text}"):
+                passages.remove(tx, passage.id)
+            else:
+                passages.put(tx, passage)
+
+
+def _documents(ctx: Context, target: _Target) -> tuple[str, ...]:
+    holding = [path for path in documents.paths(ctx) if target.pattern.search(ctx.worktree.read(path) or "")]
+    return tuple(f"{path}, which says it: edit the file, and commit that" for path in holding)
 
 
 def _vault_files(ctx: Context, target: _Target) -> list[str]:

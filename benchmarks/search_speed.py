@@ -1,0 +1,224 @@
+"""How fast search is, beside bare FTS5 and tantivy on the same texts in the same run.
+
+    python -m benchmarks.search_speed [--sizes 10000 100000] [--queries 40] [--json]
+
+Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has one random unit vector of 384 numbers,
+so hybrid search pays for the nearest neighbours but not for the model (a question takes MiniLM 11 to 17 ms more). CPU
+milliseconds, because the machine may be shared; the sides take turns, so that noise hits all. Bare FTS5 and tantivy
+get every word of a query joined by OR, and rank by BM25. tantivy is a dependency of this benchmark only (`pip install
+tantivy`); where it is missing its rows are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+from recollect.models.local import LocalModels
+
+from benchmarks.corpus import learnings, queries
+from recollect import Memory
+from recollect.core.passage import Passage
+from recollect.core.settings import EmbedSettings
+from recollect.store import passages, vectors
+from recollect.store.vectors import Embedded, Waiting
+from recollect.text.tokens import STOP_WORDS, words
+
+SIZE = 384
+BATCH = 5_000
+ADDED = 30  # texts that are added one by one
+
+Search = Callable[[str], object]
+
+
+class RandomEmbedder:
+    """A random direction for every text: as costly to compare as a real one, and free to make."""
+
+    name = "random"
+
+    def __init__(self) -> None:
+        self._chance = np.random.default_rng(5)
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        made = self._chance.standard_normal((len(texts), SIZE)).astype(np.float32)
+        return list(made / np.linalg.norm(made, axis=1, keepdims=True))
+
+
+class RandomModels(LocalModels):
+    def __init__(self) -> None:
+        super().__init__(EmbedSettings(use="off"))
+        self._random = RandomEmbedder()
+
+    def embedder(self) -> RandomEmbedder:
+        return self._random
+
+    def loaded_embedder(self) -> None:
+        return None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    results = {}
+    for size in given.sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            results[size] = measured(Path(folder), size, given.queries)
+    print(json.dumps(results, indent=2) if given.json else _as_text(results))
+
+
+def measured(folder: Path, size: int, count: int) -> dict[str, Any]:
+    texts = [_text(fields) for fields in islice(learnings(size + ADDED), size + ADDED)]
+    result: dict[str, Any] = {}
+    with Memory.open(folder, create=True, models=RandomModels()) as memory:
+        result["load, µs a text"] = _timed(lambda: _load(memory, texts[:size])) * 1e6 / size
+        result["vectors, µs a text"] = _timed(lambda: _embed(memory)) * 1e6 / size
+        bare = _bare(folder / "bare.db", texts[:size])
+        sides: dict[str, Search] = {
+            "words": lambda text: memory.search(text, strategy="bm25"),
+            "hybrid": memory.search,
+            "bare FTS5": lambda text: bare.execute(_BARE_SEARCH, (_any_of(text),)).fetchall(),
+        }
+        if (tantivy := _tantivy(folder / "tantivy", texts[:size])) is not None:
+            sides["tantivy"] = tantivy
+        for length in (3, 40):
+            for name, times in _taking_turns(sides, queries(count, length)).items():
+                p95 = statistics.quantiles(times, n=20)[-1]
+                result[f"{name}, {length} words, ms p50 / p95"] = (statistics.median(times), p95)
+        result["adding one text, ms p50"] = statistics.median(
+            1000 * _timed(lambda n=n: _load(memory, [texts[size + n]], first=size + n)) for n in range(ADDED)
+        )
+    result["store, MB"] = _megabytes(folder / ".recollect")
+    result["bare FTS5, MB"] = _megabytes(folder / "bare.db")
+    result["tantivy, MB"] = _megabytes(folder / "tantivy")
+    result["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return result
+
+
+def _text(fields: dict[str, Any]) -> tuple[str, str]:
+    return fields["title"], " ".join(fields[name] for name in ("context", "observation", "implication", "action"))
+
+
+def _load(memory: Memory, texts: Sequence[tuple[str, str]], first: int = 0) -> None:
+    context = memory.context
+    for start in range(0, len(texts), BATCH):
+        with context.db.write(context.space) as tx:
+            for number, (title, text) in enumerate(texts[start : start + BATCH], start=first + start):
+                passages.add(tx, _passage(number, title, text))
+
+
+def _passage(number: int, title: str, text: str) -> Passage:
+    return Passage(
+        id=f"log/2026-03-02#{number}",
+        kind="log",
+        title=title,
+        lines=(text,),
+        at=number,
+        trust="agent",
+        thread=f"log/{number // 10}",
+        position=number % 10 + 1,
+    )
+
+
+def _embed(memory: Memory) -> None:
+    """One random vector for each passage."""
+    context, embedder = memory.context, RandomEmbedder()
+    while True:
+        with context.db.read(context.space) as tx:
+            found = vectors.waiting(tx, embedder.name, limit=BATCH)
+        if not found:
+            return
+        with context.db.write(context.space) as tx:
+            vectors.put(tx, embedder.name, list(_embedded(found, embedder)), at=0)
+
+
+def _embedded(found: Sequence[Waiting], embedder: RandomEmbedder) -> Iterator[Embedded]:
+    for one, vector in zip(found, embedder.embed([one.text for one in found]), strict=True):
+        yield Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(0, vector)])
+
+
+_BARE_SEARCH = "SELECT rowid, bm25(notes, 4, 1) AS score FROM notes WHERE notes MATCH ? ORDER BY score LIMIT 10"
+
+
+def _bare(file: Path, texts: Sequence[tuple[str, str]]) -> apsw.Connection:
+    db = apsw.Connection(str(file))
+    db.execute("CREATE VIRTUAL TABLE notes USING fts5(title, body, tokenize='porter')")
+    with db:
+        db.executemany("INSERT INTO notes (title, body) VALUES (?, ?)", texts)
+    return db
+
+
+def _any_of(text: str) -> str:
+    return " OR ".join(f'"{word}"' for word in words(text) if word.lower() not in STOP_WORDS)
+
+
+def _tantivy(folder: Path, texts: Sequence[tuple[str, str]]) -> Search | None:
+    try:
+        import tantivy
+    except ImportError:
+        return None
+    folder.mkdir()
+    builder = tantivy.SchemaBuilder()
+    for name in ("title", "body"):
+        builder.add_text_field(name, stored=False, tokenizer_name="en_stem")
+    index = tantivy.Index(builder.build(), path=str(folder))
+    writer = index.writer()
+    for title, body in texts:
+        writer.add_document(tantivy.Document(title=title, body=body))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    searcher = index.searcher()
+    return lambda text: searcher.search(index.parse_query(_any_of(text), ["title", "body"]), 10)
+
+
+def _taking_turns(sides: dict[str, Search], asked: Sequence[str]) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for search in sides.values():
+        search(asked[0])
+    for text in asked:
+        for name, search in sides.items():
+            times[name].append(1000 * _timed(lambda search=search, text=text: search(text)))
+    return times
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def _megabytes(path: Path) -> float:
+    files = [path] if path.is_file() else [Path(root) / name for root, _, names in os.walk(path) for name in names]
+    return sum(file.stat().st_size for file in files) / 1e6
+
+
+def _as_text(results: dict[int, dict[str, Any]]) -> str:
+    names = list(dict.fromkeys(name for result in results.values() for name in result))
+    lines = [f"{'':<34}" + "".join(f"{size:>18,}" for size in results)]
+    for name in names:
+        lines.append(f"{name:<34}" + "".join(f"{_cell(result.get(name)):>18}" for result in results.values()))
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return " / ".join(f"{part:.2f}" for part in value) if isinstance(value, tuple) else f"{value:.1f}"
+
+
+if __name__ == "__main__":
+    main()
