@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from recollect import Memory
@@ -57,7 +57,7 @@ class Site:
         return context.new_page()
 
 
-@pytest.fixture(scope="session")
+@contextmanager
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
@@ -65,14 +65,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def site(chromium: Browser, memory: Memory, request: pytest.FixtureRequest) -> Iterator[Site]:
+@contextmanager
+def signed_in(browser: Browser, memory: Memory, name: str) -> Iterator[Site]:
+    """Serve a memory and sign in to its page; whatever the browser complained about fails the test."""
     with serving(memory) as served:
-        context = chromium.new_context(viewport={"width": 1100, "height": 800})
+        context = browser.new_context(viewport={"width": 1100, "height": 800})
         page = context.new_page()
         page.set_default_timeout(20_000)
-        name = re.sub(r"\W+", "-", request.node.name).strip("-")
-        site = Site(served=served, page=page, browser=chromium, memory=memory, name=name)
+        site = Site(served=served, page=page, browser=browser, memory=memory, name=re.sub(r"\W+", "-", name).strip("-"))
         page.on("dialog", lambda dialog: (site.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("pageerror", lambda error: site.complaints.append(f"script error {error}"))
         page.on("console", lambda said: site.complaints.append(said.text) if "Security Policy" in said.text else None)
@@ -82,4 +82,4 @@ def site(chromium: Browser, memory: Memory, request: pytest.FixtureRequest) -> I
             page.get_by_role("button", name="Sign in").click()
         yield site
         context.close()
-        assert not site.complaints
+    assert not site.complaints

@@ -122,3 +122,20 @@ def shell(bare: Shell) -> Shell:
     """A command line in a project."""
     bare.said("init", "--space", "shop", "--timezone", "UTC")
     return bare
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[object]:
+    from browsing import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def site(chromium: object, memory: Memory, request: pytest.FixtureRequest) -> Iterator[object]:
+    """The page in a browser that is signed in."""
+    from browsing import signed_in
+
+    with signed_in(chromium, memory, request.node.name) as site:  # type: ignore[arg-type]
+        yield site

@@ -13,8 +13,6 @@ from recollect.core.journal import NewEntry
 from repos import Repo
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
-pytest_plugins = ("browsing",)
-
 FIELDS = ("context", "observation", "implication", "action")
 
 

@@ -9,8 +9,6 @@ from recollect import NewDecision, NewFinding, Review
 from recollect.core.journal import NewEntry
 from samples import WEBHOOKS, learning
 
-pytest_plugins = ("browsing",)
-
 PAGES = ("/", "/search", "/learnings", "/learnings/new", "/journal", "/decisions", "/themes", "/staging", "/inbox")
 HOSTILE = (
     "<img src=x onerror=window.run=1>",

@@ -20,6 +20,7 @@ from recollect.api import (
     jsonrpc,
     learnings,
     openapi,
+    pages,
     staging,
     texts,
     themes,
@@ -37,16 +38,8 @@ from recollect.memory import Memory
 
 ROUTES: tuple[APIRouter, ...] = (
     *(health.routes, openapi.routes, jsonrpc.routes),
-    *(
-        learnings.routes,
-        work.routes,
-        journal.routes,
-        decisions.routes,
-        themes.routes,
-        staging.routes,
-        upkeep.routes,
-        texts.routes,
-    ),
+    *(texts.routes, learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes),
+    *(upkeep.routes, *pages.ROUTES),
 )
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 

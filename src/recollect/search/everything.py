@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from recollect.core.actor import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, STATUSES
+from recollect.core.learning import COIA, STATUSES, Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search import fuse, rank, words
+from recollect.search.fuse import Signals
 from recollect.search.query import ask
 from recollect.store import learnings as rows
 from recollect.store import passages
@@ -25,10 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import date
 
-    from recollect.core.actor import Trust
     from recollect.core.context import Context, Tx
-    from recollect.core.learning import Learning
-    from recollect.search.fuse import Signals
     from recollect.search.meaning import Meaning
     from recollect.search.query import Question
     from recollect.search.rank import Scored
