@@ -2,7 +2,7 @@
 
     python -m benchmarks.search_speed [--sizes 10000 100000] [--queries 40] [--json]
 
-Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has one random unit vector of 384 numbers,
+Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has one random vector of 384 numbers,
 so hybrid search pays for the nearest neighbours but not for the model (a question takes MiniLM 11 to 17 ms more). CPU
 milliseconds, because the machine may be shared; the sides take turns, so that noise hits all. Bare FTS5 and tantivy
 get every word of a query joined by OR, and rank by BM25. tantivy is a dependency of this benchmark only (`pip install
@@ -166,7 +166,7 @@ def _any_of(text: str) -> str:
 
 def _tantivy(folder: Path, texts: Sequence[tuple[str, str]]) -> Search | None:
     try:
-        import tantivy  # type: ignore[import-not-found]
+        import tantivy
     except ImportError:
         return None
     folder.mkdir()
