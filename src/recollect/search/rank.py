@@ -175,8 +175,11 @@ def _with_neighbours(
     weights: Weights,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
-    alone = {doc: weights.words * words.share(readings[doc], question) for doc in found}
-    order = sorted(found, key=lambda doc: (-alone[doc] - weights.meaning * closeness.get(doc, 0.0), found[doc].id))
+    worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
+    if closeness:
+        scale = weights.words / (question.whole or 1.0)
+        worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
+    order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
     best = (found[doc] for doc in order[:NEIGHBOURS_OF])
     stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
     beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
