@@ -44,9 +44,9 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 200  # candidates that are scored
+    pool: int = 150  # candidates that are scored
     walked: int = 5_000  # candidates looked at for that many which pass a filter
-    neighbours_of: int = 100  # of the best candidates, so many have their neighbours read
+    neighbours_of: int = 60  # of the best candidates, so many have their neighbours read
 
 
 THOROUGH = Effort()
@@ -143,9 +143,11 @@ def _gathered(
         among = frozenset(some) if len(some) <= FEW else None
     docs = _with_phrases(tx, question, pool, walked)
     if not meaning or meaning.beside_words:
-        most = pool if among is not None or (wanted == EVERYTHING and keep is None) else walked
-        docs += candidates(tx, question.query, most=most, among=among)
-    yield from _passing(tx, docs, pool, wanted, keep)
+        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else walked, among=among)
+    found = _passing(tx, docs, pool, wanted, keep)
+    if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
+        found = _passing(tx, candidates(tx, question.query, most=walked), pool, wanted, keep)
+    yield from found
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
 
@@ -194,8 +196,11 @@ def _with_neighbours(
     effort: Effort,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
-    alone = {doc: weights.words * words.share(readings[doc], question) for doc in found}
-    order = sorted(found, key=lambda doc: (-alone[doc] - weights.meaning * closeness.get(doc, 0.0), found[doc].id))
+    worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
+    if closeness:
+        scale = weights.words / (question.whole or 1.0)
+        worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
+    order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
     best = (found[doc] for doc in order[: effort.neighbours_of])
     stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
     beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
