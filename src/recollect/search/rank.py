@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
     """Signals of single passages that do not depend on the question, by number."""
 
-POOL = 200  # candidates that are scored
+POOL = 150  # candidates that are scored
 WALKED = 5_000  # candidates looked at for that many which pass a filter
 FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
-NEIGHBOURS_OF = 100  # of the best candidates, so many have their neighbours read
+NEIGHBOURS_OF = 60  # of the best candidates, so many have their neighbours read
 LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
@@ -123,9 +123,11 @@ def _gathered(
         among = frozenset(some) if len(some) <= FEW else None
     docs = _with_phrases(tx, question, pool)
     if not meaning or meaning.beside_words:
-        most = pool if among is not None or (wanted == EVERYTHING and keep is None) else WALKED
-        docs += candidates(tx, question.query, most=most, among=among)
-    yield from _passing(tx, docs, pool, wanted, keep)
+        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else WALKED, among=among)
+    found = _passing(tx, docs, pool, wanted, keep)
+    if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
+        found = _passing(tx, candidates(tx, question.query, most=WALKED), pool, wanted, keep)
+    yield from found
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
 
@@ -173,8 +175,11 @@ def _with_neighbours(
     weights: Weights,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
-    alone = {doc: weights.words * words.share(readings[doc], question) for doc in found}
-    order = sorted(found, key=lambda doc: (-alone[doc] - weights.meaning * closeness.get(doc, 0.0), found[doc].id))
+    worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
+    if closeness:
+        scale = weights.words / (question.whole or 1.0)
+        worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
+    order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
     best = (found[doc] for doc in order[:NEIGHBOURS_OF])
     stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
     beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
