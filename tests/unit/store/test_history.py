@@ -309,6 +309,32 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     assert not ran.exists()
 
 
+def test_how_somebody_likes_their_git_changes_no_age(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + "\n" + TWO})
+    repo.commit(DAY + timedelta(days=1), {FILE: PREAMBLE + TWO, "other.txt": "x"})
+    plain, git = ages(repo), Repository(repo.root, ZoneInfo("UTC"))
+    removed = git.removals(repo.root / FILE, re.compile("## "))
+    assert removed
+    repo.write(".git/all-revs", repo.git("log", "--format=%H"))
+    for key, value in {
+        **{"color.ui": "always", "diff.noprefix": "true", "diff.mnemonicPrefix": "true", "diff.context": "0"},
+        **{
+            "diff.renames": "false",
+            "diff.wsErrorHighlight": "all",
+            "diff.colorMoved": "zebra",
+            "diff.ignoreSubmodules": "all",
+        },
+        **{"format.pretty": "oneline", "log.date": "relative", "log.decorate": "full", "log.showRoot": "false"},
+        **{"log.abbrevCommit": "true", "blame.date": "human", "blame.showEmail": "true", "blame.blankBoundary": "true"},
+        **{"core.quotePath": "true", "core.abbrev": "4", "i18n.logOutputEncoding": "UTF-16"},
+        "blame.ignoreRevsFile": str(repo.root / ".git/all-revs"),
+    }.items():
+        repo.git("config", key, value)
+        assert (key, ages(repo), git.removals(repo.root / FILE, re.compile("## "))) == (key, plain, removed)
+    repo.git("config", "blame.ignoreRevsFile", ".there-is-none")
+    assert ages(repo) == plain
+
+
 def test_the_commits_that_removed_entries_are_found_through_a_rename(repo: Repo) -> None:
     three = "## A third thing worth knowing\n\nBecause three is more than two.\n"
     repo.commit(DAY, {"notes.md": PREAMBLE + ONE + "\n" + TWO + "\n" + three})
