@@ -23,6 +23,11 @@ DAY = date(2026, 3, 2)
 FILE = "memory/learnings.md"
 ONE = "## Load the skill before editing it\n\nAn edit made blind breaks what the skill promises elsewhere.\n"
 TWO = "## Pin the tool versions in CI\n\nA floating formatter turned the build red twice in one week.\n"
+LIKINGS = """
+color.ui=always diff.noprefix=true diff.mnemonicPrefix=true diff.context=0 diff.renames=false diff.wsErrorHighlight=all
+diff.colorMoved=zebra format.pretty=oneline log.date=relative log.decorate=full log.showRoot=false log.abbrevCommit=true
+blame.date=human blame.showEmail=true blame.blankBoundary=true core.quotePath=true core.abbrev=4 i18n.logOutputEncoding=UTF-16
+"""
 PREAMBLE = "# Learnings\n\nJotted between hand-offs.\n\n---\n\n"
 
 
@@ -316,19 +321,8 @@ def test_how_somebody_likes_their_git_changes_no_age(repo: Repo) -> None:
     removed = git.removals(repo.root / FILE, re.compile("## "))
     assert removed
     repo.write(".git/all-revs", repo.git("log", "--format=%H"))
-    for key, value in {
-        **{"color.ui": "always", "diff.noprefix": "true", "diff.mnemonicPrefix": "true", "diff.context": "0"},
-        **{
-            "diff.renames": "false",
-            "diff.wsErrorHighlight": "all",
-            "diff.colorMoved": "zebra",
-            "diff.ignoreSubmodules": "all",
-        },
-        **{"format.pretty": "oneline", "log.date": "relative", "log.decorate": "full", "log.showRoot": "false"},
-        **{"log.abbrevCommit": "true", "blame.date": "human", "blame.showEmail": "true", "blame.blankBoundary": "true"},
-        **{"core.quotePath": "true", "core.abbrev": "4", "i18n.logOutputEncoding": "UTF-16"},
-        "blame.ignoreRevsFile": str(repo.root / ".git/all-revs"),
-    }.items():
+    ignored = f"blame.ignoreRevsFile={repo.root / '.git/all-revs'}"
+    for key, _, value in (liking.partition("=") for liking in (*LIKINGS.split(), ignored)):
         repo.git("config", key, value)
         assert (key, ages(repo), git.removals(repo.root / FILE, re.compile("## "))) == (key, plain, removed)
     repo.git("config", "blame.ignoreRevsFile", ".there-is-none")
