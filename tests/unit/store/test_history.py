@@ -26,7 +26,8 @@ TWO = "## Pin the tool versions in CI\n\nA floating formatter turned the build r
 LIKINGS = """
 color.ui=always diff.noprefix=true diff.mnemonicPrefix=true diff.context=0 diff.renames=false diff.wsErrorHighlight=all
 diff.colorMoved=zebra format.pretty=oneline log.date=relative log.decorate=full log.showRoot=false log.abbrevCommit=true
-blame.date=human blame.showEmail=true blame.blankBoundary=true core.quotePath=true core.abbrev=4 i18n.logOutputEncoding=UTF-16
+blame.date=human blame.showEmail=true blame.blankBoundary=true core.quotePath=true core.abbrev=4
+i18n.logOutputEncoding=UTF-16
 """
 PREAMBLE = "# Learnings\n\nJotted between hand-offs.\n\n---\n\n"
 
