@@ -207,9 +207,7 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
 def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None:
     stranger = site.memory.acting_as(STRANGER)
     id = stranger.learn(learning(WEBHOOKS)).learning.id
-    chosen = NewDecision(
-        decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture"
-    )
+    chosen = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
     decided = stranger.decisions.record(chosen).decision.id
     for path, facet in ((f"/learnings/{id}", site.memory.learnings), (f"/decisions/{decided}", site.memory.decisions)):
         site.go(path)
