@@ -128,7 +128,7 @@ def test_a_restore_that_breaks_off_changes_nothing(team: Memory, rescue: Rescue,
     connection.close()
     written_after(team)
     before = state(team)
-    with pytest.raises(Exception, match="NUL|0x00|read back"):
+    with pytest.raises(Exception, match=r"NUL|0x00|read back"):
         rescue.restore(copy)
     assert state(team) == before
 

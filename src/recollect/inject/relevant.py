@@ -12,8 +12,8 @@ from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.query import ask
-from recollect.search.rank import best
+from recollect.search.query import Question, ask
+from recollect.search.rank import best, looked_up
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
@@ -24,7 +24,6 @@ from recollect.text.kept import kept_id
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
-    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -137,6 +136,10 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
+    # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
+    question = Question(**{**vars(question), "ids": ()})
+    docs = looked_up(tx, question, LEARNINGS)
+
     def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
         rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
         found = best(
@@ -144,6 +147,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
             question,
             limit=limit + len(wanted.known),
             wanted=LEARNINGS,
+            docs=docs,
             keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
         )
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]
