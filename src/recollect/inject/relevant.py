@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.core.confidence import thousandths
+from recollect.core.confidence import FULL, thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
@@ -139,17 +139,12 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
     question = Question(**{**vars(question), "ids": ()})
     docs = looked_up(tx, question, LEARNINGS)
+    rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
+    confidences = rows.confidences_of(tx, docs, rules)
 
-    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
-        rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = best(
-            tx,
-            question,
-            limit=limit + len(wanted.known),
-            wanted=LEARNINGS,
-            docs=docs,
-            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
-        )
+    def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
+        some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
+        found = best(tx, question, limit=limit + len(wanted.known), wanted=LEARNINGS, docs=some)
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]
         near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
         records = {learning.id: learning for learning in rows.many(tx, near)}
