@@ -439,6 +439,24 @@ def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
     assert (after.recurrence > old.recurrence) == (not successor)
 
 
+@pytest.mark.parametrize("verb", ["keep-both", "dismiss"])
+def test_a_promoted_entry_is_not_asked_about_again(project: Project, verb: str) -> None:
+    project.begin({**RIPE, "Never cache the exchange rates": "They move every minute."})
+    memory = project.memory()
+    old = memory.learn(
+        title="Cache the exchange rates",
+        context="Pricing",
+        observation="The provider is slow",
+        implication="Checkout waits",
+        action="Cache the exchange rates.",
+    ).learning
+    memory.staging.consolidate()
+    matter = next(matter for matter in memory.inbox.waiting() if matter.other == old.id)
+    memory.inbox.resolve(matter.number, verb)
+    memory.staging.promote("never-cache-the-exchange-rates")
+    assert [matter for matter in memory.inbox.waiting() if matter.other == old.id] == []
+
+
 def test_what_somebody_brought_back_is_not_dropped_again(project: Project) -> None:
     project.begin({**RIPE, "Foreign keys must have an index": ""})
     memory = project.memory()

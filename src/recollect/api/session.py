@@ -105,14 +105,22 @@ class Sessions:
         self._announce(self._code)
 
 
-async def _signed_in(request: Request) -> Visit:
+def visit_of(request: Request) -> Visit | None:
+    """On whose behalf a request comes; None for a browser that is not signed in."""
     sessions: Sessions = request.app.state.sessions
     session = sessions.find(request.cookies.get(COOKIE))
     if session is None:
-        raise SignInNeeded
+        return None
     memory: Memory = request.app.state.memory
     person: str = request.app.state.person
     return Visit(memory=memory.acting_as(Actor(name=person, channel="page", trust="human")), csrf=session.csrf)
+
+
+async def _signed_in(request: Request) -> Visit:
+    visit = visit_of(request)
+    if visit is None:
+        raise SignInNeeded
+    return visit
 
 
 async def visiting(visit: Annotated[Visit, Depends(_signed_in)]) -> Visit:

@@ -17,7 +17,7 @@ from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
-from recollect.distil.removal import record_recurrence, record_removed, was_restored
+from recollect.distil.removal import CONTRADICTION, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
 from recollect.models.asking import OFFLINE, ask
@@ -30,7 +30,7 @@ from recollect.text.ripeness import Aged, Plan
 from recollect.text.staging import marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
-CONTRADICTION, VAGUE, SIZE, LIMIT = "staged-contradiction", "staged-vague", "staging-size", "file-limit"
+VAGUE, SIZE, LIMIT = "staged-vague", "staging-size", "file-limit"
 KEEP_OLD = "keep-old"
 
 

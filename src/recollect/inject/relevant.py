@@ -13,7 +13,7 @@ from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import Question, ask
-from recollect.search.rank import best, looked_up
+from recollect.search.rank import QUICK, best, looked_up
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
@@ -138,13 +138,13 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
     question = Question(**{**vars(question), "ids": ()})
-    docs = looked_up(tx, question, LEARNINGS)
+    docs = looked_up(tx, question, LEARNINGS, effort=QUICK)
     rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
     confidences = rows.confidences_of(tx, docs, rules)
 
     def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
-        found = best(tx, question, limit=limit + len(wanted.known), wanted=LEARNINGS, docs=some)
+        found = best(tx, question, limit=limit + len(wanted.known), wanted=LEARNINGS, docs=some, effort=QUICK)
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]
         near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
         records = {learning.id: learning for learning in rows.many(tx, near)}

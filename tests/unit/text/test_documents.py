@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.documents import rendered_entry, sections, with_block, without_block
+from recollect.text.documents import rendered_entry, sections, with_block, without_block, without_sentences
 from recollect.text.memory_index import check_index, make_index
 from recollect.text.merge import merge_staging
 from recollect.text.route import place
@@ -261,3 +261,18 @@ def test_link_targets_are_those_that_github_makes() -> None:
         "qa--testing",
         "größe_x--20",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Old rule. Name its owner.", "Name its owner."),
+        ("- Old rule. Name its owner.\n- Other.", "- Name its owner.\n- Other."),
+        ("  * Name its owner. Old rule.", "* Name its owner."),
+        ("1. Old rule. Name its owner.\n2. Other.", "1. Name its owner.\n2. Other."),
+        ("- Old rule.\n- Other.", "- Other."),
+        ("```\nOld rule.\n```", "```\nOld rule.\n```"),
+    ],
+)
+def test_taking_a_sentence_out_leaves_the_mark_of_its_list_item(text: str, left: str) -> None:
+    assert without_sentences(text, lambda said: said == "Old rule.") == left
