@@ -52,7 +52,7 @@ def test_a_backup_restores_everything_and_keeps_what_was_there(memory: Memory, r
     done = rescue.restore(Path(copy.path))
     assert state(memory) == before
     assert memory.data.verify() == ()
-    assert [hit.learning.title for hit in memory.search("webhook deliveries overtake")]
+    assert [hit.title for hit in memory.search("webhook deliveries overtake")]
     rescue.restore(Path(done.kept or ""))
     assert state(memory) == after
 
@@ -62,7 +62,7 @@ def test_a_restored_memory_goes_on(memory: Memory, rescue: Rescue) -> None:
     rescue.restore(Path(memory.data.backup().path))
     written_after(memory)
     memory.cycle()
-    assert memory.search("kept store")[0].learning.title == "Written after the backup"
+    assert memory.search("kept store")[0].title == "Written after the backup"
     assert memory.data.verify() == ()
 
 

@@ -252,7 +252,7 @@ def _judge_conflict(pair: _Pair) -> Comparison:
 
 
 def _changed_value(one: str, other: str) -> bool:
-    """ "The default branch is A", "… is B": one subject that has one value, and another value. Or `NAME=a`, `NAME=b`."""
+    """ "The default branch is A", "… is B": one subject that has one value, and another value; or NAME=a, NAME=b."""
     if one != other and _ASSIGNED.sub("", one) == _ASSIGNED.sub("", other):
         return True
     ones, others = (re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other))
