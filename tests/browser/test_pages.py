@@ -9,6 +9,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from browsing import Site
+from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
 from recollect.core.journal import NewEntry
 from repos import Repo
@@ -201,6 +202,19 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
     site.page.get_by_label("Reverse it because").fill("The team went back to one machine")
     site.press("Reverse")
     assert "reversed" in site.says()
+
+
+def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None:
+    stranger = site.memory.acting_as(STRANGER)
+    id = stranger.learn(learning(WEBHOOKS)).learning.id
+    chosen = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
+    decided = stranger.decisions.record(chosen).decision.id
+    for path, facet in ((f"/learnings/{id}", site.memory.learnings), (f"/decisions/{decided}", site.memory.decisions)):
+        site.go(path)
+        assert "external" in site.says()
+        site.press("Adopt")
+        assert "external" not in site.page.inner_text(".facts")
+        assert facet.get(path.rpartition("/")[2]).trust == "agent"
 
 
 def test_a_status_update_is_no_decision_unless_one_insists(site: Site) -> None:

@@ -19,7 +19,7 @@ from fastapi import Depends, Request
 
 from recollect.api.access import Denied
 from recollect.core.actor import Actor
-from recollect.core.ids import random_id
+from recollect.core.ids import ALPHABET
 from recollect.memory import Memory
 
 COOKIE = "recollect_session"
@@ -100,8 +100,8 @@ class Sessions:
         self._guesses = 0
         if self._announce is None:
             return
-        letters = random_id("").lstrip("_")
-        self._code = f"{letters[:5]}-{letters[5:10]}"  # 50 bits, against ten guesses
+        letters = "".join(secrets.choice(ALPHABET) for _ in range(10))
+        self._code = f"{letters[:5]}-{letters[5:]}"  # 50 bits, against ten guesses
         self._announce(self._code)
 
 

@@ -127,6 +127,19 @@ def test_a_split_keeps_every_line_once_and_makes_files_of_a_readable_size(sizes:
         assert sum(part.count("\n") < 100 for part in parts) <= len(parts) / 2
 
 
+def test_parts_are_about_as_long_as_each_other() -> None:
+    done = split("docs/guide.md", long_document([30] * 20))
+    assert done
+    sizes = [part.count("\n") for path, part in done.files.items() if path != "docs/guide.md"]
+    assert len(sizes) == 3
+    assert max(sizes) - min(sizes) < 70
+
+
+def test_a_document_whose_links_stay_is_not_touched() -> None:
+    text = "# Other\r\n\r\nSee [this](guide.md#elsewhere)."
+    assert relinked(text, "docs/other.md", {("docs/guide.md", "moved"): ("docs/part.md", "moved")}) == text
+
+
 def test_an_h2_that_is_too_long_is_split_at_its_h3() -> None:
     deep = "\n".join(f"### Part {number}\n\n" + "\n".join(["x"] * 150) + "\n" for number in range(4))
     done = split("guide.md", f"# Guide\n\n## All of it\n\nIntro.\n\n{deep}")
