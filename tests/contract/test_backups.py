@@ -101,17 +101,22 @@ def team(memory: Memory, engine: str) -> Memory:
     return lived_in(memory)
 
 
-def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
-    other = Memory(replace(team.context, space="another-project"), team.project)
+def another(team: Memory) -> Memory:
+    """Another project on the same server."""
+    other = Memory(replace(team.context, space=f"{team.context.space}-other"), team.project)
     other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    return other
+
+
+def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
+    other = another(team)
     copy = Path(team.data.backup(tmp_path / "copy.db").path)
     assert b"Zanzibar" not in copy.read_bytes()
     assert Rescue.check(copy).spaces == (team.context.space,)
 
 
 def test_a_restore_leaves_other_spaces_of_the_server_alone(team: Memory, rescue: Rescue) -> None:
-    other = Memory(replace(team.context, space="another-project"), team.project)
-    other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    other = another(team)
     before = state(other)["learnings"]
     rescue.restore(Path(team.data.backup().path))
     assert state(other)["learnings"] == before
