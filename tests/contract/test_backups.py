@@ -109,7 +109,7 @@ def another(team: Memory) -> Memory:
 
 
 def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
-    other = another(team)
+    another(team)
     copy = Path(team.data.backup(tmp_path / "copy.db").path)
     assert b"Zanzibar" not in copy.read_bytes()
     assert Rescue.check(copy).spaces == (team.context.space,)
