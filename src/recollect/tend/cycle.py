@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recollect.capture.observe import use_answers
 from recollect.core.context import Context
-from recollect.core.errors import NoAnswer, NotFound, Refused, Trouble
+from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
@@ -40,10 +40,10 @@ def cycle(ctx: Context) -> CycleReport:
 
 
 def _done(ctx: Context, step: Callable[[Context], str]) -> str:
-    """What a step did. An endpoint for vectors that fails stops its step, not the cycle."""
+    """What a step did. An endpoint that fails, or a file that stands in its way, stops this step and not the cycle."""
     try:
         return step(ctx)
-    except NoAnswer as failure:
+    except (NoAnswer, BadInput, NotFound, Refused) as failure:
         return f"not done: {failure}"
 
 
