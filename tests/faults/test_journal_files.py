@@ -81,6 +81,8 @@ def test_a_folder_in_the_place_of_a_file_stops_its_step_and_not_the_cycle(
     for number in range(5):
         memory.themes.add(f"work-{number}", NewFinding(description=f"Builds miss the cache {number} times"))
     (memory.project.root / place).mkdir(parents=True)
+    planned = dict(memory.cycle(dry_run=True).steps)
+    assert planned["backup"].startswith("would ")
     done = dict(memory.cycle().steps)
     assert done[step].startswith("not done: ")
     assert "move it away" in done[step]

@@ -33,13 +33,13 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        done = [(name, _done(ctx, step)) for name, step in STEPS]
+        done = [(name, attempted(ctx, step)) for name, step in STEPS]
         return CycleReport(steps=tuple((name, did) for name, did in done if did))
     finally:
         leases.release(ctx, lease)
 
 
-def _done(ctx: Context, step: Callable[[Context], str]) -> str:
+def attempted(ctx: Context, step: Callable[[Context], str]) -> str:
     """What a step did. An endpoint that fails, or a file that stands in its way, stops this step and not the cycle."""
     try:
         return step(ctx)
