@@ -54,6 +54,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.redaction
+	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl
 	$(BIN)/python -m benchmarks.routing tests/data/routing.json
 	$(BIN)/python -m benchmarks.engines

@@ -2,7 +2,7 @@
 
     python -m benchmarks.search_speed [--sizes 10000 100000] [--queries 40] [--json]
 
-Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has a random unit vector of 384 numbers,
+Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has one random vector of 384 numbers,
 so hybrid search pays for the nearest neighbours but not for the model (a question takes MiniLM 11 to 17 ms more). CPU
 milliseconds, because the machine may be shared; the sides take turns, so that noise hits all. Bare FTS5 and tantivy
 get every word of a query joined by OR, and rank by BM25. tantivy is a dependency of this benchmark only (`pip install
@@ -19,18 +19,19 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
-from recollect.models.local import LocalModels
 
 from benchmarks.corpus import learnings, queries
 from recollect import Memory
 from recollect.core.passage import Passage
-from recollect.core.settings import EmbedSettings
+from recollect.core.settings import EmbedSettings, ModelSettings
+from recollect.models.configured import ConfiguredModels
 from recollect.store import passages, vectors
 from recollect.store.vectors import Embedded, Waiting
 from recollect.text.tokens import STOP_WORDS, words
@@ -46,6 +47,7 @@ class RandomEmbedder:
     """A random direction for every text: as costly to compare as a real one, and free to make."""
 
     name = "random"
+    loaded = False
 
     def __init__(self) -> None:
         self._chance = np.random.default_rng(5)
@@ -55,16 +57,13 @@ class RandomEmbedder:
         return list(made / np.linalg.norm(made, axis=1, keepdims=True))
 
 
-class RandomModels(LocalModels):
+class RandomModels(ConfiguredModels):
     def __init__(self) -> None:
-        super().__init__(EmbedSettings(use="off"))
+        super().__init__(ModelSettings(), EmbedSettings(use="off"), {})
         self._random = RandomEmbedder()
 
     def embedder(self) -> RandomEmbedder:
         return self._random
-
-    def loaded_embedder(self) -> None:
-        return None
 
 
 def main() -> None:
@@ -99,7 +98,7 @@ def measured(folder: Path, size: int, count: int) -> dict[str, Any]:
                 p95 = statistics.quantiles(times, n=20)[-1]
                 result[f"{name}, {length} words, ms p50 / p95"] = (statistics.median(times), p95)
         result["adding one text, ms p50"] = statistics.median(
-            1000 * _timed(lambda n=n: _load(memory, [texts[size + n]], first=size + n)) for n in range(ADDED)
+            1000 * _timed(partial(_load, memory, [texts[size + n]], first=size + n)) for n in range(ADDED)
         )
     result["store, MB"] = _megabytes(folder / ".recollect")
     result["bare FTS5, MB"] = _megabytes(folder / "bare.db")
@@ -116,8 +115,8 @@ def _load(memory: Memory, texts: Sequence[tuple[str, str]], first: int = 0) -> N
     context = memory.context
     for start in range(0, len(texts), BATCH):
         with context.db.write(context.space) as tx:
-            for number, (title, text) in enumerate(texts[start : start + BATCH], start=first + start):
-                passages.add(tx, _passage(number, title, text))
+            numbered = enumerate(texts[start : start + BATCH], start=first + start)
+            passages.add_all(tx, (_passage(number, title, text) for number, (title, text) in numbered))
 
 
 def _passage(number: int, title: str, text: str) -> Passage:
@@ -191,7 +190,7 @@ def _taking_turns(sides: dict[str, Search], asked: Sequence[str]) -> dict[str, l
         search(asked[0])
     for text in asked:
         for name, search in sides.items():
-            times[name].append(1000 * _timed(lambda search=search, text=text: search(text)))
+            times[name].append(1000 * _timed(partial(search, text)))
     return times
 
 

@@ -119,6 +119,8 @@ def rate(callers: list[Call], seconds: float) -> tuple[float, float]:
 def report(memory: Memory, port: int, secret: str, pid: int, seconds: float) -> None:
     print("call    clients  per second  of Memory's    p95 ms  of Memory's    CPU ms  of Memory's")
     for name, call in calls(memory).items():
+        for first in (call, requests(port, secret)[name]):
+            first(0)  # the first search loads a model
         for clients in CLIENTS:
             began = time.process_time()
             own, own_p95 = rate([call], seconds)

@@ -207,8 +207,8 @@ class Week:
         self._say("It stays, can be found and repaired, but no session is shown it any more.")
 
     def _not_shown(self) -> None:
-        self._say("On Thursday a session asked about test cards again. The note was not among what it was given:")
-        self._show("search", "test card in the Stripe sandbox", "--min-confidence", "0")
+        self._say("On Thursday a session asked about test cards again, and was not given the note. Why it sank:")
+        self._show("why", self.ids["misleads"])
 
     def _reviewed(self) -> None:
         waiting = self.brief.partition("### Waiting\n")[2].partition("\n### ")[0].strip()

@@ -38,6 +38,8 @@ DAMAGE = "tests/faults/test_damage.py"
 MODELS = "tests/contract/test_models.py"
 ACCESS = "tests/surfaces/test_access.py"
 REST = "tests/surfaces/test_rest.py"
+SESSIONS = "tests/contract/test_sessions.py"
+SETUP = "tests/surfaces/test_setup.py"
 SYNCED = f"{CRASH}::test_a_file_is_synced_then_named_then_its_folder_is_synced"
 
 MUTANTS = (
@@ -440,6 +442,83 @@ MUTANTS = (
         old="trust=TRUST_OF[self.channel])",
         new='trust="human")',
         tests=(f"{REST}::test_trust_comes_from_the_token[sqlite]",),
+    ),
+    Mutant(
+        name="hook: a learning in every prompt",
+        file="inject/prompted.py",
+        old="known = hosts.in_context(tx, session) if task == session else set()",
+        new="known: set[str] = set()",
+        tests=(f"{SESSIONS}::test_a_prompt_brings_a_learning_once_per_session[sqlite]",),
+    ),
+    Mutant(
+        name="hook: compaction forgets nothing",
+        file="store/hosts.py",
+        old="    if fresh:\n",
+        new="    if False:\n",
+        tests=(f"{SESSIONS}::test_what_left_the_context_is_shown_again",),
+    ),
+    Mutant(
+        name="hook: the brief is captured",
+        file="text/frame.py",
+        old="_HEADINGS = (HEADING, BRIEF_HEADING, ENTRIES_HEADING)",
+        new="_HEADINGS = (HEADING,)",
+        tests=(f"{SESSIONS}::test_what_we_said_ourselves_is_not_captured[sqlite]",),
+    ),
+    Mutant(
+        name="hook: a transcript from its beginning",
+        file="capture/session.py",
+        old="        talk, read = _heard(host, path, place, end)",
+        new="        place = 0\n        talk, read = _heard(host, path, place, end)",
+        tests=(f"{SESSIONS}::test_a_transcript_is_never_read_twice[sqlite]",),
+    ),
+    Mutant(
+        name="hook: a torn line is read",
+        file="capture/session.py",
+        old='                if not line.endswith(b"\\n") or start > end:',
+        new="                if start > end:",
+        tests=(f"{SESSIONS}::test_a_line_that_is_still_being_written_waits_for_its_end[sqlite]",),
+    ),
+    Mutant(
+        name="hook: a write is dropped when it cannot be done",
+        file="memory/replay.py",
+        old="    keep(project, write, actor=ctx.actor, at=ctx.clock.now())\n",
+        new="",
+        tests=("tests/contract/test_spool.py",),
+    ),
+    Mutant(
+        name="hook: a secret in the spool",
+        file="memory/replay.py",
+        old="name: kept(value) if name in WORDS and isinstance(value, str) else value",
+        new="name: value",
+        tests=(f"{SESSIONS}::test_what_waits_in_the_spool_holds_no_secret",),
+    ),
+    Mutant(
+        name="hook: a refusal reaches the host",
+        file="cli/hook.py",
+        old="    except BaseException:",
+        new="    except KeyboardInterrupt:",
+        tests=(f"{SETUP}::test_a_hook_called_wrongly_is_silent",),
+    ),
+    Mutant(
+        name="hook: captured in CI",
+        file="hosts/flow.py",
+        old='capturing = not environ.get("CI") and bool(moment.session)',
+        new="capturing = bool(moment.session)",
+        tests=(f"{SETUP}::test_in_ci_a_session_is_answered_and_not_captured",),
+    ),
+    Mutant(
+        name="hook: ages of the day the page was written",
+        file="inject/brief.py",
+        old='with_ages(ctx.vault.read(ROOT_FILE) or "", today)',
+        new='(ctx.vault.read(ROOT_FILE) or "")',
+        tests=(f"{SESSIONS}::test_ages_in_the_brief_are_of_the_day_it_is_read[sqlite]",),
+    ),
+    Mutant(
+        name="hook: modules of the project in our process",
+        file="hosts/configuration.py",
+        old='return [python, "-P", "-m", "recollect", *arguments]',
+        new='return [python, "-m", "recollect", *arguments]',
+        tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
 )
 

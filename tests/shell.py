@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import recollect
 from samples import WEBHOOKS
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
+SOURCE = Path(recollect.__file__).parents[1]
+"""What this run tests: a mutant's copy, where there is one."""
 NOW = "2026-03-02T09:00:00Z"
 
 

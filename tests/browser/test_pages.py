@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
 from playwright.sync_api import expect
 
 from browsing import Site
+from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
 from recollect.core.journal import NewEntry
 from repos import Repo
@@ -33,6 +35,7 @@ def test_overview_shows_what_is_remembered_and_what_was_injected(site: Site) -> 
     site.go("/")
     assert "Stripe webhooks arrive out of order" in site.says()
     assert "T-1" in site.says()
+    assert re.search(r"Models\s+offline\s+Used today\s+0 calls, 0 of 500,000 tokens", site.says())
     site.shot("overview")
     site.follow("Read everything back")
     assert "rows, files and indexes agree" in site.says()
@@ -95,6 +98,27 @@ def test_the_table_narrows_while_one_types(site: Site) -> None:
     site.shot("learnings")
 
 
+def test_a_refused_filter_is_said_in_place_of_the_table(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.go("/learnings")
+    order = site.page.get_by_label("Order")
+    order.evaluate("select => select.options[1].value = 'moon phase'")
+    order.select_option("moon phase")
+    expect(site.page.get_by_role("alert")).to_contain_text("moon phase")
+    expect(site.page.locator("tbody tr")).to_have_count(0)
+    order.select_option("newest")
+    expect(site.page.locator("tbody tr")).to_have_count(1)
+
+
+def test_what_is_not_there_is_said_with_the_menu_at_hand(site: Site) -> None:
+    for path in ("/learnings/learn_nothing", "/journal/daily/2026-02-30", "/nowhere"):
+        answer = site.page.goto(site.served.url + path)
+        assert answer is not None
+        assert answer.status in (400, 404), path
+        assert site.page.get_by_role("alert").is_visible()
+        site.follow("Learnings")
+
+
 def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> None:
     site.go("/learnings/new")
     site.page.fill("[name=title]", "Stripe webhooks arrive out of order")
@@ -144,13 +168,17 @@ def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site
     site.go("/journal")
     site.press("Make what is due")
     site.shot("journal")
-    for name in ("root", "monthly/2026-03", "weekly/2026-W10"):
-        site.go("/journal")
-        site.go(f"/journal/{name}")
+    for name in ("root", "monthly/2026-03", "weekly/2026-W10", "daily/2026-03-02"):
+        site.follow(name)
         assert "Nightly build" in site.says()
-    site.follow("daily/2026-03-02")
+        assert "sha256" not in site.says()
+        assert "<!--" not in site.says()
     site.follow("log of 2026-03-02")
     assert "twice as fast" in site.says()
+    site.follow("root")
+    site.follow("log/2026-03-02#1")
+    assert "twice as fast" in site.says()
+    site.follow("Log of 2026-03-02")
     site.go("/journal")
     with site.page.expect_navigation():
         site.page.locator("svg a").first.click()
@@ -174,6 +202,19 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
     site.page.get_by_label("Reverse it because").fill("The team went back to one machine")
     site.press("Reverse")
     assert "reversed" in site.says()
+
+
+def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None:
+    stranger = site.memory.acting_as(STRANGER)
+    id = stranger.learn(learning(WEBHOOKS)).learning.id
+    chosen = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
+    decided = stranger.decisions.record(chosen).decision.id
+    for path, facet in ((f"/learnings/{id}", site.memory.learnings), (f"/decisions/{decided}", site.memory.decisions)):
+        site.go(path)
+        assert "external" in site.says()
+        site.press("Adopt")
+        assert "external" not in site.page.inner_text(".facts")
+        assert facet.get(path.rpartition("/")[2]).trust == "agent"
 
 
 def test_a_status_update_is_no_decision_unless_one_insists(site: Site) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from browsing import Site
 from recollect import NewDecision, NewFinding, Review
+from recollect.api.pages.places import place
 from recollect.core.journal import NewEntry
 from samples import WEBHOOKS, learning
 
@@ -41,12 +42,20 @@ def test_a_hostile_text_in_every_field_is_only_text(site: Site) -> None:
         decided = memory.decisions.record(chosen, anyway=True).decision
         memory.decisions.review(decided.id, Review(outcome="failure", result=hostile, lesson=hostile))
         memory.themes.add(f"work-{number}", NewFinding(description=sentence, category=hostile, source=hostile))
+        rule = f"When service {number} is released, run the {hostile} step before the deploy"
+        memory.staging.stage(rule, sentence)
+        for verb in ("Always", "Never"):
+            memory.learn(
+                learning(WEBHOOKS, title=f"{verb} release service {number}", action=f"{verb} {hostile} release.")
+            )
         paths += [f"/learnings/{kept.id}", f"/decisions/{decided.id}"]
+    assert memory.inbox.waiting()
     memory.journal.compact()
     memory.themes.run(always=True)
     paths += [f"/learnings/{kept.id}/edit", "/journal/root", "/journal/daily/2026-03-02", "/journal/log/2026-03-02"]
     paths += [f"/themes/{theme.name}" for theme in memory.themes.list()]
-    for path in paths:
+    paths += [place(hit.id) for hit in memory.search("release of billing", limit=60)]
+    for path in dict.fromkeys(paths):
         site.go(path)
         assert site.page.evaluate("window.run") is None, path
         assert site.page.locator("main iframe, main img, main [onerror], main [onfocus]").count() == 0, path

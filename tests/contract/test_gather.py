@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import foreign
 from conftest import AGENT, Opener
 from recollect import BadInput, Memory, Refused
-from recollect.core.errors import StoreDamaged
+from recollect.core.errors import StoreDamaged, Trouble
 from recollect.core.journal import Entry
 from recollect.store import dump
 
@@ -395,3 +396,27 @@ def test_nothing_of_the_copy_is_left_behind(
     memory.data.gather("claude-mem", observed)
     assert list(scratch.iterdir()) == []
     shutil.rmtree(scratch)
+
+
+class NoRows:
+    """A store that can be read and whose writes fail, as after a crash between a file and its rows."""
+
+    def __init__(self, db: Any):
+        self._db = db
+        self.engine, self.place = db.engine, db.place
+
+    def read(self, space: str) -> Any:
+        return self._db.read(space)
+
+    def write(self, space: str) -> Any:
+        raise Trouble("the power went")
+
+
+@one_engine
+def test_an_entry_that_reached_its_log_before_a_crash_is_not_written_there_again(memory: Memory, notes: Path) -> None:
+    cut_off = Memory(replace(memory.context, db=NoRows(memory.context.db)), memory.project)
+    with pytest.raises(Trouble, match="the power went"):
+        cut_off.data.gather("markdown", notes)
+    assert [path for path in memory.context.vault.paths() if path.startswith("2026-")] == ["2026-01-20.md"]
+    memory.data.gather("markdown", notes)
+    assert [each.topic for each in entries(memory)] == ["Authentication Design", "2026-01-21"]

@@ -140,12 +140,10 @@ def test_an_exact_id_comes_first(memory: Memory) -> None:
 
 
 def test_a_quoted_phrase_comes_first(memory: Memory) -> None:
-    log(memory, "blue fleet? The fleet is blue, blue, blue: fleet of blue ships, all blue.")
-    exact = log(
-        memory, "After many words about something else entirely we said that the Blue\nFleet took over at night."
-    )
+    log(memory, "The fleet took blue, blue took fleet.", topic="took blue fleet")
+    exact = log(memory, "Many words about something else entirely. " * 12 + "Then the Blue\nFleet took over at night.")
+    assert ids(memory, "who said blue fleet took over")[0] != exact
     assert ids(memory, 'who said "blue fleet took over"')[0] == exact
-    assert exact in ids(memory, "blue fleet took over")
 
 
 @pytest.mark.parametrize("typo", ["kuberntes", "kubernettes", "kubernetse", "jubernetes", "kubernetez"])

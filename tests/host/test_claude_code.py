@@ -13,9 +13,9 @@ import pytest
 import npm
 from agents import claude
 from recollect.models.scripted import Reply, Request, ScriptedServer, ToolUse
-from shell import SOURCE, Shell
+from shell import ROOT, Shell
 
-PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+PLUGIN = ROOT / "plugins" / "claude-code"
 PROMPT = "Fix the order of the Stripe refund webhooks"
 BRIEF = "## Memory of this project"
 
@@ -81,16 +81,23 @@ def test_compaction_does_not_lose_the_brief_and_leaves_its_summary(project: Shel
 
 def test_a_tool_of_our_server_called_by_the_model_returns_its_hits(project: Shell) -> None:
     learning = project.learn()
+    tool = "mcp__recollect__search"
 
     def script(request: Request) -> Reply:
-        if "tool_result" in json.dumps(request.body["messages"]):
+        """A model that waits for the server, has the tool's schema loaded where the host defers it, and calls it."""
+        told = json.dumps(request.body["messages"])
+        if learning in told or len(server.asked) > 20:
             return Reply(text="Found it.")
-        return Reply(tools=[ToolUse(name="mcp__recollect__search", input={"query": "stripe webhooks"})])
+        if tool in [each.get("name") for each in request.body["tools"]]:
+            return Reply(tools=[ToolUse(name=tool, input={"query": "stripe webhooks"})])
+        if tool in told:
+            return Reply(tools=[ToolUse(name="ToolSearch", input={"query": f"select:{tool}"})])
+        return Reply(tools=[ToolUse(name="Bash", input={"command": "sleep 1", "description": "Wait"})])
 
     with ScriptedServer(script) as server:
-        claude(project, server, "-p", "Look it up", "--allowedTools", "mcp__recollect__search")
-        result = server.asked[-1].text
-    assert learning in result
+        claude(project, server, "-p", "Look it up", "--allowedTools", tool, "Bash(sleep:*)", "ToolSearch")
+        results = json.dumps(server.asked[-1].body["messages"])
+    assert learning in results
 
 
 def test_a_subagent_is_given_what_its_task_needs_and_its_verdict_counts(project: Shell) -> None:
@@ -121,6 +128,21 @@ def test_the_plugin_brings_the_same_without_a_file_in_the_project(untold: Shell)
     assert f"_ID: {learning}_" in said
     assert untold.json("learn", "show", learning)["confidence"] == 0.75
     assert not (untold.folder / ".claude").exists()
+
+
+def test_the_plugin_installed_from_its_marketplace(untold: Shell) -> None:
+    environ = {**untold.environ, "PATH": npm.path()}
+    for arguments in (("marketplace", "add", str(ROOT)), ("install", "recollect@recollect")):
+        subprocess.run(["claude", "plugin", *arguments], env=environ, check=True, capture_output=True, timeout=60)
+    assert "plugin" in untold.said("init", "--host", "claude-code")
+    assert not (untold.folder / ".claude").exists(), "hooks live in one place"
+    with ScriptedServer(answering("Done.")) as server:
+        claude(untold, server, "-p", PROMPT)
+        assert sent(server.asked[0]).count(BRIEF) == 1
+    found = untold.json("doctor", "--host", "claude-code")
+    assert found["place"] == "the plugin"
+    assert found["good"], found["tried"]
+    assert [each["event"] for each in found["given"]] == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
 
 
 def test_the_plugins_agent_is_given_its_skill_and_model(untold: Shell) -> None:

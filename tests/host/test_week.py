@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from shell import SOURCE
+from shell import ROOT
 
-sys.path.insert(0, str(SOURCE.parent / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts"))
 
 import week
 from week_sessions import WEEK

@@ -21,7 +21,7 @@ from recollect import Memory
 from recollect.api import access
 from recollect.api.app import DECLARATIONS, make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
-from recollect.api.session import changing, visiting
+from recollect.api.session import Sessions, changing, visiting
 from recollect.core.errors import Refused
 from recollect.store import dump
 from serving import Served, serving
@@ -271,6 +271,15 @@ def test_a_code_serves_once_and_the_next_is_announced(served: Served) -> None:
     served.browser()
     assert served.client(None).post("/sign-in", data={"code": served.codes[0]}).status_code == 403
     served.browser()
+
+
+def test_every_letter_of_a_code_is_chance() -> None:
+    codes: list[str] = []
+    sessions = Sessions(hours=1, announce=codes.append)
+    for _ in range(200):
+        sessions.begin()
+    for part in (slice(5), slice(6, None)):
+        assert len({code[part] for code in codes}) > 195, part
 
 
 @before_the_store

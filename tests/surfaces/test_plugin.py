@@ -13,9 +13,9 @@ import yaml
 
 from recollect.cli.app import recollect
 from recollect.hosts.configuration import claude_code_hooks
-from shell import SOURCE
+from shell import ROOT
 
-PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+PLUGIN = ROOT / "plugins" / "claude-code"
 TEXTS = sorted(PLUGIN.rglob("*.md"))
 _CALL = re.compile(r"`(recollect [^`]+)`|^(recollect .*(?:\\\n.*)*)$", re.MULTILINE)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hooks import shown
-from shell import SOURCE, Shell
+from shell import ROOT, Shell
 
-PLUGIN = SOURCE.parent / "plugins" / "claude-code"
+PLUGIN = ROOT / "plugins" / "claude-code"
 SETTINGS = ".claude/settings.local.json"
 START = json.dumps({"session_id": "s-1", "source": "startup"})
 BRIEF = "## Memory of this project"

@@ -150,6 +150,10 @@ def test_an_entry_without_words_is_refused():
         NewEntry(text=" \n", outcome="  ")
 
 
+def test_a_field_without_words_is_as_if_it_were_not_given():
+    assert NewEntry(text="Moved it", outcome=" ", decisions=("", "Keep it")).fields == (("decisions", "Keep it"),)
+
+
 def test_an_unknown_type_is_refused():
     with pytest.raises(BadInput, match="user, feedback, project, reference"):
         replace(NewEntry(text="x"), type="secret")  # type: ignore[arg-type]

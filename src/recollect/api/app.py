@@ -30,9 +30,9 @@ from recollect.api import (
 from recollect.api.access import ClosedRoute, Denied, Door, public, reads, writes
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
-from recollect.api.pages.rendering import bare
+from recollect.api.pages.rendering import bare, page
 from recollect.api.problems import problem, problem_of, status_of
-from recollect.api.session import Sessions, SignInNeeded, changing, visiting
+from recollect.api.session import Sessions, SignInNeeded, changing, visit_of, visiting
 from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
@@ -111,17 +111,23 @@ def _ours(request: Request, error: RecollectError) -> Response:
     conditional = "if-match" in request.headers
     if _for_program(request):
         return problem_of(error, conditional=conditional)
-    return bare(
-        "problem.html", status=status_of(error, conditional=conditional), title="That did not work", detail=str(error)
-    )
+    return _page_of(request, status_of(error, conditional=conditional), "That did not work", str(error))
 
 
 def _denied(request: Request, error: Denied) -> Response:
     if _for_program(request):
         return problem(error.status, str(error), headers=error.headers)
-    answer = bare("problem.html", status=error.status, title="Refused", detail=str(error))
+    answer = _page_of(request, error.status, "Not found" if error.status == 404 else "Refused", str(error))
     answer.headers.update(error.headers)
     return answer
+
+
+def _page_of(request: Request, status: int, title: str, detail: str) -> Response:
+    """A problem as a page; somebody who is signed in keeps the menu."""
+    visit = visit_of(request)
+    if visit is None:
+        return bare("problem.html", status=status, title=title, detail=detail)
+    return page("problem.html", visit, status=status, title=title, detail=detail)
 
 
 def _to_sign_in(request: Request, _: SignInNeeded) -> Response:

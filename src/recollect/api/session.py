@@ -19,7 +19,7 @@ from fastapi import Depends, Request
 
 from recollect.api.access import Denied
 from recollect.core.actor import Actor
-from recollect.core.ids import random_id
+from recollect.core.ids import ALPHABET
 from recollect.memory import Memory
 
 COOKIE = "recollect_session"
@@ -100,19 +100,27 @@ class Sessions:
         self._guesses = 0
         if self._announce is None:
             return
-        letters = random_id("").lstrip("_")
-        self._code = f"{letters[:5]}-{letters[5:10]}"  # 50 bits, against ten guesses
+        letters = "".join(secrets.choice(ALPHABET) for _ in range(10))
+        self._code = f"{letters[:5]}-{letters[5:]}"  # 50 bits, against ten guesses
         self._announce(self._code)
 
 
-async def _signed_in(request: Request) -> Visit:
+def visit_of(request: Request) -> Visit | None:
+    """On whose behalf a request comes; None for a browser that is not signed in."""
     sessions: Sessions = request.app.state.sessions
     session = sessions.find(request.cookies.get(COOKIE))
     if session is None:
-        raise SignInNeeded
+        return None
     memory: Memory = request.app.state.memory
     person: str = request.app.state.person
     return Visit(memory=memory.acting_as(Actor(name=person, channel="page", trust="human")), csrf=session.csrf)
+
+
+async def _signed_in(request: Request) -> Visit:
+    visit = visit_of(request)
+    if visit is None:
+        raise SignInNeeded
+    return visit
 
 
 async def visiting(visit: Annotated[Visit, Depends(_signed_in)]) -> Visit:

@@ -16,16 +16,17 @@ Ids = Callable[[str], str]
 """Makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`."""
 
 ID_LIMIT = 200
-_ALPHABET = b"0123456789abcdefghjkmnpqrstvwxyz"  # 32 letters, none that look alike
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""32 letters, none that look alike."""
 _MOMENT = 26  # the time in units of 2**26 nanoseconds, 67 milliseconds
-_LETTERS = _ALPHABET * 8  # a letter for every byte
+_LETTERS = ALPHABET.encode() * 8  # a letter for every byte
 
 
 def random_id(prefix: str) -> str:
     """Five letters of time and 40 random bits: no clash, short enough to type.
 
     What is made together stands together, so that a bulk load writes to the end of an index and not all over it. The
-    letters of time come round every month; nothing reads them back.
+    letters of time come round every month; nothing reads them back. Not for secrets: half of it can be guessed.
     """
     moment = time.time_ns() >> _MOMENT
     letters = bytes((moment >> 20 & 31, moment >> 15 & 31, moment >> 10 & 31, moment >> 5 & 31, moment & 31))

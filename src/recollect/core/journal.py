@@ -57,7 +57,7 @@ class NewEntry:
         pairs: list[tuple[str, str]] = []
         for name in FIELDS:
             value = getattr(self, name)
-            pairs += [(name, part) for part in ((value,) if isinstance(value, str) else value or ())]
+            pairs += [(name, part) for part in ((value,) if isinstance(value, str) else value or ()) if part.strip()]
         return tuple(pairs)
 
 

@@ -60,7 +60,7 @@ def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: 
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
-    except (RecollectError, OSError, OutOfTime) as error:
+    except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: `doctor --host` shows it, the host not
         _note(project, moment, error)
     finally:
         from recollect.memory.replay import keep
@@ -136,7 +136,8 @@ def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Writ
         prompt = moment.prompt
         if moment.kind == "subagent":
             prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
-        found = memory.sessions.prompted(prompt, session=moment.session, task=moment.agent or moment.session)
+        task = moment.agent or moment.session
+        found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=adapter.ROOM)
         said, learnings, given = found.text, found.learnings, found.entries
     elif moment.kind in ("cycle", "heartbeat"):
         memory.sessions.tidy()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
 from recollect.hosts.flow import CYCLE, FAILED, PAUSED
-from recollect.hosts.setup import has_plugin, told
+from recollect.hosts.setup import has_plugin, plugin_folder, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,11 +58,15 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
     """Try every event of a host, and tell what its last session was given."""
     plugin = host == "claude-code" and has_plugin(project.root, environ)
     files = told(project).get(host, [])
-    commands = {} if plugin else dict(_commands(project.root, files))
+    folder = plugin_folder(environ) if plugin else None
+    if folder is not None:
+        commands = dict(_commands(folder, ["hooks/hooks.json"]))
+    else:
+        commands = dict(_commands(project.root, files))
     heard = memory.sessions.last_heard(host)
     tried = []
     for event, _ in _EVENTS.get(host, ()):
-        answer, good = ("brought by the plugin", True) if plugin else _try(project.root, event, commands.get(event))
+        answer, good = _try(project.root, event, commands.get(event))
         tried.append(Tried(event=event, answer=answer, good=good, last_heard=heard.get(event)))
     session = memory.sessions.latest(host)
     return Proof(
@@ -76,7 +80,7 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
 
 
 def _commands(root: Path, files: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The command for each event, as the host's own file has it."""
+    """The command for each event, as the host's own file has it; a plugin's file names its folder by a variable."""
     for file in files:
         if not file.endswith(".json"):
             continue
@@ -87,8 +91,8 @@ def _commands(root: Path, files: list[str]) -> Iterator[tuple[str, list[str]]]:
         for event, groups in hooks.items():
             for hook in (hook for group in groups for hook in group.get("hooks", [])):
                 command = [hook["command"], *hook["args"]] if "args" in hook else shlex.split(hook.get("command", ""))
-                if "recollect" in command and CYCLE not in command:
-                    yield event, command
+                if "hook" in command and CYCLE not in command:
+                    yield event, [part.replace("${CLAUDE_PLUGIN_ROOT}", str(root)) for part in command]
 
 
 def _try(root: Path, event: str, command: list[str] | None) -> tuple[str, bool]:

@@ -68,13 +68,31 @@ def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
 
 def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
     """Whether Claude Code has our plugin switched on, for this project or for the user."""
-    users = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME") or "/nonexistent", ".claude")
-    for file in (Path(users, "settings.json"), root / ".claude/settings.json", root / ".claude/settings.local.json"):
+    for file in (
+        _users(environ) / "settings.json",
+        root / ".claude/settings.json",
+        root / ".claude/settings.local.json",
+    ):
         with suppress(OSError, ValueError, AttributeError):
             plugins = json.loads(file.read_text("utf-8")).get("enabledPlugins") or {}
             if any(name.split("@")[0] == PLUGIN and on for name, on in plugins.items()):
                 return True
     return False
+
+
+def plugin_folder(environ: Mapping[str, str]) -> Path | None:
+    """Where Claude Code keeps the plugin it installed."""
+    with suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
+        plugins = json.loads((_users(environ) / "plugins/installed_plugins.json").read_text("utf-8"))["plugins"]
+        for name, installed in plugins.items():
+            if name.split("@")[0] == PLUGIN:
+                return Path(installed[-1]["installPath"])
+    return None
+
+
+def _users(environ: Mapping[str, str]) -> Path:
+    """Where Claude Code keeps what belongs to the user."""
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(environ.get("HOME") or "/nonexistent", ".claude"))
 
 
 def installing(project: Project, host: str, environ: Mapping[str, str], python: str) -> list[Change]:

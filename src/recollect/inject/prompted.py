@@ -18,7 +18,7 @@ from recollect.inject.relevant import (
     shown,
     task_question,
 )
-from recollect.search.rank import best
+from recollect.search.rank import QUICK, best
 from recollect.store import hosts, passages, tasks
 from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
+    from recollect.inject.room import Room
     from recollect.search.query import Question
     from recollect.store.passages import Stored
 
@@ -44,8 +45,11 @@ class Given:
     entries: tuple[str, ...]
 
 
-def prompted(ctx: Context, prompt: str, *, session: str, task: str) -> Given:
-    """What belongs to a prompt and is not in front of the agent yet; nothing relevant is an empty text."""
+def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: Room) -> Given:
+    """What belongs to a prompt and is not in front of the agent yet; nothing relevant is an empty text.
+
+    Where the host's room is too small, entries go before learnings, the least relevant first.
+    """
     if not prompt.strip():
         return Given(text="", learnings=(), entries=())
     with ctx.db.read(ctx.space) as tx:
@@ -55,8 +59,13 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str) -> Given:
         learnings = relevant(tx, ctx, wanted, question)
         found = _entries(tx, ctx, question, known, session)
     chosen = shown(learnings, ctx.settings.inject.budget)
+    while not room.fits(text := "\n".join(part for part in (chosen.markdown, _section(found)) if part)):
+        if found:
+            found.pop()
+        else:
+            chosen = shown(list(chosen.learnings[:-1]), ctx.settings.inject.budget)
     return Given(
-        text="\n".join(section for section in (chosen.markdown, _section(found)) if section),
+        text=text,
         learnings=tuple(learning.id for learning in chosen.learnings),
         entries=tuple(entry.id for entry, _ in found),
     )
@@ -94,13 +103,13 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
+    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES, effort=QUICK)
     found: list[tuple[Stored, str]] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
         entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
-        if entry and entry.who != session:
+        if entry and not entry.thread.endswith(f"/{session}"):
             found.append((entry, _line(entry, frozenset(question.weights))))
     return found
 

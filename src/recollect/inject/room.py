@@ -20,3 +20,6 @@ class Room:
         from recollect.text.tokens import tokens
 
         return max(size, -(-tokens(line) * self.characters // self.tokens))
+
+    def fits(self, text: str) -> bool:
+        return sum(map(self.cost, text.splitlines())) <= self.characters

@@ -27,11 +27,11 @@ class Sessions:
 
         return brief(self._context, room)
 
-    def prompted(self, prompt: str, *, session: str, task: str) -> Given:
+    def prompted(self, prompt: str, *, session: str, task: str, room: Room) -> Given:
         """What belongs to a prompt."""
         from recollect.inject.prompted import prompted
 
-        return prompted(self._context, prompt, session=session, task=task)
+        return prompted(self._context, prompt, session=session, task=task, room=room)
 
     def is_given(self, session: str, what: str) -> bool:
         """Whether something is in front of a session's agent already."""

@@ -60,13 +60,24 @@ class Job:
 
 
 _OPTIONS = tuple(Job.__annotations__)
+_NOTHING = ModelSettings()
+_BELONGS = {
+    "provider": ("model", "base_url", "command", "key_env", "key_command", "price_in", "price_out"),
+    "base_url": ("key_env", "key_command", "price_in", "price_out"),
+    "model": ("price_in", "price_out"),
+}
+"""What a kind of job with another provider, address or model does not take over: above all, no key goes elsewhere."""
 
 
 @lru_cache(maxsize=64)
 def job_of(settings: ModelSettings, kind: str) -> Job:
     """The settings for a kind: `[models]`, with what `[models.jobs.KIND]` says over it."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in _OPTIONS}
-    for name, value in _wishes(settings).get(kind, {}).items():
+    wish = _wishes(settings).get(kind, {})
+    for chosen, belonging in _BELONGS.items():
+        if wish.get(chosen, given[chosen]) != given[chosen]:
+            given |= {name: getattr(_NOTHING, name) for name in belonging}
+    for name, value in wish.items():
         if isinstance(given[name], float) and isinstance(value, int):
             value = float(value)
         if type(value) is not type(given[name]):

@@ -28,7 +28,7 @@ class Weights:
     titled_words: float = 0.5  # what has a real title is a note, and notes are asked for in other words than their own:
     titled_meaning: float = 1.25  # … with vectors, words count half and meaning more
     title_meaning: float = 0.3  # share of a real title in its meaning
-    label: float = 0.4  # the question mentions the speaker, or another title of a word or two
+    label: float = 0.3  # the question mentions the speaker, or another title of a word or two
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
     titled_thread: float = 0.4  # … and more so when they share a real title: they are about the same thing

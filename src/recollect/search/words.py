@@ -14,6 +14,7 @@ The same code ranks on both engines: an engine only says which passages hold a t
 from __future__ import annotations
 
 from itertools import pairwise
+from math import fsum
 from typing import TYPE_CHECKING
 
 from recollect.core.record import record
@@ -95,9 +96,15 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
         lent = gate * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
         for term, frequency in other.body.items():
             frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
-    # Summed in one order, so that both engines and every run give the same last digit.
-    total = sum(question.weights[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
+    weights = question.weights
+    # `fsum` is exact: in whatever order terms come, both engines and every run give the same last digit.
+    total = fsum([weights[term] * often / (often + K1) for term, often in frequencies.items()]) * (K1 + 1)
     return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
+
+
+def weight(reading: Reading, question: Question) -> float:
+    """What the terms are worth that a passage holds, however often: a quick look before its neighbours are known."""
+    return fsum([question.weights[term] for term in reading.body.keys() | reading.header.keys()])
 
 
 def shortness(reading: Reading, middling: int) -> float:
@@ -120,7 +127,7 @@ def relevance(stream: str, question: Question) -> float:
         words = line.split()
         for term in rarity.keys() & words:
             frequencies[term] = frequencies.get(term, 0.0) + weight * words.count(term)
-    total = sum(rarity[term] * _saturated(frequencies[term]) for term in sorted(frequencies))
+    total = fsum(rarity[term] * _saturated(often) for term, often in frequencies.items())
     return min(1.0, total / ((K1 + 1) * question.whole_rarity)) if question.whole_rarity else 0.0
 
 
@@ -139,10 +146,10 @@ def _side_by_side(tokens: list[str], pairs: Mapping[tuple[str, str], float], nor
     for pair in pairwise(tokens):
         if pair in pairs:
             counts[pair] = counts.get(pair, 0) + 1
-    return PAIR_WEIGHT * sum(pairs[pair] * _saturated(counts[pair] / norm) for pair in sorted(counts))
+    return PAIR_WEIGHT * fsum(pairs[pair] * _saturated(count / norm) for pair, count in counts.items())
 
 
 def _share_of_title(said: set[str], length: int, rarity: Mapping[str, float]) -> float:
     """Which part of a title the question says; what it leaves unsaid counts as words of middling rarity."""
-    weight = sum(rarity[term] for term in sorted(said))
+    weight = fsum(rarity[term] for term in said)
     return weight / (weight + UNSAID_WORD * (length - len(said)) + TITLE_SLACK)

@@ -72,7 +72,7 @@ def calendar(counts: Mapping[date, int], today: date) -> Markup:
             f"<title>{day}: {count} {'entry' if count == 1 else 'entries'}</title></rect>"
         )
         cells.append(f'<a href="/journal/log/{day}">{box}</a>' if count else box)
-        if day.day == 1:
+        if day.day == 1 and number // 7 < WEEKS - 2:  # a name further right would be cut off
             cells.append(f'<text class="scale" x="{x}" y="{CELL - 3}">{day:%b}</text>')
     return _svg(WEEKS * CELL, CELL * 8, "Entries a day in the last year", cells)
 

@@ -65,6 +65,15 @@ def preserve(visit: Changing, id: str, sent: Sent) -> Response:
     return go(f"/decisions/{id}")
 
 
+@routes.post("/decisions/{id}/adopt")
+def adopt(visit: Changing, id: str) -> Response:
+    try:
+        visit.memory.decisions.adopt(id)
+    except Refused as wrong:
+        return _one(visit, id, problem=str(wrong), status=400)
+    return go(f"/decisions/{id}")
+
+
 @routes.post("/decisions/{id}/reverse")
 def reverse(visit: Changing, id: str, sent: Sent) -> Response:
     try:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.pages.forms import Sent
+from recollect.api.pages.places import place
 from recollect.api.pages.rendering import go, page
 from recollect.api.session import Changing, Visit, Visiting
 from recollect.core.errors import BadInput, NotFound, Refused
@@ -17,12 +18,21 @@ routes = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Side:
+    """One of the two things a matter is about; without an address it is no longer there, or only a name."""
+
+    id: str
+    text: str
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Matter:
     """A matter with the texts it is about and the verbs that settle it."""
 
     escalation: Escalation
-    new: str
-    old: str
+    new: Side
+    old: Side
     verbs: tuple[str, ...]
 
 
@@ -45,8 +55,8 @@ def _inbox(visit: Visit, *, problem: str = "", status: int = 200) -> HTMLRespons
     matters = [
         Matter(
             escalation=each,
-            new=_text(visit, each, each.subject, "new"),
-            old=_text(visit, each, each.other, "old"),
+            new=_side(visit, each, each.subject, "new"),
+            old=_side(visit, each, each.other, "old"),
             verbs=inbox.verbs(each),
         )
         for each in inbox.waiting()
@@ -54,10 +64,12 @@ def _inbox(visit: Visit, *, problem: str = "", status: int = 200) -> HTMLRespons
     return page("inbox.html", visit, title="Inbox", status=status, problem=problem, matters=matters)
 
 
-def _text(visit: Visit, matter: Escalation, id: str, side: str) -> str:
+def _side(visit: Visit, matter: Escalation, id: str, side: str) -> Side:
     """What one side says now; otherwise what was noted when the matter was raised."""
     try:
         whole = visit.memory.texts.get(id) if id else None
     except (NotFound, BadInput):
         whole = None
-    return f"{whole.title}\n\n{whole.text}" if whole else str(matter.detail.get(side, ""))
+    if whole is None:
+        return Side(id=id, text=str(matter.detail.get(side, "")))
+    return Side(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(id))

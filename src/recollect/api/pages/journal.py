@@ -9,11 +9,12 @@ from recollect.api.pages.charts import calendar
 from recollect.api.pages.forms import Sent
 from recollect.api.pages.rendering import go, page
 from recollect.api.session import Changing, Visit, Visiting
-from recollect.core.calendar import ROOT, month, parse_day, week
+from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period
 from recollect.core.calendar import day as day_period
 from recollect.core.clock import day_of, zone_named
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import ENTRY_TYPES, NewEntry
+from recollect.text.markdown import frontmatter
 
 routes = APIRouter(include_in_schema=False)
 
@@ -43,14 +44,9 @@ def compact(visit: Changing) -> Response:
 @routes.get("/journal/log/{day}")
 def log(visit: Visiting, day: str) -> HTMLResponse:
     when = parse_day(day)
-    above = [("Journal", "/journal"), *((period.id, f"/journal/{period.id}") for period in (month(when), week(when)))]
+    daily = day_period(when)
     return page(
-        "log.html",
-        visit,
-        title=f"Log of {day}",
-        above=above,
-        daily=day_period(when).id,
-        text=visit.memory.journal.show(when),
+        "log.html", visit, title=f"Log of {day}", above=[*_above(daily), daily.id], text=visit.memory.journal.show(when)
     )
 
 
@@ -94,9 +90,16 @@ def _node(visit: Visit, id: str) -> HTMLResponse:
         "node.html",
         visit,
         title=id,
+        above=[] if id == ROOT else _above(parse_period(id)),
         node=itself,
-        text=text,
+        text=frontmatter(text)[1],
         below=[view for view in views if view.id != id],
         day=id.partition("/")[2] if itself.level == "daily" else "",
         points=[] if id == ROOT else journal.sources(id),
     )
+
+
+def _above(period: Period) -> list[str]:
+    """The nodes from the root down to the one above a period."""
+    up = parent(period)
+    return [ROOT] if up is None else [*_above(up), up.id]

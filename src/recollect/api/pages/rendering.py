@@ -10,6 +10,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from recollect.api.pages.places import place
 from recollect.api.pages.prose import prose
 from recollect.api.session import CSRF_FIELD, CSRF_HEADER, Visit
 from recollect.core.clock import zone_named
@@ -61,4 +62,5 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["prose"] = prose
+    made.globals["place"] = place
     return made

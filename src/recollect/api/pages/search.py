@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
@@ -13,9 +11,6 @@ from recollect.core.errors import BadInput
 from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
 
 routes = APIRouter(include_in_schema=False)
-
-_PAGES = {"learning": "/learnings/", "decision": "/decisions/", "node": "/journal/", "theme": "/themes/"}
-"""Kinds with a page of their own."""
 
 
 @routes.get("/search")
@@ -44,7 +39,6 @@ def search(
         problem=problem,
         wanted={"q": q, "kind": kind, "trust": trust, "since": since, "until": until, "strategy": strategy},
         hits=hits,
-        place=_place,
         kinds=("", *KINDS),
         trusts=("", *TRUSTS),
         strategies=STRATEGIES,
@@ -56,9 +50,4 @@ def whole(visit: Visiting, id: str) -> HTMLResponse:
     """Any text by its id, with what stands before and after it."""
     text = visit.memory.texts.get(id)
     beside = visit.memory.texts.around(id)
-    return page("text.html", visit, title=text.title or id, whole=text, beside=beside, place=_place)
-
-
-def _place(id: str, kind: str) -> str:
-    """Where a thing is shown whole."""
-    return _PAGES[kind] + id.removeprefix("theme/") if kind in _PAGES else f"/text/{quote(id)}"
+    return page("text.html", visit, title=text.title or id, whole=text, beside=beside)
