@@ -115,7 +115,8 @@ class _Run:
         if newer := known.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "superseded", newer.known.id, newer.reason, newer)
-            return self._ask(one, newer)
+            if asked := self._contradicted(one, newer):
+                return asked
         pieces = [*known.in_documents(self.documents), *known.in_learnings(self.ctx, entry)]
         if (conflict := known.contradicting(self.ctx, entry, pieces)) and (asked := self._contradicted(one, conflict)):
             return asked
