@@ -12,12 +12,12 @@ from recollect.distil import consolidate, decisions, themes, tree
 from recollect.feedback.confidence import decay
 from recollect.store import vectors
 from recollect.tend import backups
-from recollect.tend.cycle import CycleReport
+from recollect.tend.cycle import CycleReport, attempted
 from recollect.text.counting import counted
 
 
 def plan(ctx: Context) -> CycleReport:
-    return CycleReport(steps=tuple((name, step(ctx)) for name, step in PLANNED))
+    return CycleReport(steps=tuple((name, attempted(ctx, step)) for name, step in PLANNED))
 
 
 def _tree(ctx: Context) -> str:
