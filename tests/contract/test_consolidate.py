@@ -408,6 +408,47 @@ def test_merging_puts_both_under_one_heading(project: Project) -> None:
     assert memory.staging.restore("never-quarantine-a-flaky-test").taken_out_of == "docs/testing.md"
 
 
+def test_documents_and_staging_keep_their_line_ends(project: Project) -> None:
+    entries = {
+        **RIPE,
+        "Name the owner of a flaky test": "Somebody cares.",
+        "Seed the test data of each test": "It lasts.",
+    }
+    project.begin(entries)
+    crlf = ("docs/testing.md", "docs/database.md", "memory/learnings.md")
+    for path in crlf:
+        (project.repo.root / path).write_bytes(project.read(path).replace("\n", "\r\n").encode())
+    project.repo.commit(START, {})
+    done = project.memory().staging.consolidate()
+    assert sum(outcome.fate == "consolidated" for outcome in done.outcomes) >= 2
+    for path in crlf:
+        data = (project.repo.root / path).read_bytes()
+        assert data.count(b"\r\n") == data.count(b"\n") > 0
+
+
+def test_a_document_that_is_not_utf8_stays_byte_for_byte(project: Project) -> None:
+    project.begin(RIPE)
+    latin = {path: project.read(path).encode() + b"\nCaf\xe9\n" for path in DOCUMENTS}
+    for path, data in latin.items():
+        (project.repo.root / path).write_bytes(data)
+    project.repo.commit(START, {})
+    done = project.memory().staging.consolidate()
+    assert {outcome.reason for outcome in done.outcomes if outcome.fate == "refused"} <= {
+        f"{path} is not UTF-8 throughout" for path in DOCUMENTS
+    }
+    assert {outcome.fate for outcome in done.outcomes} >= {"refused"}
+    assert {path: (project.repo.root / path).read_bytes() for path in DOCUMENTS} == latin
+
+
+def test_a_staging_file_that_is_not_utf8_is_not_written_over(project: Project) -> None:
+    project.begin(RIPE)
+    staging = project.repo.root / "memory/learnings.md"
+    staging.write_bytes(staging.read_bytes() + b"\nCaf\xe9\n")
+    with pytest.raises(Refused, match="not UTF-8"):
+        project.memory().staging.stage("Always pin the base image by digest", "Tags move.")
+    assert staging.read_bytes().endswith(b"Caf\xe9\n")
+
+
 def test_a_document_somebody_is_writing_in_is_not_settled(project: Project) -> None:
     memory = disputed(project)
     project.repo.write("docs/testing.md", project.read("docs/testing.md") + "\nMine.\n")
@@ -437,6 +478,24 @@ def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
     after = memory.learnings.get(old.id)
     assert (after.status == "superseded") == successor
     assert (after.recurrence > old.recurrence) == (not successor)
+
+
+@pytest.mark.parametrize("verb", ["keep-both", "dismiss"])
+def test_a_promoted_entry_is_not_asked_about_again(project: Project, verb: str) -> None:
+    project.begin({**RIPE, "Never cache the exchange rates": "They move every minute."})
+    memory = project.memory()
+    old = memory.learn(
+        title="Cache the exchange rates",
+        context="Pricing",
+        observation="The provider is slow",
+        implication="Checkout waits",
+        action="Cache the exchange rates.",
+    ).learning
+    memory.staging.consolidate()
+    matter = next(matter for matter in memory.inbox.waiting() if matter.other == old.id)
+    memory.inbox.resolve(matter.number, verb)
+    memory.staging.promote("never-cache-the-exchange-rates")
+    assert [matter for matter in memory.inbox.waiting() if matter.other == old.id] == []
 
 
 def test_what_somebody_brought_back_is_not_dropped_again(project: Project) -> None:

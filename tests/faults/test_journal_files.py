@@ -35,6 +35,40 @@ def test_an_unreadable_log_keeps_its_week_open(memory: Memory, clock: ScriptedCl
     assert (states["monthly/2026-03"].status, states["monthly/2026-03"].incomplete) == ("fixed", ())
 
 
+def test_a_log_that_cannot_be_read_is_tried_again_however_old_it_is(memory: Memory, clock: ScriptedClock) -> None:
+    memory.journal.add(NewEntry(text="x", topic="t"))
+    for name in ("2026-02-03.md", "2026-03-03.md"):
+        (memory.project.vault / name).mkdir()
+    clock.advance(days=400)
+    for _ in range(3):
+        done, _ = memory.journal.compact()
+        assert done.unreadable == memory.status().unreadable == ("2026-02-03.md", "2026-03-03.md")
+        assert {node.id: node.status for node in memory.journal.tree("2026-W10")}["weekly/2026-W10"] == "tentative"
+    (memory.project.vault / "2026-03-03.md").rmdir()
+    done, _ = memory.journal.compact()
+    assert done.unreadable == memory.status().unreadable == ("2026-02-03.md",)
+    assert {node.id: node.status for node in memory.journal.tree("2026-W10")}["weekly/2026-W10"] == "fixed"
+
+
+def test_the_marks_of_a_merge_in_a_log_reach_no_node(memory: Memory, clock: ScriptedClock) -> None:
+    memory.project.vault.mkdir(exist_ok=True)
+    log = "\ufeff## Ours [feedback]\nrule\n<<<<<<< HEAD\n## Left\na\n=======\n## Right\nb\n>>>>>>> theirs\n"
+    (memory.project.vault / "2026-03-01.md").write_text(log, encoding="utf-8")
+    memory.cycle()
+    for node in memory.journal.tree("2026-02"):
+        assert (node.generator, node.topics) == ("copy", ("Ours [feedback]", "Left [project]", "Right [project]"))
+    done, _ = memory.journal.compact(everything=True)
+    assert done.changes == ()
+
+
+def test_an_empty_log_leaves_nothing_in_its_month(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="Moved the queue", topic="queue"))
+    (memory.project.vault / "2026-03-04.md").touch()
+    memory.cycle()
+    assert {node.topics for node in memory.journal.tree("2026-W10")} == {("queue [project]",), ()}
+    assert "2026-03-04" not in memory.context.vault.read("ROOT.md")  # type: ignore[operator]
+
+
 def test_a_log_with_odd_bytes_is_read(memory: Memory) -> None:
     memory.project.vault.mkdir(exist_ok=True)
     (memory.project.vault / "2026-03-02.md").write_bytes(b"\xef\xbb\xbf## a\r\nok \xff\x00 done\r\n## b\r\nx\r\n")

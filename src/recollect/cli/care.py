@@ -23,7 +23,7 @@ from recollect.text.counting import counted
 @common
 def backup(file: Path | None, project: str | None, as_json: bool) -> None:
     """Copy the store to FILE, or into .recollect/backups, while others keep writing; the copy is checked."""
-    with open_memory(project) as memory, copying("pages") as progress:
+    with open_memory(project) as memory, copying("copied") as progress:
         done = memory.data.backup(file, progress=progress)
     lines = [f"wrote {done.path} ({done.bytes:,} bytes, checked)", *(f"removed {path}" for path in done.removed)]
     emit(done, "\n".join(lines), as_json=as_json)
@@ -36,6 +36,9 @@ def restore(file: Path, project: str | None, as_json: bool) -> None:
     """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
     done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
+    if done.files:
+        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into memory/")
+    lines += [f"left as it is, because another text stands there: memory/{path}" for path in done.left]
     if not done.sealed:
         lines.append("this file carries no seal, so only its structure could be checked, not its letters")
     emit(done, "\n".join(lines), as_json=as_json)

@@ -80,6 +80,7 @@ def status(project: str | None, as_json: bool) -> None:
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
         f"tree        fixed: {found.tree['fixed']:,}; "
         + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
+        *([f"unreadable  {named(found.unreadable)}"] if found.unreadable else []),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting",
         f"models      {_models(found.models)}",

@@ -17,7 +17,7 @@ from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
 from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
-from recollect.distil.removal import record_recurrence, record_removed, was_restored
+from recollect.distil.removal import CONTRADICTION, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
 from recollect.models.asking import OFFLINE, ask
@@ -30,7 +30,7 @@ from recollect.text.ripeness import Aged, Plan
 from recollect.text.staging import marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
-CONTRADICTION, VAGUE, SIZE, LIMIT = "staged-contradiction", "staged-vague", "staging-size", "file-limit"
+VAGUE, SIZE, LIMIT = "staged-vague", "staging-size", "file-limit"
 KEEP_OLD = "keep-old"
 
 
@@ -155,8 +155,9 @@ class _Run:
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.SHARED_BEGINNING)
-        if self._mixed(path):
-            return self._stay(one, "refused", path, f"{path} has changes that are not committed")
+        # What was not committed when the run began is somebody else's; what was added since is ours.
+        if path in self.started and (why := documents.refusal(self.ctx, path, self.started[path])):
+            return self._stay(one, "refused", path, why)
         if documents.is_full(self.ctx, text) and not split_before:
             try:
                 self._split(path)
@@ -185,10 +186,6 @@ class _Run:
         parts = [name for name in changed if name not in self.documents]
         self.documents |= changed
         self.splits.append(f"{path} into {', '.join(parts)}")
-
-    def _mixed(self, path: str) -> bool:
-        """Whether a document held somebody's uncommitted work when the run began; what we add is ours."""
-        return path in self.started and documents.uncommitted(self.ctx, path, self.started[path])
 
     def _placed_before(self, one: Aged) -> str:
         """Where an earlier run put this entry before it could take it out of the staging file."""

@@ -43,7 +43,14 @@ def load(ctx: Context) -> dict[str, str]:
 
 def uncommitted(ctx: Context, path: str, text: str) -> bool:
     """Whether a document differs from what HEAD has, so that a diff of ours would be mixed with somebody's."""
-    return ctx.git.committed(path) != text.replace("\r\n", "\n")
+    return ctx.git.committed(path) != text
+
+
+def refusal(ctx: Context, path: str, text: str) -> str:
+    """Why a document must not be written into now, or nothing."""
+    if "\ufffd" in text:
+        return f"{path} is not UTF-8 throughout"
+    return f"{path} has changes that are not committed" if uncommitted(ctx, path, text) else ""
 
 
 def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Mapping[str, str]) -> dict[str, str]:
@@ -58,9 +65,9 @@ def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Map
     for other, text in documents.items():
         if other not in changed and (after := relinked(text, other, done.moved)) != text:
             changed[other] = after
-    mixed = [name for name in changed if name in started and uncommitted(ctx, name, started[name])]
-    if mixed:
-        raise Refused(f"{', '.join(mixed)} has changes that are not committed; commit them, then split {path}")
+    reasons = [reason for name in changed if name in started and (reason := refusal(ctx, name, started[name]))]
+    if reasons:
+        raise Refused(f"{', '.join(reasons)}; put that right, then split {path}")
     return changed
 
 

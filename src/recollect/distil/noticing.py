@@ -20,6 +20,7 @@ from recollect.text.tree import digest, log_path, path_of
 
 CLOSE_LOOK = timedelta(days=92)
 _LOGS = "logs"
+_UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +38,14 @@ def notice(files: NodeFiles, *, everything: bool) -> Noticed:
         thorough = everything or journal.state(tx, "looked on") != files.today.isoformat()
         moved = {name for name, look in seen.items() if thorough or journal.state(tx, f"look {name}") != look}
         known = journal.log_stamps(tx, date.min if _LOGS in moved else files.today - CLOSE_LOOK)
+        unread = unreadable(tx)
     # Two days ahead: another machine's today may be our tomorrow.
     latest = [log_path(files.today + timedelta(days=2 - n)) for n in range(CLOSE_LOOK.days + 3)]
     stamps = files.ctx.vault.stamps(names=None if _LOGS in moved else latest)
     changed = (name for name, stamp in stamps.items() if everything or known.get(name[:-3]) != stamp)
     looked_at = {f"{day}.md" for day in known} if _LOGS in moved else set(latest)
     return Noticed(
-        written=tuple(logs.days(changed)),
+        written=tuple(logs.days({*changed, *unread})),
         gone=tuple(date.fromisoformat(day) for day in known if f"{day}.md" in looked_at - stamps.keys()),
         damaged=frozenset[Period]().union(*(_damaged(files, level) for level in LEVELS if level in moved)),
     )
@@ -52,8 +54,14 @@ def notice(files: NodeFiles, *, everything: bool) -> Noticed:
 def remember(files: NodeFiles, tx: Tx, looks: dict[str, str]) -> None:
     """What everything looked like when the pass ended."""
     journal.put_state(tx, "looked on", files.today.isoformat())
+    journal.put_state(tx, _UNREADABLE, " ".join(sorted(path for path in files.unreadable if "/" not in path)))
     for name, look in looks.items():
         journal.put_state(tx, f"look {name}", look)
+
+
+def unreadable(tx: Tx) -> list[str]:
+    """The logs that the last pass could not read. Every pass tries again: what they say is in no node."""
+    return journal.state(tx, _UNREADABLE).split()
 
 
 def looks(files: NodeFiles) -> dict[str, str]:

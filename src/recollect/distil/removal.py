@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.capture.conflicts import KIND as CONFLICT
 from recollect.capture.learn import Captured, learn
 from recollect.capture.stage import change_file, read_file, refresh_passages
 from recollect.core.context import Context
@@ -17,12 +18,13 @@ from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.distil import documents
 from recollect.distil.known import Known
 from recollect.distil.report import Outcome
-from recollect.store import events
+from recollect.store import escalations, events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, without_block
 from recollect.text.staging import Entry, read_staging, with_entry, without_entry
 
+CONTRADICTION = "staged-contradiction"
 REMOVED = "staged.removed"
 RESTORED = "staged.restored"
 
@@ -134,8 +136,20 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
         origin=f"staged/{found.slug}",
     )
     where = captured.learning.id
+    _answer_as_before(ctx, found.slug, where)
     leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted"))
     return captured
+
+
+def _answer_as_before(ctx: Context, slug: str, learning: str) -> None:
+    """What a person said of an entry and a learning holds for the learning made of the entry."""
+    with ctx.db.write(ctx.space) as tx:
+        for matter in escalations.waiting(tx):
+            if (matter.kind, matter.subject) != (CONFLICT, learning):
+                continue
+            before = escalations.find(tx, kind=CONTRADICTION, subject=f"staged/{slug}", other=matter.other)
+            if before and before.resolution:
+                escalations.resolve(tx, matter.number, resolution=before.resolution, at=ctx.clock.now())
 
 
 def entry(ctx: Context, id: str) -> Entry:

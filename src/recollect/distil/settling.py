@@ -86,8 +86,8 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
     section = next((each for each in sections(text or "") if each.slug == slug), None)
     if text is None or section is None:
         raise Refused(f"{matter.other} is not there any more; settle this with keep-old or dismiss")
-    if documents.uncommitted(ctx, path, text):
-        raise Refused(f"{path} has changes that are not committed; commit them, then settle this")
+    if why := documents.refusal(ctx, path, text):
+        raise Refused(f"{why}; put that right, then settle this")
     after = _with_both(text, section, entry) if verb == "merge" else _replaced(text, section, entry)
     ctx.worktree.replace(path, after, expect=content_hash(text))
     with ctx.db.write(ctx.space) as tx:

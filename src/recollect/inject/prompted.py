@@ -18,7 +18,7 @@ from recollect.inject.relevant import (
     shown,
     task_question,
 )
-from recollect.search.rank import best
+from recollect.search.rank import QUICK, best
 from recollect.store import hosts, passages, tasks
 from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
@@ -103,7 +103,7 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES)
+    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES, effort=QUICK)
     found: list[tuple[Stored, str]] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:

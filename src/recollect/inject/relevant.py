@@ -13,7 +13,7 @@ from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import ask
-from recollect.search.rank import best
+from recollect.search.rank import QUICK, best
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
@@ -144,6 +144,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
             question,
             limit=limit + len(wanted.known),
             wanted=LEARNINGS,
+            effort=QUICK,
             keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
         )
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]

@@ -17,7 +17,7 @@ from recollect.core.context import Context
 from recollect.core.decision import Decision
 from recollect.core.ids import random_id
 from recollect.core.learning import Learning
-from recollect.memory.opening import open_context
+from recollect.memory.opening import open_context, open_database
 from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
 from recollect.store.copies import Checked, check_file
@@ -73,7 +73,7 @@ class Data:
         return bring_in(self._context, pieces, source=source, trust=trust, preview=preview, progress=progress)
 
     def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:
-        return backups.backup(self._context, target, progress=progress)
+        return backups.backup(self._context, self._project.database, target, progress=progress)
 
     def backups(self) -> list[Kept]:
         """The project's own backups, newest first, each checked."""
@@ -129,7 +129,13 @@ class Rescue:
 
     def restore(self, source: Path) -> Restored:
         """Put a backup in the store's place; the present one is kept aside."""
-        return backups.restore(self._project, source, now=self._clock.now())
+        if not self._project.settings.store.url:
+            return backups.restore(self._project, source, now=self._clock.now())
+        db = open_database(self._project, self._project.settings.store.url)
+        try:
+            return backups.restore_to_server(self._project, db, source, now=self._clock.now())
+        finally:
+            db.close()
 
     @staticmethod
     def check(file: Path) -> Checked:

@@ -11,7 +11,7 @@ from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
 from recollect.models.configured import ConfiguredModels, offline_asked
 from recollect.store.opening import open_sqlite
-from recollect.store.vault import FolderVault
+from recollect.store.vault import FolderVault, Worktree
 
 if TYPE_CHECKING:
     import re
@@ -33,7 +33,7 @@ def open_context(
     return Context(
         db=db,
         vault=open_vault(project, db),
-        worktree=FolderVault(project.root, project.data / "worktree.lock"),
+        worktree=Worktree(project.root, project.data / "worktree.lock"),
         git=LateGit(project),
         models=models or open_models(project, environ),
         clock=clock,

@@ -130,7 +130,7 @@ def _respelt(tx: Tx, query: Query, text: str) -> Query:
                 weights[term] = rarity(query.total, known[term]) * MISSPELT_WEIGHT
                 weights.pop(missing, None)
     ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return Query(weights=ordered, docs=docs, total=query.total)
+    return Query(weights=ordered, docs=docs, total=query.total, held={})
 
 
 def _unknown(word: str, query: Query) -> bool:

@@ -31,16 +31,27 @@ if TYPE_CHECKING:
     Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
     """Signals of single passages that do not depend on the question, by number."""
 
-POOL = 150  # candidates that are scored
-WALKED = 5_000  # candidates looked at for that many which pass a filter
 FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
-NEIGHBOURS_OF = 60  # of the best candidates, so many have their neighbours read
 LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
 NODE = "node"
 FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
+
+
+@record
+class Effort:
+    """How far a search goes before it ranks."""
+
+    pool: int = 150  # candidates that are scored
+    walked: int = 5_000  # candidates looked at for that many which pass a filter
+    neighbours_of: int = 60  # of the best candidates, so many have their neighbours read
+
+
+THOROUGH = Effort()
+QUICK = Effort(pool=60, walked=500, neighbours_of=0)
+"""For what a prompt waits for: the few best, at half the time on 100,000 passages."""
 
 
 @record
@@ -72,15 +83,17 @@ def best(
     span: Span | None = None,
     prior: Prior | None = None,
     weights: Weights = DEFAULT,
+    effort: Effort = THOROUGH,
 ) -> list[Scored]:
     """The `limit` best passages among those that are wanted and that `keep` lets through."""
     named = _by_id(tx, question, wanted)
     found = {one.doc: one for one in named}
-    for one in _gathered(tx, question, max(POOL, limit), wanted, keep, meaning):
+    for one in _gathered(tx, question, limit, wanted, keep, meaning, effort):
         found.setdefault(one.doc, one)
     readings = {doc: _read(one, question) for doc, one in found.items()}
     closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
-    _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights)
+    if effort.neighbours_of:
+        _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights, effort)
     places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
     shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
     own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
@@ -115,18 +128,25 @@ def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
 
 
 def _gathered(
-    tx: Tx, question: Question, pool: int, wanted: Narrow, keep: Keep | None, meaning: Meaning | None
+    tx: Tx,
+    question: Question,
+    limit: int,
+    wanted: Narrow,
+    keep: Keep | None,
+    meaning: Meaning | None,
+    effort: Effort,
 ) -> Iterable[Ranked]:
+    pool, walked = max(effort.pool, limit), effort.walked
     among = None
     if wanted != EVERYTHING:
         some = passages.numbers(tx, wanted, limit=FEW + 1)
         among = frozenset(some) if len(some) <= FEW else None
-    docs = _with_phrases(tx, question, pool)
+    docs = _with_phrases(tx, question, pool, walked)
     if not meaning or meaning.beside_words:
-        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else WALKED, among=among)
+        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else walked, among=among)
     found = _passing(tx, docs, pool, wanted, keep)
     if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
-        found = _passing(tx, candidates(tx, question.query, most=WALKED), pool, wanted, keep)
+        found = _passing(tx, candidates(tx, question.query, most=walked), pool, wanted, keep)
     yield from found
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
@@ -149,14 +169,14 @@ def _kept(some: list[Ranked], keep: Keep | None) -> list[Ranked]:
     return [one for one in some if one.id in allowed]
 
 
-def _with_phrases(tx: Tx, question: Question, pool: int) -> list[int]:
+def _with_phrases(tx: Tx, question: Question, pool: int, walked: int) -> list[int]:
     """Passages that hold all words of a quoted phrase; whether they stand together, the text tells."""
     docs: dict[int, None] = {}
     for phrase in question.phrases:
         held = tx.match_all([term for term in dict.fromkeys(terms(phrase)) if question.query.docs.get(term)])
         if held:
             smallest, *others = sorted(held, key=len)
-            docs |= dict.fromkeys(sorted(set(smallest[:WALKED]).intersection(*others)))
+            docs |= dict.fromkeys(sorted(set(smallest[:walked]).intersection(*others)))
     return list(docs)[:pool]
 
 
@@ -173,6 +193,7 @@ def _with_neighbours(
     wanted: Narrow,
     keep: Keep | None,
     weights: Weights,
+    effort: Effort,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
     worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
@@ -180,7 +201,7 @@ def _with_neighbours(
         scale = weights.words / (question.whole or 1.0)
         worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
     order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
-    best = (found[doc] for doc in order[:NEIGHBOURS_OF])
+    best = (found[doc] for doc in order[: effort.neighbours_of])
     stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
     beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
     for one in _kept(list(beside), keep):

@@ -7,7 +7,8 @@ Knows nothing about where copies are kept and how many.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +16,14 @@ import apsw
 
 from recollect.core.errors import StoreDamaged, StoreNewer
 from recollect.store.files import settle, temp_beside
-from recollect.store.opening import APPLICATION_ID
+from recollect.store.opening import APPLICATION_ID, migrate
 from recollect.store.schema import VERSION
 from recollect.store.sqlite import SqliteDb, translated
 
 STEP = 2000  # pages copied at a time
 
 Progress = Callable[[int, int], object]
-"""Told the pages that remain and all pages."""
+"""Told how many pages or rows remain, and how many there are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,23 +37,28 @@ class Checked:
 
 def backup_to(db: SqliteDb, target: Path, *, progress: Progress | None = None) -> None:
     """A copy of the store as it is at this instant; others keep writing."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = temp_beside(target)
-    try:
-        with translated(target):
-            copy = apsw.Connection(str(unfinished))
-            try:
-                unfinished.chmod(0o600)
-                _copy(db.connection(), copy, progress)
-                copy.execute("PRAGMA journal_mode=DELETE")
-                _put_seal(copy)
-            finally:
-                copy.close()
-        check_file(unfinished)
-        settle(unfinished, target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with _becoming(target) as unfinished:
+        copy = apsw.Connection(str(unfinished))
+        try:
+            unfinished.chmod(0o600)
+            _copy(db.connection(), copy, progress)
+            _close_up(copy)
+        finally:
+            copy.close()
+
+
+@contextmanager
+def filling(target: Path) -> Iterator[SqliteDb]:
+    """An empty store to write into, which becomes a backup when the block ends without an error."""
+    with _becoming(target) as unfinished:
+        db = SqliteDb(unfinished)
+        try:
+            migrate(db, backup=None)
+            unfinished.chmod(0o600)
+            yield db
+            _close_up(db.connection())
+        finally:
+            db.close()
 
 
 def check_file(path: Path) -> Checked:
@@ -107,6 +113,27 @@ def _copy(source: apsw.Connection, target: apsw.Connection, progress: Progress |
                     progress(work.remaining, work.page_count)
     finally:
         source.execute("ROLLBACK")
+
+
+@contextmanager
+def _becoming(target: Path) -> Iterator[Path]:
+    """A file under another name that is checked and takes its own when the block ends without an error."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = temp_beside(target)
+    try:
+        with translated(target):
+            yield unfinished
+        check_file(unfinished)
+        settle(unfinished, target)
+    except BaseException:
+        for suffix in ("", "-wal", "-shm"):
+            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+        raise
+
+
+def _close_up(copy: apsw.Connection) -> None:
+    copy.execute("PRAGMA journal_mode=DELETE")
+    _put_seal(copy)
 
 
 def _put_seal(copy: apsw.Connection) -> None:

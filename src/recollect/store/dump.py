@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
-from recollect.core.errors import StoreNewer
+from recollect.core.errors import StoreDamaged, StoreNewer
 from recollect.core.passage import Passage
 from recollect.store import passages
 
@@ -66,6 +66,9 @@ TABLES: tuple[Table, ...] = (
 """In the order they are loaded: what a row refers to comes first. Passages are derived, but carried: whoever loads them
 has the word index back without knowing which room owns which text."""
 
+VAULT = Table(name="vault_parts", key=("path", "position"))
+"""The files of a vault that is a table: a move carries them as files, a backup as they are."""
+
 NOT_DUMPED = {
     "decision_wordings": "made again by the next cycle",
     "decision_wisdom": "made again when somebody asks",
@@ -75,6 +78,7 @@ NOT_DUMPED = {
     "logs": "what the tree has read; the next cycle reads again",
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",
+    "documents": "which documents search has read; the next cycle reads again",
     "moves": "how far a move into this very store has come",
     "vault_parts": "the vault, which travels as files",
     "terms": "counted again while passages are loaded",
@@ -87,7 +91,18 @@ NOT_DUMPED = {
     "migrations": "about the store itself",
 }
 
-_by_name = {table.name: table for table in TABLES}
+_by_name = {table.name: table for table in (*TABLES, VAULT)}
+
+_MADE_FROM_THEM = (
+    "decision_wordings",
+    "decision_wisdom",
+    "requests",
+    "ask_claims",
+    "logs",
+    "nodes",
+    "tree_state",
+    "documents",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +169,32 @@ def load(tx: Tx, page: Page) -> None:
     tx.run_many(sql, (dict(zip(page.columns, row, strict=True)) for row in page.rows))
 
 
+def carry(source: Tx, target: Tx, *, progress: Callable[[int, int], object] | None = None) -> int:
+    """Load everything of a space, files of the vault included, and prove it equal; the number of rows.
+
+    `progress` is told the rows that remain and all rows.
+    """
+    tables = (*TABLES, VAULT)
+    total = remaining = sum(count(source, table) for table in tables)
+    for table in tables:
+        for page in pages(source, table):
+            load(target, page)
+            remaining -= len(page.rows)
+            if progress is not None:
+                progress(remaining, total)
+        if sums(target, table) != sums(source, table):
+            raise StoreDamaged(f"{table.name} does not read back as it was read; nothing was kept of the copy")
+    return total
+
+
+def count(tx: Tx, table: Table) -> int:
+    return int(tx.value(f"SELECT count(*) FROM {table.name} WHERE space = :space"))
+
+
 def empty(tx: Tx) -> None:
-    """Take every row of a space out again: what a load that is begun anew starts from."""
+    """Take every row of a space out, and what was made from them: what a load that is begun anew starts from."""
+    for name in _MADE_FROM_THEM:
+        tx.run(f"DELETE FROM {name} WHERE space = :space")
     for (id,) in tx.rows("SELECT id FROM passages WHERE space = :space"):
         passages.remove(tx, id)
     for table in reversed(TABLES):
@@ -166,6 +205,10 @@ def empty(tx: Tx) -> None:
             ):
                 pass
         tx.run(f"DELETE FROM {table.name} WHERE space = :space")
+
+
+def empty_vault(tx: Tx) -> None:
+    tx.run(f"DELETE FROM {VAULT.name} WHERE space = :space")
 
 
 def _page(tx: Tx, table: Table, columns: tuple[str, ...], where: str, after: Row | None, size: int) -> list[Row]:

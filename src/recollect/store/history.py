@@ -38,6 +38,7 @@ _DISARMED = (
     "credential.helper=",
     "diff.external=",
     "gpg.program=false",
+    "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
@@ -82,7 +83,8 @@ class Repository:
             raise NoHistory(f"{path.name} is not in git yet; its entries get an age with the first commit")
         told = self._git(
             path.parent,
-            *("blame", "-w", "-M", "-C", "-C", "--no-textconv", "--line-porcelain", "HEAD", "--", path.name),
+            *("blame", "-w", "-M", "-C", "-C", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain"),
+            *("HEAD", "--", path.name),
         )
         days = [self._day(stamp) for stamp in re.findall(r"^author-time (\d+)$", told, re.MULTILINE)]
         return _carried_over(lines_of(committed), days, lines_of(text))

@@ -17,6 +17,8 @@ from recollect.text.normal import clean
 from recollect.text.tokens import terms as terms_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.core.context import Tx
 
 QUERY_CHARACTERS = 20_000
@@ -31,12 +33,14 @@ SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny
 class Query:
     """A text as search understands it: its terms with the weight of each, rarest first.
 
-    `docs` says how many passages hold each, `total` against how many passages they were weighed.
+    `docs` says how many passages hold each, `total` against how many they were weighed. `held` fills with which ones,
+    as they are looked up: who asks the same thing of several kinds of passages reads the index once.
     """
 
     weights: dict[str, float]
     docs: dict[str, int]
     total: int
+    held: dict[str, Sequence[int]]
 
 
 def understand(tx: Tx, text: str) -> Query:
@@ -46,7 +50,7 @@ def understand(tx: Tx, text: str) -> Query:
     count = max(count, SMALLEST)
     weights = {term: rarity(count, docs.get(term, 0)) for term in distinct}
     ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return Query(weights=ordered, docs=docs, total=count)
+    return Query(weights=ordered, docs=docs, total=count, held={})
 
 
 def candidates(
@@ -58,8 +62,10 @@ def candidates(
     """
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
-    for term, found in zip(chosen, tx.match_all(chosen), strict=True):
-        docs = found if among is None else among.intersection(found)
+    asked = [term for term in chosen if term not in query.held]
+    query.held.update(zip(asked, tx.match_all(asked) if asked else (), strict=True))
+    for term in chosen:
+        docs = query.held[term] if among is None else among.intersection(query.held[term])
         weight = query.weights[term]
         if not sums:
             sums = dict.fromkeys(docs, weight)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.core.errors import BadInput, Stale
+from recollect.core.errors import BadInput, Refused, Stale
 from recollect.store.files import (
     append_durably,
     content_hash,
@@ -41,14 +41,8 @@ class FolderVault:
         self._lock = lock
 
     def read(self, path: str) -> str | None:
-        parts = checked_parts(path)
-        with translated(path):
-            try:
-                with self._folder(parts[:-1], create=False) as folder:
-                    data = read_regular(folder, parts[-1])
-            except FileNotFoundError:
-                return None
-        return None if data is None else data.decode("utf-8", "replace")
+        data = self._bytes(path)
+        return None if data is None else self._text(data)
 
     def append(self, path: str, text: str) -> None:
         parts = checked_parts(path)
@@ -58,15 +52,35 @@ class FolderVault:
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         parts = checked_parts(path)
         with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
-            _refuse_changed(folder, parts[-1], path, expect)
+            self._refuse_changed(folder, parts[-1], path, expect)
             write_atomically(folder, parts[-1], text.encode("utf-8", "replace"))
+
+    def _text(self, data: bytes) -> str:
+        return data.decode("utf-8", "replace")
+
+    def _refuse_changed(self, folder: int, name: str, path: str, expect: str | None) -> None:
+        if expect is None:
+            return
+        data = read_regular(folder, name)
+        found = "" if data is None else content_hash(self._text(data))
+        if found != expect:
+            raise _changed(path)
+
+    def _bytes(self, path: str) -> bytes | None:
+        parts = checked_parts(path)
+        with translated(path):
+            try:
+                with self._folder(parts[:-1], create=False) as folder:
+                    return read_regular(folder, parts[-1])
+            except FileNotFoundError:
+                return None
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
         parts = checked_parts(path)
         with locked(self._lock), translated(path):
             try:
                 with self._folder(parts[:-1], create=False) as folder:
-                    _refuse_changed(folder, parts[-1], path, expect)
+                    self._refuse_changed(folder, parts[-1], path, expect)
                     os.unlink(parts[-1], dir_fd=folder)
                     os.fsync(folder)
             except FileNotFoundError:
@@ -186,13 +200,22 @@ def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.
             continue
 
 
-def _refuse_changed(folder: int, name: str, path: str, expect: str | None) -> None:
-    if expect is None:
-        return
-    data = read_regular(folder, name)
-    found = "" if data is None else content_hash(data.decode("utf-8", "replace"))
-    if found != expect:
-        raise _changed(path)
+class Worktree(FolderVault):
+    """The repository's own files. They are other people's: each is read with Unix line ends and keeps its own, and
+    bytes that we cannot read are not written over."""
+
+    def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+        before = self._bytes(path) or b""
+        try:
+            before.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Refused(f"{path} is not UTF-8, and writing it again would lose what cannot be read") from None
+        if b"\r\n" in before and before.count(b"\r\n") == before.count(b"\n"):
+            text = text.replace("\n", "\r\n")
+        super().replace(path, text, expect=expect)
+
+    def _text(self, data: bytes) -> str:
+        return super()._text(data).replace("\r\n", "\n")
 
 
 def _changed(path: str) -> Stale:

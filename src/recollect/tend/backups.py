@@ -1,25 +1,31 @@
-"""Backups of the embedded store: on demand, once a day by the cycle, and back again.
+"""Backups: on demand, once a day by the cycle on the embedded store, and back again.
 
-A backup is one SQLite file with everything the store holds. What lives in the project's own files (`memory/`,
-`recollect.toml`) is not in it: git, or whatever keeps the project, keeps those.
+A backup is one SQLite file, whatever the engine: of the embedded store everything it holds, of a server everything of
+this project's space, files of the vault included. What lives in the project's own files (`recollect.toml`, and
+`memory/` on the embedded store) is not in it: git, or whatever keeps the project, keeps those.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.clock import DAY, iso, parse_time
-from recollect.core.context import Context
-from recollect.core.errors import RecollectError, Refused
-from recollect.store.copies import Checked, Progress, backup_to, check_file
+from recollect.core.context import Context, Db, Tx
+from recollect.core.errors import RecollectError, Refused, Stale
+from recollect.store import dump, moves
+from recollect.store.copies import Checked, Progress, backup_to, check_file, filling
 from recollect.store.damage import kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
 from recollect.store.restoring import checked_copy, put_back
 from recollect.store.sqlite import SqliteDb
+from recollect.store.table_vault import TableVault
+from recollect.store.vault import FolderVault
 
 FOLDER = "backups"
 PREFIX = "memory-"
@@ -38,12 +44,17 @@ class Backup:
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """What was put back; `kept` is where the store that was there before is now."""
+    """What was put back; `kept` is where what was there before is now.
+
+    `files` of a server's vault went into the project's folder, except those in `left`, where another text stands.
+    """
 
     path: str
     spaces: tuple[str, ...]
     sealed: bool
     kept: str | None
+    files: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +66,17 @@ class Kept:
     problem: str
 
 
-def backup(ctx: Context, target: Path | None = None, *, progress: Progress | None = None) -> Backup:
-    """Copy the store to `target`, or into the project's own folder, where only the newest few are kept."""
-    db = embedded(ctx)
+def backup(ctx: Context, database: Path, target: Path | None = None, *, progress: Progress | None = None) -> Backup:
+    """Copy the store to `target`, or beside where `database` is or would be, where only the newest few are kept."""
     if target is not None and target.exists():
         raise Refused(f"{target} exists already; choose another name or move it away")
-    path = target or _fresh_name(folder_of(db), ctx.clock.now())
-    backup_to(db, path, progress=progress)
-    removed = () if target else _rotate(folder_of(db), ctx.settings.store.backups)
+    folder = database.parent / FOLDER
+    path = target or _fresh_name(folder, ctx.clock.now())
+    if isinstance(ctx.db, SqliteDb):
+        backup_to(ctx.db, path, progress=progress)
+    else:
+        _copy_space(ctx.db, ctx.space, path, progress=progress)
+    removed = () if target else _rotate(folder, ctx.settings.store.backups)
     return Backup(path=str(path), bytes=path.stat().st_size, spaces=check_file(path).spaces, removed=removed)
 
 
@@ -72,28 +86,51 @@ def daily(ctx: Context, *, dry_run: bool = False) -> str:
         return "left to the database server"
     if ctx.settings.store.backups < 1:
         return "switched off by store.backups"
-    own = _own(folder_of(ctx.db))
+    own = _own(ctx.db.path.parent / FOLDER)
     if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
         return "nothing due"
-    return "would write one" if dry_run else f"wrote {Path(backup(ctx).path).name}"
+    return "would write one" if dry_run else f"wrote {Path(backup(ctx, ctx.db.path).path).name}"
 
 
 def restore(project: Project, source: Path, *, now: int) -> Restored:
-    """Put a backup in the store's place. A damaged, newer or foreign one is refused and nothing is touched."""
-    if project.settings.store.url:
-        raise Refused("this project's rows live on a database server; restore them with its own tools")
-    copy, checked = checked_copy(source, project.database)
-    try:
-        _refuse_foreign(checked, project.settings.space, source)
-        keep_as = _fresh_name(project.database.parent / FOLDER, now, prefix="before-restore-")
-        done = put_back(
-            copy, checked, project.database, keep_as=keep_as, busy_seconds=project.settings.store.busy_seconds
-        )
-    finally:
-        copy.unlink(missing_ok=True)
+    """Put a backup in the embedded store's place. What is damaged, newer or foreign is refused, nothing touched."""
+    with _usable(project, source) as (copy, checked):
+        files, left = _unpack(copy, project)
+        keep_as = _kept_name(project, now)
+        busy_seconds = project.settings.store.busy_seconds
+        done = put_back(copy, checked, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
     return Restored(
-        path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=str(done.kept) if done.kept else None
+        path=str(source),
+        spaces=checked.spaces,
+        sealed=checked.sealed,
+        kept=str(done.kept) if done.kept else None,
+        files=files,
+        left=left,
     )
+
+
+def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Restored:
+    """The same for the project's space on a server: all of it in one transaction, what was there kept as a backup."""
+    space, kept = project.settings.space, None
+    with _usable(project, source) as (copy, checked):
+        with db.read(space) as tx:
+            before = _size(tx)
+        if any(before):
+            kept = _kept_name(project, now)
+            _copy_space(db, space, kept)
+        given = SqliteDb(copy)
+        try:
+            with given.read(space) as old, db.write(space) as new:
+                if moves.unfinished(new):
+                    raise Refused(f"a move into {db.place} is not finished; finish it with: recollect migrate")
+                if _size(new) != before:
+                    raise Stale("somebody wrote to the store meanwhile, and nothing was changed; run it again")
+                dump.empty(new)
+                dump.empty_vault(new)
+                dump.carry(old, new)
+        finally:
+            given.close()
+    return Restored(path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=str(kept) if kept else None)
 
 
 def kept_files(database: Path) -> list[Path]:
@@ -119,15 +156,51 @@ def kept(database: Path) -> list[Kept]:
     return [Kept(path=str(path), bytes=path.stat().st_size, problem=_problem(path)) for path in found]
 
 
-def embedded(ctx: Context) -> SqliteDb:
-    """The embedded store, or a clear no: a server's rows are backed up and repaired by the server's tools."""
-    if not isinstance(ctx.db, SqliteDb):
-        raise Refused(f"this works on the embedded store; {ctx.db.engine} has its own tools for it")
-    return ctx.db
+def _copy_space(db: Db, space: str, path: Path, *, progress: Progress | None = None) -> None:
+    """Everything of a space on a server, from one consistent view; others keep writing."""
+    with filling(path) as copy, db.read(space) as old, copy.write(space) as new:
+        dump.carry(old, new, progress=progress)
 
 
-def folder_of(db: SqliteDb) -> Path:
-    return db.path.parent / FOLDER
+def _size(tx: Tx) -> tuple[int, ...]:
+    """Enough to notice that somebody wrote: whatever is written leaves an event, or a part of a file."""
+    return tuple(dump.count(tx, table) for table in (*dump.TABLES, dump.VAULT))
+
+
+@contextmanager
+def _usable(project: Project, source: Path) -> Iterator[tuple[Path, Checked]]:
+    """A private copy of a backup that was checked and is this project's."""
+    copy, checked = checked_copy(source, project.database)
+    try:
+        _refuse_foreign(checked, project.settings.space, source)
+        yield copy, checked
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files of a server's vault go into the project's folder and out of the copy. What stands there is not replaced."""
+    db, files, left = SqliteDb(copy), [], []
+    try:
+        packed = TableVault(db, project.settings.space)
+        folder = FolderVault(project.vault, project.data / "vault.lock")
+        for path in packed.paths():
+            text, present = packed.read(path), folder.read(path)
+            if text is not None and present is None:
+                folder.replace(path, text)
+                files.append(path)
+            elif text != present:
+                left.append(path)
+        with db.write(project.settings.space) as tx:
+            dump.empty_vault(tx)
+        db.connection().execute("PRAGMA journal_mode=DELETE")
+    finally:
+        db.close()
+    return tuple(files), tuple(left)
+
+
+def _kept_name(project: Project, now: int) -> Path:
+    return _fresh_name(project.database.parent / FOLDER, now, prefix="before-restore-")
 
 
 def _refuse_foreign(checked: Checked, space: str, source: Path) -> None:

@@ -62,7 +62,7 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
             raise Refused(f"a move into {source.db.place} is not finished; finish that one first")
     with target.db.write(space) as tx:
         earlier = moves.unfinished(tx)
-        if earlier is None and any(_count(tx, table) for table in dump.TABLES):
+        if earlier is None and any(dump.count(tx, table) for table in dump.TABLES):
             raise Refused(f"{target.db.place} already remembers something for space {space}; nothing was changed")
         if earlier is not None and earlier.source != source.db.place and not restart:
             raise Refused(
@@ -100,7 +100,7 @@ def _copy_table(tx: Tx, target: Db, space: str, table: dump.Table, reached: dict
             if page.place is not None:
                 reached[table.name] = page.place
             moves.reach(out, reached)
-            done = _count(out, table)
+            done = dump.count(out, table)
         progress(table.name, done, count)
     if begun and table.key and _sums(target, space, table) != wanted:
         for page in dump.pages(tx, table):
@@ -119,10 +119,6 @@ def _copy_table(tx: Tx, target: Db, space: str, table: dump.Table, reached: dict
 def _sums(db: Db, space: str, table: dump.Table) -> tuple[int, str]:
     with db.read(space) as tx:
         return dump.sums(tx, table)
-
-
-def _count(tx: Tx, table: dump.Table) -> int:
-    return int(tx.value(f"SELECT count(*) FROM {table.name} WHERE space = :space"))
 
 
 def _event_count(tx: Tx) -> int:

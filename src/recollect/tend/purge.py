@@ -137,16 +137,17 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     _renew_tree(ctx)
     with ctx.db.write(ctx.space) as tx:
         _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
-    if not isinstance(ctx.db, SqliteDb):
-        ctx.db.write_anew()
-        return _report(target, rows, files, out_of_reach=(*OUT_OF_REACH_OF_SERVER, *_documents(ctx, target)))
-    soundness.remake_indexes(ctx.db)
+    embedded = isinstance(ctx.db, SqliteDb)
+    if embedded:
+        soundness.remake_indexes(ctx.db)
     ctx.db.write_anew()
     replaced = backups.discard(project.database)
-    copy = backups.backup(ctx)
+    out_of_reach = (*(OUT_OF_REACH if embedded else OUT_OF_REACH_OF_SERVER), *_documents(ctx, target))
+    if not embedded and not replaced:
+        return _report(target, rows, files, out_of_reach=out_of_reach)
+    copy = backups.backup(ctx, project.database)
     fresh = Path(copy.path)
     found = [path for path in _ours(project) if _holds(path, target)]
-    out_of_reach = (*OUT_OF_REACH, *_documents(ctx, target))
     if fresh in found and len(copy.spaces) > 1:
         found.remove(fresh)
         out_of_reach = (*out_of_reach, "other spaces in the same store: one of them holds the same words, which stay")

@@ -9,6 +9,7 @@ from recollect.capture.finding import survey
 from recollect.core.actor import Actor
 from recollect.core.context import Context, Embedder, Tx
 from recollect.core.finding import SkippedFile
+from recollect.distil import noticing
 from recollect.models.jobs import KINDS
 from recollect.models.spending import today
 from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
@@ -57,6 +58,7 @@ class Status:
     tentative: tuple[str, ...]
     waiting: tuple[str, ...]
     incomplete: tuple[str, ...]
+    unreadable: tuple[str, ...]
     passages: int
     inbox: int
     spooled: int
@@ -88,6 +90,7 @@ def status(ctx: Context, project: Project) -> Status:
             tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
             waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
+            unreadable=tuple(noticing.unreadable(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
             spooled=len(spool.pending(project.spools)),

@@ -21,6 +21,7 @@ grant revoke     hold release    approve reject    pause resume      install uni
 acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
 subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
 drop keep        join leave      eagerly lazily    before after        static dynamic
+include omit     strict lax
 """
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 

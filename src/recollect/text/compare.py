@@ -49,6 +49,7 @@ _SINGLE_VALUED = frozenset(
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _ARTICLE = frozenset({"a", "an", "the"})
 _TOKEN = re.compile(r"[\w./'-]+|,")
+_ASSIGNED = re.compile(r"(?<=\w=)[^\s,;]*\w")
 _PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
 
 
@@ -86,8 +87,9 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
     if not whole.only_one and not whole.only_other:
         return answer("yes", "same words")
     if whole.only_one and whole.only_other:
-        # In the same frame it is a substitution: "store images" and "store metadata" are two rules.
-        if alike and _frame(one) != _frame(other) and whole.both_reject:
+        # In the same places it is a substitution: "store images" and "store metadata" are two rules, and so are
+        # "restart it after a change" and "pause it during a change".
+        if alike and not _substituted(one, other) and whole.both_reject:
             return answer("yes", "same meaning")
         return answer("unsure", "a word substituted")
     extra = whole.only_one | whole.only_other
@@ -250,7 +252,9 @@ def _judge_conflict(pair: _Pair) -> Comparison:
 
 
 def _changed_value(one: str, other: str) -> bool:
-    """ "The default branch is A", "… is B": one subject that has one value, and another value."""
+    """ "The default branch is A", "… is B": one subject that has one value, and another value; or NAME=a, NAME=b."""
+    if one != other and _ASSIGNED.sub("", one) == _ASSIGNED.sub("", other):
+        return True
     ones, others = (re.split(r"\b(?:is|are)\b", text.lower().strip(" ."), maxsplit=1) for text in (one, other))
     if len(ones) < 2 or len(others) < 2 or _frame(one) != _frame(other):
         return False
@@ -280,12 +284,19 @@ def _roles_swapped(one: str, other: str) -> bool:
     return passive and [*_heavy(one)][:1] == [*_heavy(other)][:1]
 
 
+def _substituted(one: str, other: str) -> bool:
+    """Whether the texts go word for word beside each other, some words being others: nothing moved."""
+    lefts, rights = _tokens(one), _tokens(other)
+    changed = [(left, right) for left, right in zip(lefts, rights, strict=False) if left != right]
+    return len(lefts) == len(rights) and {left for left, _ in changed}.isdisjoint(right for _, right in changed)
+
+
 def _frame(text: str) -> list[str]:
-    return [
-        token if token in LIGHT or token == "," else "…"
-        for token in _TOKEN.findall(text.lower())
-        if token not in _ARTICLE
-    ]
+    return [token if token in LIGHT or token == "," else "…" for token in _tokens(text)]
+
+
+def _tokens(text: str) -> list[str]:
+    return [token for token in _TOKEN.findall(text.lower()) if token not in _ARTICLE]
 
 
 def _heavy(text: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from recollect.text.staging import headings, lines_of, text_lines
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_LIST_MARK = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?")
 _ANY_HEADING = re.compile(r"#{1,6} +\S")
 
 
@@ -89,7 +90,7 @@ def with_section(text: str, section: Section, own: str) -> str:
 def sentences(text: str) -> list[str]:
     """What a section says, sentence by sentence, without list marks and code."""
     lines = lines_of(text)
-    return [_bare(part) for at in text_lines(lines) for part in _SENTENCE_END.split(lines[at]) if _bare(part)]
+    return [part for at in text_lines(lines) for part in _said(lines[at])[1] if part]
 
 
 def without_sentences(text: str, unwanted: Callable[[str], bool]) -> str:
@@ -97,16 +98,19 @@ def without_sentences(text: str, unwanted: Callable[[str], bool]) -> str:
     lines = lines_of(text)
     gone: set[int] = set()
     for at in text_lines(lines):
-        parts = _SENTENCE_END.split(lines[at])
-        left = [part for part in parts if not _bare(part) or not unwanted(_bare(part))]
+        mark, parts = _said(lines[at])
+        left = [part for part in parts if not part or not unwanted(part)]
         if len(left) < len(parts):
-            lines[at] = " ".join(left)
+            lines[at] = mark + " ".join(left)
             gone |= set() if left else {at}
     return "\n".join(line for at, line in enumerate(lines) if at not in gone).strip()
 
 
-def _bare(sentence: str) -> str:
-    return sentence.strip(" -*+")
+def _said(line: str) -> tuple[str, list[str]]:
+    """A line's indent and list mark, and its sentences."""
+    mark = _LIST_MARK.match(line)
+    at = mark.end() if mark else 0
+    return line[:at], _SENTENCE_END.split(line[at:].rstrip())
 
 
 def without_block(text: str, block: str) -> str | None:

@@ -73,6 +73,12 @@ def read(day: date, lines: Iterable[str]) -> Iterator[Entry]:
         yield entry
 
 
+def copied(text: str) -> str:
+    """A log as a node carries it: without the marks of a merge, which would make the node look like one."""
+    lines = markdown.without_conflict_marks(text.removeprefix("\ufeff").split("\n"))
+    return without_external("\n".join(lines)).strip("\n")
+
+
 def without_external(text: str) -> str:
     """A log for readers who may not be shown external text: such an entry leaves its place and nothing else."""
     if "trust=external" not in text:

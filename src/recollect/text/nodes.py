@@ -116,7 +116,7 @@ def daily_body(
 ) -> tuple[str, str]:
     """A day's log verbatim while it is small (`raw` is given), else its summary. External text is in neither."""
     period = parse_period(day.isoformat())
-    ours = None if raw is None else entries.without_external(raw).strip("\n")
+    ours = None if raw is None else entries.copied(raw)
     if raw is not None and ours is not None and fits([raw], threshold):
         return ours, COPY
     return summariser(
@@ -159,7 +159,7 @@ def join(children: Sequence[Node]) -> str:
 def parted(level: str, body: str) -> list[tuple[str, str, str]]:
     """What `join` put together: (id, generator, body) of every child."""
     child = _CHILD[level]
-    found = list(re.finditer(rf"^<!-- source: ({child}/\S+) (\S+) -->\n## .*\n", body, re.MULTILINE))
+    found = list(re.finditer(rf"^<!-- source: ({child}/\S+) (\S+) -->\n## .*$", body, re.MULTILINE))
     parts = []
     for here, after in zip(found, [*found[1:], None], strict=True):
         text = body[here.end() : after.start() if after else len(body)].strip("\n")

@@ -41,11 +41,11 @@ _GROUPS = """
 check verify confirm look | delete remove erase | manually hand | change edit modify alter
 several multiple many | repo repository | db database | env environment | dir directory folder
 doc documentation | config configuration setting | short shorter under below less fewer
-longer above exceed | max maximum most | min minimum least | call invoke | finish complete
+longer above exceed | max maximum most | min minimum least | call invoke | finish complete done
 fetch retrieve | suite test | big large | quick fast
 store save put | start begin | ship deploy | async asynchronous | sync synchronous | auth authentication
 param parameter argument | expiry expire | silent silently | straight directly | id identifier
-var variable | keep kept | embed embedding
+var variable | keep kept | embed embedding | build built | send sent | temp temporary
 """
 
 

@@ -7,6 +7,7 @@ nothing about files.
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -89,12 +90,15 @@ def _cuts(found: list[Section], most: int) -> list[Section]:
 
 
 def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> Iterator[tuple[int, int]]:
-    """Neighbouring pieces together until a file is long enough, never beyond what is readable."""
+    """Neighbouring pieces together, as evenly as they come: no file beyond what is readable, no crumb at the end."""
+    whole = pieces[-1][1] - pieces[0][0]
+    even = max(whole / math.ceil(whole / most), least)
     groups: list[tuple[int, int]] = []
     for start, end in pieces:
         if groups:
             first, last = groups[-1]
-            if end - first <= most and (last - first < least or end - start < least):
+            small = last - first < least or (end - start < least and last - first < even)
+            if end - first <= most and (small or (end == pieces[-1][1] and end - start < least)):
                 groups[-1] = (first, end)
                 continue
         groups.append((start, end))
@@ -113,6 +117,7 @@ def _free_path(folder: str, stem: str, used: Collection[str]) -> str:
 
 def _each_text_line(text: str, change: Callable[[str], str]) -> str:
     lines = lines_of(text)
-    for at in text_lines(lines):
-        lines[at] = change(lines[at])
-    return "\n".join(lines) + "\n" if lines else ""
+    changed = {at: after for at in text_lines(lines) if (after := change(lines[at])) != lines[at]}
+    if not changed:
+        return text
+    return "\n".join(changed.get(at, line) for at, line in enumerate(lines)) + "\n"

@@ -23,6 +23,12 @@ DAY = date(2026, 3, 2)
 FILE = "memory/learnings.md"
 ONE = "## Load the skill before editing it\n\nAn edit made blind breaks what the skill promises elsewhere.\n"
 TWO = "## Pin the tool versions in CI\n\nA floating formatter turned the build red twice in one week.\n"
+LIKINGS = """
+color.ui=always diff.noprefix=true diff.mnemonicPrefix=true diff.context=0 diff.renames=false diff.wsErrorHighlight=all
+diff.colorMoved=zebra format.pretty=oneline log.date=relative log.decorate=full log.showRoot=false log.abbrevCommit=true
+blame.date=human blame.showEmail=true blame.blankBoundary=true core.quotePath=true core.abbrev=4
+i18n.logOutputEncoding=UTF-16
+"""
 PREAMBLE = "# Learnings\n\nJotted between hand-offs.\n\n---\n\n"
 
 
@@ -307,6 +313,21 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     assert ages(repo) == {SKILL: (DAY, 0), PIN: (None, None)}
     git.removals(repo.root / FILE, re.compile("## "))
     assert not ran.exists()
+
+
+def test_how_somebody_likes_their_git_changes_no_age(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + "\n" + TWO})
+    repo.commit(DAY + timedelta(days=1), {FILE: PREAMBLE + TWO, "other.txt": "x"})
+    plain, git = ages(repo), Repository(repo.root, ZoneInfo("UTC"))
+    removed = git.removals(repo.root / FILE, re.compile("## "))
+    assert removed
+    repo.write(".git/all-revs", repo.git("log", "--format=%H"))
+    ignored = f"blame.ignoreRevsFile={repo.root / '.git/all-revs'}"
+    for key, _, value in (liking.partition("=") for liking in (*LIKINGS.split(), ignored)):
+        repo.git("config", key, value)
+        assert (key, ages(repo), git.removals(repo.root / FILE, re.compile("## "))) == (key, plain, removed)
+    repo.git("config", "blame.ignoreRevsFile", ".there-is-none")
+    assert ages(repo) == plain
 
 
 def test_the_commits_that_removed_entries_are_found_through_a_rename(repo: Repo) -> None:

@@ -30,11 +30,37 @@ PAIRS = [
         ("Prefer tabs over spaces", "Prefer spaces over tabs", "rejects"),
         ("Run migrations before deploying", "Deploy before running migrations", "order"),
         ("Feature flags default to on", "Feature flags default to off", "antonym"),
+        ("Empty fields are omitted from the response", "Empty fields are included in the response", "antonym"),
+        ("Start the workers with MODE=thread", "Start the workers with MODE=fork", "value"),
     ],
 )
 def test_a_contradiction_names_what_conflicts(one: str, other: str, reason: str) -> None:
     for found in (compare.contradiction(one, other), compare.contradiction(other, one)):
         assert (found.answer, found.reason) == ("yes", reason)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Debug logging is off in production", "Debug logging is on in development"),
+        ("Restart the indexer after changing its mapping", "Pause the indexer while changing its mapping"),
+        ("Store images in the bucket", "Store metadata in the bucket"),
+    ],
+)
+def test_other_words_in_the_same_places_are_another_rule_however_alike(one: str, other: str) -> None:
+    assert compare.redundancy(one, other, cosine=0.95).answer != "yes"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Start the worker with QUEUE=mail.", "Start the worker with QUEUE=mail"),
+        ("Start the worker with QUEUE=mail", "Start the worker with LEVEL=mail"),
+        ("Start the worker with QUEUE=mail", "Stop the mailer with QUEUE=jobs"),
+    ],
+)
+def test_only_another_value_of_the_same_name_is_a_contradiction(one: str, other: str) -> None:
+    assert compare.contradiction(one, other).answer != "yes"
 
 
 @pytest.mark.parametrize(

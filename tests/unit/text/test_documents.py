@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.documents import rendered_entry, sections, with_block, without_block
+from recollect.text.documents import rendered_entry, sections, with_block, without_block, without_sentences
 from recollect.text.memory_index import check_index, make_index
 from recollect.text.merge import merge_staging
 from recollect.text.route import place
@@ -125,6 +125,19 @@ def test_a_split_keeps_every_line_once_and_makes_files_of_a_readable_size(sizes:
     assert all(part.count("\n") <= 303 for part in parts)
     if sum(sizes) > 600:
         assert sum(part.count("\n") < 100 for part in parts) <= len(parts) / 2
+
+
+def test_parts_are_about_as_long_as_each_other() -> None:
+    done = split("docs/guide.md", long_document([30] * 20))
+    assert done
+    sizes = [part.count("\n") for path, part in done.files.items() if path != "docs/guide.md"]
+    assert len(sizes) == 3
+    assert max(sizes) - min(sizes) < 70
+
+
+def test_a_document_whose_links_stay_is_not_touched() -> None:
+    text = "# Other\r\n\r\nSee [this](guide.md#elsewhere)."
+    assert relinked(text, "docs/other.md", {("docs/guide.md", "moved"): ("docs/part.md", "moved")}) == text
 
 
 def test_an_h2_that_is_too_long_is_split_at_its_h3() -> None:
@@ -261,3 +274,18 @@ def test_link_targets_are_those_that_github_makes() -> None:
         "qa--testing",
         "größe_x--20",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Old rule. Name its owner.", "Name its owner."),
+        ("- Old rule. Name its owner.\n- Other.", "- Name its owner.\n- Other."),
+        ("  * Name its owner. Old rule.", "* Name its owner."),
+        ("1. Old rule. Name its owner.\n2. Other.", "1. Name its owner.\n2. Other."),
+        ("- Old rule.\n- Other.", "- Other."),
+        ("```\nOld rule.\n```", "```\nOld rule.\n```"),
+    ],
+)
+def test_taking_a_sentence_out_leaves_the_mark_of_its_list_item(text: str, left: str) -> None:
+    assert without_sentences(text, lambda said: said == "Old rule.") == left

@@ -1,0 +1,184 @@
+"""Backup and restore on both engines: one kind of file, checked, put back in one step, into either engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from conftest import PERSON, Opener
+from embedded import fill
+from recollect import Memory, Refused
+from recollect.core.errors import StoreDamaged
+from recollect.core.journal import NewEntry
+from recollect.memory.data import Rescue
+from recollect.store import dump
+from recollect.store import project as projects
+from samples import learning
+
+LOG = "2026-03-02.md"
+
+
+@pytest.fixture
+def rescue(memory: Memory, environ: dict[str, str]) -> Rescue:
+    return Rescue.of(memory.project.root, actor=PERSON, environ=environ, clock=memory.context.clock)
+
+
+def lived_in(memory: Memory) -> Memory:
+    fill(memory)
+    memory.journal.add(NewEntry(text="Use cents.", topic="Züge", type="user"))
+    memory.journal.add(NewEntry(text="A second entry of the same day."))
+    return memory
+
+
+def state(memory: Memory) -> dict[str, object]:
+    vault = memory.context.vault
+    with memory.context.db.read(memory.context.space) as tx:
+        rows: dict[str, object] = {table.name: dump.sums(tx, table) for table in dump.TABLES}
+    return {**rows, "files": {path: vault.read(path) for path in vault.paths()}}
+
+
+def written_after(memory: Memory) -> None:
+    memory.learn(learning(title="Written after the backup", observation="Only the kept store has it"))
+
+
+def test_a_backup_restores_everything_and_keeps_what_was_there(memory: Memory, rescue: Rescue) -> None:
+    before = state(lived_in(memory))
+    copy = memory.data.backup()
+    written_after(memory)
+    after = state(memory)
+    done = rescue.restore(Path(copy.path))
+    assert state(memory) == before
+    assert memory.data.verify() == ()
+    assert [hit.learning.title for hit in memory.search("webhook deliveries overtake")]
+    rescue.restore(Path(done.kept or ""))
+    assert state(memory) == after
+
+
+def test_a_restored_memory_goes_on(memory: Memory, rescue: Rescue) -> None:
+    lived_in(memory)
+    rescue.restore(Path(memory.data.backup().path))
+    written_after(memory)
+    memory.cycle()
+    assert memory.search("kept store")[0].learning.title == "Written after the backup"
+    assert memory.data.verify() == ()
+
+
+def test_backups_in_the_projects_folder_are_listed_and_the_oldest_go(memory: Memory) -> None:
+    fill(memory)
+    made = [memory.data.backup() for _ in range(6)]
+    assert made[-1].removed == (made[0].path,)
+    assert [kept.problem for kept in memory.data.backups()] == [""] * 5
+    assert made[-1].spaces == (memory.context.space,)
+
+
+def test_a_changed_letter_is_found_and_nothing_is_touched(memory: Memory, rescue: Rescue) -> None:
+    before = state(lived_in(memory))
+    path = Path(memory.data.backup().path)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE learnings SET title = title || '.'")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="was changed after it was made"):
+        rescue.restore(path)
+    assert state(memory) == before
+
+
+def test_a_purge_leaves_the_text_in_no_backup_of_the_project(memory: Memory) -> None:
+    ids = fill(memory)
+    memory.data.backup()
+    memory.data.backup()
+    done = memory.data.purge(id=ids[0])
+    assert (done.backups_replaced, done.found) == (2, ())
+    assert b"can overtake" not in Path(done.fresh_backup or "").read_bytes()
+
+
+@pytest.fixture
+def team(memory: Memory, engine: str) -> Memory:
+    if engine == "sqlite":
+        pytest.skip("about a server")
+    return lived_in(memory)
+
+
+def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
+    other = Memory(replace(team.context, space="another-project"), team.project)
+    other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    copy = Path(team.data.backup(tmp_path / "copy.db").path)
+    assert b"Zanzibar" not in copy.read_bytes()
+    assert Rescue.check(copy).spaces == (team.context.space,)
+
+
+def test_a_restore_leaves_other_spaces_of_the_server_alone(team: Memory, rescue: Rescue) -> None:
+    other = Memory(replace(team.context, space="another-project"), team.project)
+    other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    before = state(other)["learnings"]
+    rescue.restore(Path(team.data.backup().path))
+    assert state(other)["learnings"] == before
+
+
+def test_a_restore_that_breaks_off_changes_nothing(team: Memory, rescue: Rescue, tmp_path: Path) -> None:
+    """The last table does not read back as it was: the transaction takes everything before it along."""
+    copy = Path(team.data.backup(tmp_path / "copy.db").path)
+    connection = apsw.Connection(str(copy))
+    connection.execute("DELETE FROM meta WHERE name = 'seal'")
+    connection.execute("UPDATE passages SET at = -5")
+    connection.execute("INSERT INTO vault_parts (space, path, position, text) SELECT space, 'a', 1, '' FROM spaces")
+    connection.execute("UPDATE vault_parts SET text = CAST(x'610062' AS TEXT) WHERE path = 'a'")
+    connection.close()
+    written_after(team)
+    before = state(team)
+    with pytest.raises(Exception, match="NUL|0x00|read back"):
+        rescue.restore(copy)
+    assert state(team) == before
+
+
+def test_an_unfinished_move_is_not_restored_over(team: Memory, rescue: Rescue) -> None:
+    copy = Path(team.data.backup().path)
+    with team.context.db.write(team.context.space) as tx:
+        tx.run("INSERT INTO moves (space, source, reached, started_at) VALUES (:space, 'x', '{}', 1)")
+    with pytest.raises(Refused, match="is not finished"):
+        rescue.restore(copy)
+
+
+def test_a_servers_backup_becomes_an_embedded_memory_with_its_files(
+    team: Memory, environ: dict[str, str], tmp_path: Path
+) -> None:
+    before = state(team)
+    copy = Path(team.data.backup(tmp_path / "copy.db").path)
+    del environ["RECOLLECT_STORE"]
+    done = Rescue.of(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
+    assert (done.files, done.left) == ((LOG,), ())
+    with Memory.open(team.project.root, environ=environ, clock=team.context.clock) as here:
+        assert state(here) == before
+        with here.context.db.read(here.context.space) as tx:
+            assert dump.count(tx, dump.VAULT) == 0, "its home is the folder now"
+
+
+def test_a_file_that_says_something_else_is_left_and_named(
+    team: Memory, environ: dict[str, str], tmp_path: Path
+) -> None:
+    copy = Path(team.data.backup(tmp_path / "copy.db").path)
+    del environ["RECOLLECT_STORE"]
+    mine = projects.find(team.project.root, environ).vault / LOG
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("my own words\n")
+    done = Rescue.of(team.project.root, actor=PERSON, environ=environ, clock=team.context.clock).restore(copy)
+    assert (done.files, done.left, mine.read_text()) == ((), (LOG,), "my own words\n")
+
+
+def test_an_embedded_backup_becomes_a_teams_memory(
+    open_memory: Opener, engine: str, environ: dict[str, str], postgres_url: str
+) -> None:
+    if engine == "postgres":
+        pytest.skip("begins on the embedded store")
+    here = open_memory()
+    fill(here)
+    before = state(here)
+    copy = Path(here.data.backup().path)
+    environ["RECOLLECT_STORE"] = postgres_url
+    done = Rescue.of(here.project.root, actor=PERSON, environ=environ, clock=here.context.clock).restore(copy)
+    assert done.kept is None
+    with Memory.open(here.project.root, environ=environ, clock=here.context.clock) as there:
+        assert {**state(there), "files": before["files"]} == before
+        assert there.data.verify() == ()
