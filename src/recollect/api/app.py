@@ -149,8 +149,8 @@ def _http(request: Request, error: HTTPException) -> Response:
     if error.status_code == 404:
         detail = f"no such address: {request.url.path[:200]}"
     elif error.status_code == 405:
-        headers["allow"] = _methods(request)
-        detail = f"this address takes {headers['allow']}"
+        headers["Allow"] = _methods(request)  # in place of the first route's
+        detail = f"this address takes {headers['Allow']}"
     return _denied(request, Denied(error.status_code, detail, headers=headers))
 
 
