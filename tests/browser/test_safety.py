@@ -122,6 +122,16 @@ def test_the_browser_keeps_no_copy_of_what_it_showed(site: Site) -> None:
 
 
 @on_sqlite
+def test_the_menu_says_where_one_is(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.memory.journal.add(NewEntry(text="Moved the nightly build to the new runner", topic="Nightly build"))
+    places = {"/learnings": "Learnings", f"/learnings/{id}": "Learnings", f"/learnings/{id}/edit": "Learnings"}
+    for path, name in {**places, "/journal/log/2026-03-02": "Journal", "/check": "Overview"}.items():
+        site.go(path)
+        assert site.page.locator("nav [aria-current]").all_text_contents() == [name], path
+
+
+@on_sqlite
 def test_every_empty_page_teaches(site: Site) -> None:
     for path in ("/", "/learnings", "/journal", "/decisions", "/themes", "/inbox", "/preview", "/search"):
         site.go(path)
