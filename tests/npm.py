@@ -1,4 +1,4 @@
-"""Programs from npm that the host tests drive, installed by `npm ci` in tests/host/npm with the versions locked."""
+"""Programs from npm that the host tests drive, installed by npm in tests/host/npm with the versions locked."""
 
 from __future__ import annotations
 
