@@ -328,6 +328,21 @@ def test_an_entry_that_a_newer_one_corrects_is_superseded_and_recorded(project: 
     assert "Retry failed jobs up to 3 times" in project.titles()
 
 
+@pytest.mark.parametrize("verb", ["keep-both", "dismiss"])
+def test_an_entry_brought_back_against_a_newer_one_is_placed_once_that_is_settled(project: Project, verb: str) -> None:
+    three = "Retry failed jobs up to 3 times"
+    project.begin({**RIPE, three: "More is noise."}, {**YOUNG, "Retry failed jobs up to 5 times": "Three was too few."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    memory.staging.restore("retry-failed-jobs-up-to-3-times")
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())[three] == "contradiction"
+    matter = next(each for each in memory.inbox.waiting() if each.subject.endswith("3-times"))
+    memory.inbox.resolve(matter.number, verb)
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())[three] == "consolidated"
+
+
 def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(project: Project) -> None:
     project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
     memory = project.memory()

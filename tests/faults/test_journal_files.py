@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, ScriptedClock
+from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.text import entries
 
@@ -67,6 +68,26 @@ def test_an_empty_log_leaves_nothing_in_its_month(memory: Memory) -> None:
     memory.cycle()
     assert {node.topics for node in memory.journal.tree("2026-W10")} == {("queue [project]",), ()}
     assert "2026-03-04" not in memory.context.vault.read("ROOT.md")  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("place", "step"),
+    [("memory/ROOT.md", "tree"), ("memory/learnings/INDEX.md", "themes"), ("memory/learnings.md", "consolidation")],
+)
+def test_a_folder_in_the_place_of_a_file_stops_its_step_and_not_the_cycle(
+    memory: Memory, place: str, step: str
+) -> None:
+    memory.journal.add(NewEntry(text="Moved the queue", topic="queue"))
+    for number in range(5):
+        memory.themes.add(f"work-{number}", NewFinding(description=f"Builds miss the cache {number} times"))
+    (memory.project.root / place).mkdir(parents=True)
+    planned = dict(memory.cycle(dry_run=True).steps)
+    assert planned["backup"].startswith("would ")
+    done = dict(memory.cycle().steps)
+    assert done[step].startswith("not done: ")
+    assert "move it away" in done[step]
+    assert done["backup"].startswith("wrote ")
+    assert [name for name, did in done.items() if did.startswith("not done")] == [step]
 
 
 def test_a_log_with_odd_bytes_is_read(memory: Memory) -> None:

@@ -24,6 +24,7 @@ from recollect.models.asking import OFFLINE, ask
 from recollect.models.asking import known as known_answer
 from recollect.models.meaning import Alike, alike
 from recollect.store import escalations, leases
+from recollect.text import route
 from recollect.text.counting import counted
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.ripeness import Aged, Plan
@@ -95,12 +96,14 @@ class _Run:
     documents: dict[str, str]
     alike: Alike | None
     started: dict[str, str] = field(init=False)
+    manner: frozenset[str] = field(init=False)
     outcomes: list[Outcome] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     escalations: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.started = dict(self.documents)
+        self.manner = route.manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
 
     # Deciding
 
@@ -112,7 +115,8 @@ class _Run:
         if newer := known.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "superseded", newer.known.id, newer.reason, newer)
-            return self._ask(one, newer)
+            if asked := self._contradicted(one, newer):
+                return asked
         pieces = [*known.in_documents(self.documents), *known.in_learnings(self.ctx, entry)]
         if (conflict := known.contradicting(self.ctx, entry, pieces)) and (asked := self._contradicted(one, conflict)):
             return asked
@@ -150,7 +154,7 @@ class _Run:
 
     def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
         entry = one.entry
-        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike)
+        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
         said = ask(self.ctx, judging.wording(entry))
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Context
@@ -51,7 +51,12 @@ def verdict(entry: Entry) -> Ask[Verdict]:
 
 
 def placed(
-    ctx: Context, entry: Entry, documents: Mapping[str, str], committed: Mapping[str, str], alike: Alike | None
+    ctx: Context,
+    entry: Entry,
+    documents: Mapping[str, str],
+    committed: Mapping[str, str],
+    alike: Alike | None,
+    ignored: Collection[str],
 ) -> Answer[Placement]:
     """Where this belongs. A model chooses among the places as the run found them, so that its choice can be asked for
     beforehand; one that the run has split away meanwhile is chosen without it."""
@@ -61,7 +66,7 @@ def placed(
         there = not heading or any(section.slug == heading for section in sections(documents.get(path, "")))
         if chosen.generator != OFFLINE and there and (not path or path in documents):
             return chosen
-    nearest = route.place(f"{entry.title}\n{entry.body}", documents, alike=alike)
+    nearest = route.place(f"{entry.title}\n{entry.body}", documents, alike=alike, ignored=ignored)
     return Answer(value=nearest, generator=OFFLINE)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recollect.capture.observe import use_answers
 from recollect.core.context import Context
-from recollect.core.errors import NoAnswer, NotFound, Refused, Trouble
+from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.distil import decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
@@ -33,17 +33,17 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        done = [(name, _done(ctx, step)) for name, step in STEPS]
+        done = [(name, attempted(ctx, step)) for name, step in STEPS]
         return CycleReport(steps=tuple((name, did) for name, did in done if did))
     finally:
         leases.release(ctx, lease)
 
 
-def _done(ctx: Context, step: Callable[[Context], str]) -> str:
-    """What a step did. An endpoint for vectors that fails stops its step, not the cycle."""
+def attempted(ctx: Context, step: Callable[[Context], str]) -> str:
+    """What a step did. An endpoint that fails, or a file that stands in its way, stops this step and not the cycle."""
     try:
         return step(ctx)
-    except NoAnswer as failure:
+    except (NoAnswer, BadInput, NotFound, Refused) as failure:
         return f"not done: {failure}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,9 +47,17 @@ class Candidate:
     says: str
 
 
-def place(text: str, documents: Mapping[str, str], *, alike: Alike | None = None) -> Placement:
-    """The place for a learning among documents by path."""
-    scored = _scored(text, documents, alike)
+def manner(texts: Sequence[str]) -> frozenset[str]:
+    """The words that more than half of the learnings share: how they are written ("how to apply"), not what about."""
+    counts = Counter(term for text in texts for term in set(terms(text)))
+    return frozenset(term for term, count in counts.items() if count > max(len(texts) / 2, 2))
+
+
+def place(
+    text: str, documents: Mapping[str, str], *, alike: Alike | None = None, ignored: Collection[str] = ()
+) -> Placement:
+    """The place for a learning among documents by path. Words that are `ignored` do not bring anything nearer."""
+    scored = _scored(text, documents, alike, ignored)
     if not scored:
         return Placement(kind="new file", path="", heading="", title="", score=0.0)
     best: dict[str, tuple[float, float, Section]] = {}
@@ -79,14 +87,20 @@ def candidates(text: str, documents: Mapping[str, str], *, alike: Alike | None =
     ]
 
 
-def _scored(text: str, documents: Mapping[str, str], alike: Alike | None) -> list[tuple[str, Section, float, float]]:
+def _scored(
+    text: str, documents: Mapping[str, str], alike: Alike | None, ignored: Collection[str] = ()
+) -> list[tuple[str, Section, float, float]]:
     """Every place with its own nearness and its document's."""
     targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
     if not targets:
         return []
-    by_section = _nearness(text, [_spoken(section) for _, section in targets], alike)
+    by_section = _nearness(text, [_spoken(section) for _, section in targets], alike, ignored)
     whole = dict(
-        zip(sorted(documents), _nearness(text, [documents[path] for path in sorted(documents)], alike), strict=True)
+        zip(
+            sorted(documents),
+            _nearness(text, [documents[path] for path in sorted(documents)], alike, ignored),
+            strict=True,
+        )
     )
     return [(path, section, score, whole[path]) for (path, section), score in zip(targets, by_section, strict=True)]
 
@@ -113,16 +127,16 @@ def _spoken(section: Section) -> str:
     return f"{' '.join([section.title] * _TITLE_WEIGHT)}\n{section.text}"
 
 
-def _nearness(text: str, others: Sequence[str], alike: Alike | None) -> list[float]:
-    words = _word_nearness(text, others)
+def _nearness(text: str, others: Sequence[str], alike: Alike | None, ignored: Collection[str]) -> list[float]:
+    words = _word_nearness(text, others, ignored)
     if alike is None:
         return words
     meanings = alike(text[:_GIST], [other[:_GIST] for other in others])
     return [_WORDS * word + _MEANING * max(0.0, meaning) for word, meaning in zip(words, meanings, strict=True)]
 
 
-def _word_nearness(text: str, others: Sequence[str]) -> list[float]:
-    counted = [Counter(terms(other)) for other in others]
+def _word_nearness(text: str, others: Sequence[str], ignored: Collection[str]) -> list[float]:
+    counted = [Counter(term for term in terms(other) if term not in ignored) for other in others]
     frequency = Counter(term for counts in counted for term in counts)
     rarity = {term: math.log(1 + len(others) / count) for term, count in frequency.items()}
     wanted = _weighed(Counter(terms(text)), rarity)

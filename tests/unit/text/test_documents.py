@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.text.documents import rendered_entry, sections, with_block, without_block, without_sentences
 from recollect.text.memory_index import check_index, make_index
 from recollect.text.merge import merge_staging
-from recollect.text.route import place
+from recollect.text.route import manner, place
 from recollect.text.split import PARTS_MARK, relinked, split
 
 DOCUMENT = """# Testing
@@ -289,3 +289,16 @@ def test_link_targets_are_those_that_github_makes() -> None:
 )
 def test_taking_a_sentence_out_leaves_the_mark_of_its_list_item(text: str, left: str) -> None:
     assert without_sentences(text, lambda said: said == "Old rule.") == left
+
+
+def test_the_form_that_learnings_share_brings_none_of_them_nearer_to_a_document() -> None:
+    rules = ("Tag the release before a deploy", "Name the encoding of a CSV file", "Order pages by a unique column")
+    texts = [f"{rule}\n\nWhy: it cost an afternoon.\n\nHow to apply: whenever you touch this code." for rule in rules]
+    documents = {"docs/ops.md": f"# Ops\n\n## Deploys\n\nDeploy from main.\n\n### {texts[0]}\n"}
+    assert place(texts[1], documents).kind == "heading"
+    form = manner(texts)
+    assert [place(text, documents, ignored=form).kind for text in texts] == ["heading", "new file", "new file"]
+
+
+def test_two_learnings_alike_do_not_make_a_form() -> None:
+    assert manner(["Tag the release", "Tag the release"]) == frozenset()
