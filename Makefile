@@ -42,7 +42,7 @@ check: setup
 	$(BIN)/pytest tests/unit -n 2
 
 $(HOSTS): $(NPM)/package-lock.json | tools
-	npm ci --prefix $(NPM) --no-audit --no-fund --silent
+	npm install --prefix $(NPM) --no-save --no-audit --no-fund --silent
 	@touch $@
 
 test: tools check $(HOSTS)
