@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import pytest
 from conftest import PERSON, Opener
 from embedded import fill
 from recollect import Memory, Refused
-from recollect.core.errors import StoreDamaged
+from recollect.core.context import Tx
+from recollect.core.errors import Stale, StoreDamaged
 from recollect.core.journal import NewEntry
 from recollect.memory.data import Rescue
 from recollect.store import dump
 from recollect.store import project as projects
+from recollect.tend.backups import restore_to_server
 from samples import learning
 
 LOG = "2026-03-02.md"
@@ -136,6 +139,25 @@ def test_a_restore_that_breaks_off_changes_nothing(team: Memory, rescue: Rescue,
     with pytest.raises(Exception, match=r"NUL|0x00|read back"):
         rescue.restore(copy)
     assert state(team) == before
+
+
+class Meddled:
+    """A store in which somebody else writes just before we do."""
+
+    def __init__(self, memory: Memory):
+        self._memory = memory
+        self.read, self.place = memory.context.db.read, memory.context.db.place
+
+    def write(self, space: str) -> AbstractContextManager[Tx]:
+        written_after(self._memory)
+        return self._memory.context.db.write(space)
+
+
+def test_a_write_in_the_middle_of_a_restore_stops_it_and_is_kept(team: Memory) -> None:
+    copy = Path(team.data.backup().path)
+    with pytest.raises(Stale, match="nothing was changed"):
+        restore_to_server(team.project, Meddled(team), copy, now=team.context.clock.now())  # type: ignore[arg-type]
+    assert team.search("kept store")[0].title == "Written after the backup"
 
 
 def test_an_unfinished_move_is_not_restored_over(team: Memory, rescue: Rescue) -> None:

@@ -22,6 +22,7 @@ from embedders import WordEmbedder
 from recollect import Memory
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.memory.data import Rescue
 from recollect.models.scripted import ScriptedModels
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import initialise
@@ -399,6 +400,9 @@ def test_the_role_that_db_init_makes_may_do_everything_and_nothing_more(
         memory.context.vault.append("a.md", "x")
         assert SECRET not in memory.status().store
         assert memory.status().store == f"postgresql://locked_agent@{server.folder}/guarded"
+        copy = memory.data.backup().path
+        assert Rescue.of(root, actor=memory.context.actor, environ=environ).restore(Path(copy)).kept is not None
+        assert memory.learnings.get(kept.id).times_helpful == 1
     with psycopg.connect(url, autocommit=True) as connection:
         for forbidden in (
             "CREATE TABLE mine (id int)",

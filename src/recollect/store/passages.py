@@ -197,9 +197,9 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
 
 
 def numbers(tx: Tx, wanted: Narrow, *, limit: int) -> list[int]:
-    """The newest passages that are wanted, at most `limit` of them, by their index numbers."""
+    """Passages that are wanted, at most `limit` of them and in no order, by their index numbers."""
     where, params = wanted.where()
-    sql = f"SELECT p.doc FROM passages p WHERE p.space = :space{where} ORDER BY p.at DESC, p.doc DESC LIMIT :limit"
+    sql = f"SELECT p.doc FROM passages p WHERE p.space = :space{where} LIMIT :limit"
     return [doc for (doc,) in tx.rows(sql, limit=limit, **params)]
 
 

@@ -4,7 +4,7 @@ A session's entries are one thread from now on; logs count as unread, so that th
 """
 
 STATEMENTS = (
-    "CREATE INDEX passages_by_kind ON passages (space, kind, at)",
+    "CREATE INDEX passages_by_kind ON passages (space, kind, at, trust)",
     """
     CREATE TABLE documents (
       space $text NOT NULL, path $text NOT NULL, stamp $text NOT NULL,
