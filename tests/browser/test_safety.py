@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from browsing import Site
 from recollect import NewDecision, NewFinding, Review
@@ -101,6 +102,33 @@ def test_the_keyboard_reaches_the_content_and_the_menu(site: Site) -> None:
     assert names[-1] == "Preview"
     site.page.keyboard.press("Enter")
     site.page.wait_for_url("**/preview")
+
+
+@on_sqlite
+def test_the_browser_keeps_no_copy_of_what_it_showed(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.go("/search")
+    site.page.fill("#q", "webhooks")
+    expect(site.page.locator(".hit")).to_have_count(1)
+    site.page.fill("#q", "zebra xylophone")
+    expect(site.page.locator(".hit")).to_have_count(0)
+    site.page.wait_for_url("**q=zebra*")
+    kept = site.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    assert "Stripe" not in kept
+    assert "csrf" not in kept
+    site.page.go_back()
+    expect(site.page.locator(".hit")).to_have_count(1)
+    expect(site.page.locator("nav")).to_be_visible()
+
+
+@on_sqlite
+def test_the_menu_says_where_one_is(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.memory.journal.add(NewEntry(text="Moved the nightly build to the new runner", topic="Nightly build"))
+    places = {"/learnings": "Learnings", f"/learnings/{id}": "Learnings", f"/learnings/{id}/edit": "Learnings"}
+    for path, name in {**places, "/journal/log/2026-03-02": "Journal", "/check": "Overview"}.items():
+        site.go(path)
+        assert site.page.locator("nav [aria-current]").all_text_contents() == [name], path
 
 
 @on_sqlite

@@ -52,7 +52,7 @@ def test_a_backup_restores_everything_and_keeps_what_was_there(memory: Memory, r
     done = rescue.restore(Path(copy.path))
     assert state(memory) == before
     assert memory.data.verify() == ()
-    assert [hit.learning.title for hit in memory.search("webhook deliveries overtake")]
+    assert [hit.title for hit in memory.search("webhook deliveries overtake")]
     rescue.restore(Path(done.kept or ""))
     assert state(memory) == after
 
@@ -62,7 +62,7 @@ def test_a_restored_memory_goes_on(memory: Memory, rescue: Rescue) -> None:
     rescue.restore(Path(memory.data.backup().path))
     written_after(memory)
     memory.cycle()
-    assert memory.search("kept store")[0].learning.title == "Written after the backup"
+    assert memory.search("kept store")[0].title == "Written after the backup"
     assert memory.data.verify() == ()
 
 
@@ -101,17 +101,22 @@ def team(memory: Memory, engine: str) -> Memory:
     return lived_in(memory)
 
 
-def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
-    other = Memory(replace(team.context, space="another-project"), team.project)
+def another(team: Memory) -> Memory:
+    """Another project on the same server."""
+    other = Memory(replace(team.context, space=f"{team.context.space}-other"), team.project)
     other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    return other
+
+
+def test_a_backup_of_a_server_holds_one_space(team: Memory, tmp_path: Path) -> None:
+    another(team)
     copy = Path(team.data.backup(tmp_path / "copy.db").path)
     assert b"Zanzibar" not in copy.read_bytes()
     assert Rescue.check(copy).spaces == (team.context.space,)
 
 
 def test_a_restore_leaves_other_spaces_of_the_server_alone(team: Memory, rescue: Rescue) -> None:
-    other = Memory(replace(team.context, space="another-project"), team.project)
-    other.learn(learning(title="Of another team", observation="Zanzibar keeps its own counsel"))
+    other = another(team)
     before = state(other)["learnings"]
     rescue.restore(Path(team.data.backup().path))
     assert state(other)["learnings"] == before
@@ -128,7 +133,7 @@ def test_a_restore_that_breaks_off_changes_nothing(team: Memory, rescue: Rescue,
     connection.close()
     written_after(team)
     before = state(team)
-    with pytest.raises(Exception, match="NUL|0x00|read back"):
+    with pytest.raises(Exception, match=r"NUL|0x00|read back"):
         rescue.restore(copy)
     assert state(team) == before
 

@@ -423,7 +423,7 @@ def test_what_teaches_nothing_is_rejected_with_a_way_to_say_it_better(memory: Me
         implication="The work is done",
         action="Merged and deployed",
     )
-    with pytest.raises(Rejected, match=r"reports work done.*what the next task should do.*--anyway"):
+    with pytest.raises(Rejected, match=r"reports work done.*what the next task should do.*anyway"):
         memory.learn(told)
     assert memory.learnings.page(status="all")[1] == 0
 

@@ -159,6 +159,14 @@ def test_what_is_out_of_use_is_not_shown(memory: Memory, state: str) -> None:
     assert shown(memory) == []
 
 
+def test_a_learning_that_the_title_names_by_its_id_obeys_the_same_rules_and_is_shown_once(memory: Memory) -> None:
+    kept = memory.learn(learning(WEBHOOKS)).learning
+    title = f"{ASKED['title']}, see {kept.id}"
+    assert shown(memory, title=title) == [kept.id]
+    memory.learnings.archive(kept.id)
+    assert shown(memory, title=title) == []
+
+
 def test_injecting_again_into_the_same_task_is_one_injection(memory: Memory, clock: ScriptedClock) -> None:
     kept = memory.learn(learning()).learning
     assert shown(memory) == [kept.id]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from stored import everything_stored
 
+CORPUS = Path(__file__).parents[2] / "benchmarks" / "data" / "discoveries.jsonl"
 SECRET = "AKIAIOSFODNN7EXAMPQZ"
 OUTPUT = """\
 All done.
@@ -292,3 +294,11 @@ def test_a_discovery_that_teaches_nothing_is_kept_raw_with_the_reason(memory: Me
     assert discovery.learning_id is None
     assert why in (discovery.skipped or "")
     assert memory.observe(text, task="t-1").known_before == 1
+
+
+def test_each_of_the_sixty_discoveries_is_learned_from(memory: Memory) -> None:
+    cases = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    output = "\n".join(f"DISCOVERY[{case['type']}]: {case['content']}" for case in cases)
+    seen = memory.observe(output, task="all of them", outcome="o").discoveries
+    assert len(seen) == 60
+    assert [found.skipped for found in seen if found.learning_id is None] == []

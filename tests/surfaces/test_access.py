@@ -8,6 +8,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,13 +19,16 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from conftest import AGENT, Opener
-from recollect import Memory
+from recollect import Memory, NewDecision, Review, ScriptedClock
 from recollect.api import access
 from recollect.api.app import DECLARATIONS, make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import Sessions, changing, visiting
 from recollect.core.errors import Refused
+from recollect.models.jobs import KINDS
+from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import dump
+from repos import Repo
 from serving import Served, serving
 
 VALUES = {"id": "learn_1", "number": "1", "day": "2026-03-02"}  # any other part of an address is x
@@ -114,6 +119,35 @@ def test_reading_changes_nothing_and_only_reading_is_by_get(served: Served, memo
             assert answer.status_code in (200, 400, 404, 409), f"{path}: {answer.text}"
     assert state(memory) == before
     assert {method for method, _ in calls(served.app, access.writes, changing)} <= {"POST", "PATCH", "DELETE"}
+
+
+def test_looking_asks_no_model(open_memory: Opener, tmp_path: Path, clock: ScriptedClock) -> None:
+    nobody = ScriptedProvider([])  # has no answer to anything
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(KINDS, nobody)))
+    repo = Repo(tmp_path / "project")
+    day = date(2026, 1, 5)
+    repo.commit(day, {"docs/builds.md": "# Builds\n\n## Caching\n\nKeep build caches small.\n"})
+    for number, topic in enumerate(("lock files", "compiler flags", "base images", "test shards", "logs", "ports")):
+        memory.staging.stage(f"When a build cache depends on {topic}, put {topic} into its key", "Stale packages came.")
+        repo.commit(day + timedelta(days=number + 1))
+    for number in range(40):
+        repo.commit(day + timedelta(days=10 + number))
+    decided = NewDecision(
+        decision="Key caches by content", confidence=0.8, category="builds", pattern="name by content"
+    )
+    for _ in range(3):
+        made = memory.decisions.record(decided, anyway=True).decision.id
+        memory.decisions.review(made, Review(outcome="success"))
+    clock.advance(days=100)
+    with serving(memory) as served:
+        api, browser = served.client("reader"), served.browser()
+        for method, path in calls(served.app, access.reads, visiting):
+            if method == "GET":
+                answer = (api if path.startswith("/api") else browser).get(path)
+                assert answer.status_code in (200, 400, 404), path
+        assert "Due" in browser.get("/staging").text
+    assert nobody.prompts == []
+    assert memory.models.pending() == []
 
 
 # The matrix

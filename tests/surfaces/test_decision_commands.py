@@ -109,7 +109,7 @@ def test_findings_gather_into_themes(run) -> None:  # type: ignore[no-untyped-de
             "Hash it",
         )
         assert done.output == f"saved finding/wu-{n}#1\n"
-    assert "5 raw files in 1 themes" in run("themes", "run").output
+    assert "5 raw files in 1 theme" in run("themes", "run").output
     assert "nothing due" in run("themes", "run").output
     (theme,) = json.loads(run("themes", "list", "--json").output)["themes"]
     assert "## Related Work Units" in run("themes", "show", theme["name"]).output

@@ -20,7 +20,7 @@ def test_init_says_what_it_made_and_makes_it_once(bare: Shell) -> None:
         *("recollect.toml", ".recollect/", ".gitignore", ".gitattributes", "the")
     ]
     before = {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()}
-    assert bare.json("init") == {"made": []}
+    assert bare.json("init") == {"made": [], "notes": []}
     assert {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()} == before
 
 
@@ -214,7 +214,7 @@ def test_a_folder_of_a_project_gets_a_memory_of_its_own_only_when_asked(shell: S
     assert f"belongs to the project in {shell.folder}" in refused.stderr.decode()
     assert list(part.iterdir()) == []
     assert shell.json("init", "--nested", folder=part)["made"]
-    assert shell.json("init", folder=part) == {"made": []}
+    assert shell.json("init", folder=part) == {"made": [], "notes": []}
 
 
 @pytest.mark.parametrize("name", [".recollect", "memory"])

@@ -327,6 +327,12 @@ def test_a_read_only_token_calls_only_what_reads(served: Served, memory: Memory)
 # Requests that come twice
 
 
+def test_a_method_that_an_address_does_not_take_is_told_those_it_does(api: httpx.Client) -> None:
+    answer = api.put("/api/learnings", json={})
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+    assert api.put("/api/learnings/learn_x", json={}).headers["allow"] == "DELETE, GET, PATCH"
+
+
 def test_a_request_sent_again_under_its_key_is_done_once(api: httpx.Client) -> None:
     key = {"idempotency-key": "worker-7/42"}
     first = api.post("/api/logs", json={"text": "Moved the webhook.", "topic": "refunds"}, headers=key)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
+from starlette.routing import Match
 from starlette.types import ASGIApp
 
 from recollect.api import (
@@ -143,8 +144,23 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
 
 
 def _http(request: Request, error: HTTPException) -> Response:
-    detail = f"no such address: {request.url.path[:200]}" if error.status_code == 404 else str(error.detail)
-    return _denied(request, Denied(error.status_code, detail, headers=dict(error.headers or {})))
+    headers = dict(error.headers or {})
+    detail = str(error.detail)
+    if error.status_code == 404:
+        detail = f"no such address: {request.url.path[:200]}"
+    elif error.status_code == 405:
+        headers["Allow"] = _methods(request)  # in place of the first route's
+        detail = f"this address takes {headers['Allow']}"
+    return _denied(request, Denied(error.status_code, detail, headers=headers))
+
+
+def _methods(request: Request) -> str:
+    """What an address takes: each method of it is a route of its own, and names only itself."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            found |= getattr(route, "methods", None) or set()
+    return ", ".join(sorted(found))
 
 
 def _for_program(request: Request) -> bool:

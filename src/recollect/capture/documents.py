@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
@@ -50,13 +49,22 @@ def shared_path(ctx: Context) -> str:
 def refresh(ctx: Context, *, most: int | None = None) -> int:
     """Read in what changed since the last time, all of it or `most` documents; how many those were."""
     stamps = _stamps(ctx)
+    changed = _changed(ctx, stamps)[:most]
+    for path in changed:
+        _index(ctx, path, stamps.get(path, ""))
+    return len(changed)
+
+
+def behind(ctx: Context) -> int:
+    """How many documents changed since they were read in."""
+    return len(_changed(ctx, _stamps(ctx)))
+
+
+def _changed(ctx: Context, stamps: Mapping[str, str]) -> list[str]:
     with ctx.db.read(ctx.space) as tx:
         known = rows.stamps(tx)
-    changed = list(islice((path for path, stamp in stamps.items() if known.get(path) != stamp), most))
     gone = sorted(known.keys() - stamps.keys())
-    for path in (*gone, *changed):
-        _index(ctx, path, stamps.get(path, ""))
-    return len(changed) + len(gone)
+    return [*gone, *(path for path, stamp in stamps.items() if known.get(path) != stamp)]
 
 
 def ids(ctx: Context) -> list[str]:

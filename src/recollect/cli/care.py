@@ -37,8 +37,8 @@ def restore(file: Path, project: str | None, as_json: bool) -> None:
     done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
     if done.files:
-        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into memory/")
-    lines += [f"left as it is, because another text stands there: memory/{path}" for path in done.left]
+        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")
+    lines += [f"{path} was left as it is there: it says something else" for path in done.left]
     if not done.sealed:
         lines.append("this file carries no seal, so only its structure could be checked, not its letters")
     emit(done, "\n".join(lines), as_json=as_json)

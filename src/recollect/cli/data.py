@@ -31,7 +31,7 @@ def export(file: Path | None, project: str | None, as_json: bool) -> None:
             memory.data.export(lambda line: click.echo(line, nl=False), progress=progress)
             return
         done = memory.data.export_file(file, progress=progress)
-    said = ", ".join(f"{count} {kind}" for kind, count in done.records.items()) or "nothing yet"
+    said = ", ".join(counted(count, kind) for kind, count in done.records.items()) or "nothing yet"
     emit({"file": str(file), **vars(done)}, f"wrote {file}: {said}", as_json=as_json)
 
 
@@ -80,7 +80,7 @@ def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int]
 
 
 def _imported(done: Imported) -> list[str]:
-    lines = [f"added {count} {kind}" for kind, count in done.added.items()] or ["nothing new"]
+    lines = [f"added {counted(count, kind)}" for kind, count in done.added.items()] or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
     lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []
     lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]

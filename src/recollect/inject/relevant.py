@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.core.confidence import thousandths
+from recollect.core.confidence import FULL, thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
-from recollect.search.query import ask
-from recollect.search.rank import QUICK, best
+from recollect.search.query import Question, ask
+from recollect.search.rank import QUICK, best, looked_up
 from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
@@ -24,7 +24,6 @@ from recollect.text.kept import kept_id
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.core.learning import Injection
-    from recollect.search.query import Question
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -137,16 +136,15 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    def between(limit: int, *, least: int, below: int | None = None) -> list[Learning]:
-        rules = Filter(min_confidence=least, below_confidence=below, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-        found = best(
-            tx,
-            question,
-            limit=limit + len(wanted.known),
-            wanted=LEARNINGS,
-            effort=QUICK,
-            keep=lambda some: rows.passing(tx, [one.id for one in some], rules),
-        )
+    # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
+    question = Question(**{**vars(question), "ids": ()})
+    docs = looked_up(tx, question, LEARNINGS, effort=QUICK)
+    rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
+    confidences = rows.confidences_of(tx, docs, rules)
+
+    def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
+        some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
+        found = best(tx, question, limit=limit + len(wanted.known), wanted=LEARNINGS, docs=some, effort=QUICK)
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]
         near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
         records = {learning.id: learning for learning in rows.many(tx, near)}

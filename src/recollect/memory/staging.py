@@ -48,6 +48,15 @@ class Staging:
 
         return consolidate(self._context, dry_run=dry_run)
 
+    def preview(self) -> Consolidation:
+        """What a consolidation would do, without asking a model: only what one answered before is used."""
+        from dataclasses import replace
+
+        from recollect.distil.consolidate import consolidate
+        from recollect.models.asking import Unasked
+
+        return consolidate(replace(self._context, models=Unasked(self._context.models)), dry_run=True)
+
     def restore(self, entry: str) -> Restored:
         """Stage an entry again that left the staging file."""
         from recollect.distil.removal import restore

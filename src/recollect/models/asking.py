@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from recollect.core.context import Context, Provider
+from recollect.core.context import Context, Models, Provider
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.prompt import Prompt
 from recollect.models import spending
@@ -80,8 +80,29 @@ class Answer(Generic[T]):
     generator: str
 
 
+class Unasked:
+    """Models that are not asked: what they answered before is used, else the offline twin's answer. For looking ahead,
+    where nothing may be paid for, left open or waited for."""
+
+    def __init__(self, models: Models):
+        self._models = models
+        self.embedder = models.embedder
+        self.loaded_embedder = models.loaded_embedder
+
+    def provider(self, kind: str) -> Provider | None:
+        return None
+
+    def pause(self, seconds: float) -> None:
+        """Nothing is tried."""
+
+    def configured(self, kind: str) -> bool:
+        return self._models.provider(kind) is not None
+
+
 def ask(ctx: Context, question: Ask[T]) -> Answer[T]:
     """The answer of the model configured for this kind of question; the offline twin's if there is none or it fails."""
+    if isinstance(ctx.models, Unasked) and ctx.models.configured(question.kind):
+        return known(ctx, question, closing=False) or Answer(value=question.offline(), generator=OFFLINE)
     provider = ctx.models.provider(question.kind)
     if provider is None:
         return Answer(value=question.offline(), generator=OFFLINE)

@@ -42,12 +42,14 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Question:
     """A text as search understands it.
 
-    `weights` say what a term is worth, `whole` what a full match would be (`whole_rarity` in plain rarity). `person`
-    is 1 for a text about the speaker ("what did I buy"), -1 for one about the listener ("what did you recommend").
+    `weights` say what each of its `terms` is worth, `whole` what a full match would be (`whole_rarity` in plain
+    rarity). `person` is 1 for a text about the speaker ("what did I buy"), -1 for one about the listener ("what did you
+    recommend").
     """
 
     query: Query
     weights: dict[str, float]
+    terms: frozenset[str]
     whole: float
     whole_rarity: float
     pairs: dict[tuple[str, str], float]
@@ -78,6 +80,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
     return Question(
         query=query,
         weights=weights,
+        terms=frozenset(weights),
         whole=min(sum(weights.values()), WHOLE * rarity(query.total, 0) ** RARITY_POWER),
         whole_rarity=min(sum(query.weights.values()), WHOLE * rarity(query.total, 0)),
         pairs=pairs,

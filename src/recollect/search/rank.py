@@ -79,16 +79,20 @@ def best(
     limit: int,
     wanted: Narrow = EVERYTHING,
     keep: Keep | None = None,
+    docs: Sequence[int] | None = None,
     meaning: Meaning | None = None,
     span: Span | None = None,
     prior: Prior | None = None,
     weights: Weights = DEFAULT,
     effort: Effort = THOROUGH,
 ) -> list[Scored]:
-    """The `limit` best passages among those that are wanted and that `keep` lets through."""
+    """The `limit` best passages among those that are wanted and that `keep` lets through.
+
+    `docs` are candidates by words that were looked up before, for whoever keeps now these of them, now those.
+    """
     named = _by_id(tx, question, wanted)
     found = {one.doc: one for one in named}
-    for one in _gathered(tx, question, limit, wanted, keep, meaning, effort):
+    for one in _gathered(tx, question, limit, wanted, keep, docs, meaning, effort):
         found.setdefault(one.doc, one)
     readings = {doc: _read(one, question) for doc, one in found.items()}
     closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
@@ -133,23 +137,35 @@ def _gathered(
     limit: int,
     wanted: Narrow,
     keep: Keep | None,
+    docs: Sequence[int] | None,
     meaning: Meaning | None,
     effort: Effort,
 ) -> Iterable[Ranked]:
     pool, walked = max(effort.pool, limit), effort.walked
-    among = None
-    if wanted != EVERYTHING:
-        some = passages.numbers(tx, wanted, limit=FEW + 1)
-        among = frozenset(some) if len(some) <= FEW else None
-    docs = _with_phrases(tx, question, pool, walked)
-    if not meaning or meaning.beside_words:
-        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else walked, among=among)
+    if docs is None:
+        by_words = not meaning or meaning.beside_words
+        docs = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
     found = _passing(tx, docs, pool, wanted, keep)
     if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
         found = _passing(tx, candidates(tx, question.query, most=walked), pool, wanted, keep)
     yield from found
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
+
+
+def looked_up(
+    tx: Tx, question: Question, wanted: Narrow, *, limit: int = 0, effort: Effort = THOROUGH, by_words: bool = True
+) -> list[int]:
+    """Candidates that hold a phrase or the rarest words of a question, the most promising first."""
+    pool = max(effort.pool, limit)
+    among = None
+    if wanted != EVERYTHING:
+        some = passages.numbers(tx, wanted, limit=FEW + 1)
+        among = frozenset(some) if len(some) <= FEW else None
+    docs = _with_phrases(tx, question, pool, effort.walked)
+    if by_words:
+        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else effort.walked, among=among)
+    return docs
 
 
 def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
@@ -196,6 +212,8 @@ def _with_neighbours(
     effort: Effort,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
+    if not any(one.thread for one in found.values()):
+        return
     worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
     if closeness:
         scale = weights.words / (question.whole or 1.0)

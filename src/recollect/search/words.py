@@ -62,19 +62,19 @@ class Reading:
 
 def read(stream: str, question: Question, *, title: str = "", end: str = "") -> Reading:
     """Read a passage's stored terms; `title` and `end` are as written."""
-    weights = question.weights
+    asked = question.terms
     *header, text = stream.split("\n", HEADER_LINES)
     tokens = text.split()
     norm = (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * len(tokens) / TYPICAL_LENGTH
-    body = {term: tokens.count(term) / norm for term in weights.keys() & tokens}
+    body = {term: tokens.count(term) / norm for term in asked.intersection(tokens)}
     above: dict[str, float] = {}
     for line, weight in zip(header, HEADER_WEIGHTS, strict=True):
         words = line.split()
-        for term in weights.keys() & words:
+        for term in asked.intersection(words):
             above[term] = above.get(term, 0.0) + weight * words.count(term)
     real = len(title.split()) >= REAL_TITLE
     heading = set(header[0].split())
-    said = heading & weights.keys()
+    said = heading & asked
     return Reading(
         body=body,
         header=above,
@@ -133,7 +133,7 @@ def relevance(stream: str, question: Question) -> float:
 
 def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The lines of a passage that hold terms of the question, and those terms."""
-    lines = [question.weights.keys() & line.split() for line in stream.split("\n")]
+    lines = [question.terms.intersection(line.split()) for line in stream.split("\n")]
     return tuple(number for number, shared in enumerate(lines) if shared), tuple(sorted(set().union(*lines)))
 
 
@@ -142,11 +142,10 @@ def _saturated(frequency: float) -> float:
 
 
 def _side_by_side(tokens: list[str], pairs: Mapping[tuple[str, str], float], norm: float) -> float:
-    counts: dict[tuple[str, str], int] = {}
-    for pair in pairwise(tokens):
-        if pair in pairs:
-            counts[pair] = counts.get(pair, 0) + 1
-    return PAIR_WEIGHT * fsum(pairs[pair] * _saturated(count / norm) for pair, count in counts.items())
+    found = [pair for pair in pairwise(tokens) if pair in pairs]
+    if not found:
+        return 0.0
+    return PAIR_WEIGHT * fsum(pairs[pair] * _saturated(found.count(pair) / norm) for pair in set(found))
 
 
 def _share_of_title(said: set[str], length: int, rarity: Mapping[str, float]) -> float:

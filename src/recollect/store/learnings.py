@@ -47,7 +47,6 @@ class Filter:
     domain: str | None = None
     tag: str | None = None
     min_confidence: int = 0
-    below_confidence: int | None = None
     exclude_outcome: str | None = None
     trusts: tuple[str, ...] | None = None
 
@@ -141,12 +140,26 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
     return through
 
 
+def confidences_of(tx: Tx, docs: Sequence[int], wanted: Filter) -> dict[int, int]:
+    """Of passages by their index numbers, those whose learning a filter lets through, with its confidence."""
+    found: dict[int, int] = {}
+    for start in range(0, len(docs), _CHUNK):
+        chunk = docs[start : start + _CHUNK]
+        rows = tx.rows(
+            "SELECT p.doc, l.id, l.status, l.confidence, l.domain, l.source_outcome_id, l.trust FROM passages p "
+            "JOIN learnings l ON l.space = p.space AND l.id = p.id "
+            f"WHERE p.space = :space AND p.doc IN ({', '.join(f':d{i}' for i in range(len(chunk)))})",
+            **{f"d{i}": doc for i, doc in enumerate(chunk)},
+        )
+        found.update((doc, row[2]) for doc, *row in rows if _passes(tuple(row), wanted))
+    return found
+
+
 def _passes(row: Row, wanted: Filter) -> bool:
     _, status, confidence, domain, outcome, trust = row
     return (
         (wanted.status is None or status == wanted.status)
         and confidence >= wanted.min_confidence
-        and (wanted.below_confidence is None or confidence < wanted.below_confidence)
         and (wanted.domain is None or domain == wanted.domain)
         and (wanted.exclude_outcome is None or outcome != wanted.exclude_outcome)
         and (wanted.trusts is None or trust in wanted.trusts)
@@ -366,9 +379,6 @@ def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     if wanted.min_confidence:
         parts += " AND confidence >= :min_confidence"
         params["min_confidence"] = wanted.min_confidence
-    if wanted.below_confidence is not None:
-        parts += " AND confidence < :below_confidence"
-        params["below_confidence"] = wanted.below_confidence
     if wanted.exclude_outcome is not None:
         parts += " AND (source_outcome_id IS NULL OR source_outcome_id <> :exclude_outcome)"
         params["exclude_outcome"] = wanted.exclude_outcome

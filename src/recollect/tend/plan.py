@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from recollect.capture import documents
 from recollect.capture.finding import survey
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused
@@ -50,6 +51,11 @@ def _consolidation(ctx: Context) -> str:
     return f"would say that a consolidation is due ({found.reason})"
 
 
+def _documents(ctx: Context) -> str:
+    changed = documents.behind(ctx)
+    return f"would read in {counted(changed, 'document')}" if changed else "nothing due"
+
+
 def _vectors(ctx: Context) -> str:
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
@@ -68,6 +74,7 @@ PLANNED: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decay", _decay),
     ("decisions", _decisions),
     ("consolidation", _consolidation),
+    ("documents", _documents),
     ("vectors", _vectors),
     ("backup", _backup),
 )

@@ -137,13 +137,13 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     _renew_tree(ctx)
     with ctx.db.write(ctx.space) as tx:
         _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
-    embedded = isinstance(ctx.db, SqliteDb)
-    if embedded:
+    if isinstance(ctx.db, SqliteDb):
         soundness.remake_indexes(ctx.db)
     ctx.db.write_anew()
     replaced = backups.discard(project.database)
-    out_of_reach = (*(OUT_OF_REACH if embedded else OUT_OF_REACH_OF_SERVER), *_documents(ctx, target))
-    if not embedded and not replaced:
+    on_server = not isinstance(ctx.db, SqliteDb)
+    out_of_reach = (*(OUT_OF_REACH_OF_SERVER if on_server else OUT_OF_REACH), *_documents(ctx, target))
+    if on_server and not replaced:
         return _report(target, rows, files, out_of_reach=out_of_reach)
     copy = backups.backup(ctx, project.database)
     fresh = Path(copy.path)

@@ -54,7 +54,7 @@ def _staging(visit: Visit, *, problem: str = "", rule: str = "", body: str = "",
     unknown = ""
     try:
         ages = visit.memory.staging.ages()
-        plan = visit.memory.staging.consolidate(dry_run=True)
+        plan = visit.memory.staging.preview()  # looking at a page costs nothing
     except (Refused, NotFound) as reason:
         unknown = str(reason)
     return page(
