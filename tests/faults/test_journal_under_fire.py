@@ -10,6 +10,8 @@ import time
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from recollect import Memory, ScriptedClock
 from recollect.core.journal import NewEntry
 from recollect.text import entries, tree
@@ -105,6 +107,22 @@ def test_a_cycle_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) ->
     with Memory.open(tmp_path, clock=ScriptedClock("2026-03-02T10:00:00Z")) as memory:  # after the dead one's lease
         memory.journal.compact()
         days = [date(2026, 1, n + 1) for n in range(28)]
+        assert files_of(memory) == tree.grow({day: memory.journal.show(day) for day in days}, DAY)
+
+
+@pytest.mark.parametrize("level", ["daily", "weekly", "monthly"])
+def test_a_pass_cut_off_before_any_level_is_finished_by_the_next(tmp_path: Path, level: str) -> None:
+    def stop(reached: str, *_: int) -> None:
+        if reached == level:
+            raise KeyboardInterrupt
+
+    days = [date(2026, 1, n + 1) for n in range(28)]
+    with made(tmp_path) as memory:
+        for day in days:
+            memory.context.vault.append(f"{day}.md", f"## topic\nDecided {day}.\n\n")
+        with pytest.raises(KeyboardInterrupt):
+            memory.journal.compact(progress=stop)
+        memory.journal.compact()
         assert files_of(memory) == tree.grow({day: memory.journal.show(day) for day in days}, DAY)
 
 

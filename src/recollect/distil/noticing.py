@@ -21,6 +21,7 @@ from recollect.text.tree import digest, log_path, path_of
 CLOSE_LOOK = timedelta(days=92)
 _LOGS = "logs"
 _UNREADABLE = "unreadable"
+_BEGUN = "begun"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ def notice(files: NodeFiles, *, everything: bool) -> Noticed:
         moved = {name for name, look in seen.items() if thorough or journal.state(tx, f"look {name}") != look}
         known = journal.log_stamps(tx, date.min if _LOGS in moved else files.today - CLOSE_LOOK)
         unread = unreadable(tx)
+        cut_off = _above_all_days(tx) if journal.state(tx, _BEGUN) else frozenset()
     # Two days ahead: another machine's today may be our tomorrow.
     latest = [log_path(files.today + timedelta(days=2 - n)) for n in range(CLOSE_LOOK.days + 3)]
     stamps = files.ctx.vault.stamps(names=None if _LOGS in moved else latest)
@@ -47,12 +49,18 @@ def notice(files: NodeFiles, *, everything: bool) -> Noticed:
     return Noticed(
         written=tuple(logs.days({*changed, *unread})),
         gone=tuple(date.fromisoformat(day) for day in known if f"{day}.md" in looked_at - stamps.keys()),
-        damaged=frozenset[Period]().union(*(_damaged(files, level) for level in LEVELS if level in moved)),
+        damaged=cut_off.union(*(_damaged(files, level) for level in LEVELS if level in moved)),
     )
+
+
+def begin(tx: Tx) -> None:
+    """From here until `remember` a node may be made whose parents are not: who finds the mark looks at all of them."""
+    journal.put_state(tx, _BEGUN, "yes")
 
 
 def remember(files: NodeFiles, tx: Tx, looks: dict[str, str]) -> None:
     """What everything looked like when the pass ended."""
+    journal.put_state(tx, _BEGUN, "")
     journal.put_state(tx, "looked on", files.today.isoformat())
     journal.put_state(tx, _UNREADABLE, " ".join(sorted(path for path in files.unreadable if "/" not in path)))
     for name, look in looks.items():
@@ -78,6 +86,17 @@ def _look(files: NodeFiles, name: str) -> str:
     of = {"daily": calendar.day, "weekly": calendar.week, "monthly": calendar.month}[level]
     latest = sorted({path_of(of(day).id).partition("/")[2] for day in days})
     return digest(f"{vault.folder_stamp(level)} {vault.stamps(level, names=latest)}")
+
+
+def _above_all_days(tx: Tx) -> frozenset[Period]:
+    """Every week and month that has a day: after a pass that was cut off, any of them may be behind."""
+    found: set[Period] = set()
+    for row in journal.nodes_between(tx, "daily", date.min, date.max):
+        above = calendar.parent(calendar.parse_period(row.id))
+        while above is not None:
+            found.add(above)
+            above = calendar.parent(above)
+    return frozenset(found)
 
 
 def _damaged(files: NodeFiles, level: Level) -> set[Period]:

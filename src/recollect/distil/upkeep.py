@@ -48,6 +48,7 @@ class Pass:
     progress: Progress = lambda *_: None
     clock_behind: bool = False
     files: NodeFiles = field(init=False)
+    _begun: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         settings = self.ctx.settings
@@ -104,6 +105,10 @@ class Pass:
     def _level(self, level: Level, touched: set[Period]) -> set[Period]:
         """Make the touched nodes of a level; gives the periods above those that changed."""
         order = sorted(touched, key=lambda period: period.first)
+        if order and not self._begun and not self.dry_run:
+            with self.files.writing() as tx:
+                noticing.begin(tx)
+            self._begun = True
         self.models.allow_newest(order)
         above: set[Period] = set()
         for number, period in enumerate(order):
