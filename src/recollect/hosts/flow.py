@@ -8,6 +8,7 @@ the host's own ends whatever takes too long.
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -183,7 +184,8 @@ def _left(moment: Moment, root: str) -> list[Write]:
     session = moment.session
     turn = {"session": session, "host": moment.host, "root": root}
     if moment.transcript:
-        turn |= {"path": moment.transcript, "end": str(_size(moment.transcript))}
+        size = _first_written if moment.kind == "stop" else _size
+        turn |= {"path": moment.transcript, "end": str(size(moment.transcript))}
     if moment.kind == "stop":
         return [
             _write("turn", {**turn, "request": moment.prompt, "answer": moment.answer}),
@@ -218,6 +220,15 @@ def _write(verb: str, arguments: dict[str, Any]) -> Write:
     from recollect.memory.replay import Write
 
     return Write(id=random_id("change"), verb=verb, arguments=arguments)
+
+
+def _first_written(path: str) -> int:
+    """The size of a transcript. A host writes beside its hooks: at a first answer the request may not be there yet."""
+    patience = 15 if os.path.isdir(os.path.dirname(path)) else 0
+    while not (size := _size(path)) and patience:
+        time.sleep(0.02)
+        patience -= 1
+    return size
 
 
 def _size(path: str) -> int:
