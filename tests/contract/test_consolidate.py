@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import PERSON, Opener
-from recollect import Actor, BadInput, Memory, NotFound, Refused, Rejected, ScriptedClock
+from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Rejected, ScriptedClock
 from recollect.core.ids import counted_ids
 from recollect.distil.report import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
@@ -472,10 +472,8 @@ def test_a_document_somebody_is_writing_in_is_not_settled(project: Project) -> N
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
 
 
-@pytest.mark.parametrize(("verb", "successor"), [("keep-new", True), ("merge", False)])
-def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
-    project: Project, verb: str, successor: bool
-) -> None:
+def settled_against_a_learning(project: Project, verb: str) -> tuple[Memory, Learning]:
+    """An entry that contradicts a learning, settled by a verb."""
     project.begin({**RIPE, "Never cache the exchange rates": "They move every minute."})
     memory = project.memory()
     old = memory.learn(
@@ -488,6 +486,14 @@ def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
     memory.staging.consolidate()
     matter = next(matter for matter in memory.inbox.waiting() if matter.other == old.id)
     memory.inbox.resolve(matter.number, verb)
+    return memory, old
+
+
+@pytest.mark.parametrize(("verb", "successor"), [("keep-new", True), ("merge", False)])
+def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
+    project: Project, verb: str, successor: bool
+) -> None:
+    memory, old = settled_against_a_learning(project, verb)
     assert "Never cache the exchange rates" not in project.titles()
     assert memory.inbox.waiting() == []
     after = memory.learnings.get(old.id)
@@ -497,18 +503,7 @@ def test_an_entry_against_a_learning_becomes_one_and_replaces_it_or_joins_it(
 
 @pytest.mark.parametrize("verb", ["keep-both", "dismiss"])
 def test_a_promoted_entry_is_not_asked_about_again(project: Project, verb: str) -> None:
-    project.begin({**RIPE, "Never cache the exchange rates": "They move every minute."})
-    memory = project.memory()
-    old = memory.learn(
-        title="Cache the exchange rates",
-        context="Pricing",
-        observation="The provider is slow",
-        implication="Checkout waits",
-        action="Cache the exchange rates.",
-    ).learning
-    memory.staging.consolidate()
-    matter = next(matter for matter in memory.inbox.waiting() if matter.other == old.id)
-    memory.inbox.resolve(matter.number, verb)
+    memory, old = settled_against_a_learning(project, verb)
     memory.staging.promote("never-cache-the-exchange-rates")
     assert [matter for matter in memory.inbox.waiting() if matter.other == old.id] == []
 

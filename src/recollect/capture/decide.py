@@ -195,13 +195,7 @@ def undo(ctx: Context) -> list[Decision]:
 
 def last_undoable(tx: Tx) -> list[Event]:
     """The newest change to decisions that was not itself undone; nothing when there is none."""
-    undone: set[str] = set()
-    for event in events.newest(tx, prefix="decision."):
-        if event.what == "decision.undone":
-            undone.add(event.reason.rpartition("(")[2].rstrip(")"))
-        elif event.change not in undone:
-            return [one for one in events.of_change(tx, event.change) if one.what.startswith("decision.")]
-    return []
+    return events.last_undoable(tx, "decision")
 
 
 def _unplain(name: str, value: Any) -> Any:

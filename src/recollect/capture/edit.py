@@ -278,13 +278,7 @@ def _save(
 
 def last_undoable(tx: Tx) -> list[Event]:
     """The newest change to learnings that was not itself undone; nothing when there is none."""
-    undone: set[str] = set()
-    for event in events.newest(tx, prefix="learning."):
-        if event.what == "learning.undone":
-            undone.add(event.reason.rpartition("(")[2].rstrip(")"))
-        elif event.change not in undone and event.what not in ("learning.injected", "learning.recurred"):
-            return [one for one in events.of_change(tx, event.change) if one.what.startswith("learning.")]
-    return []
+    return events.last_undoable(tx, "learning", besides=("learning.injected", "learning.recurred"))
 
 
 def _pinned_by(tx: Tx, id: str) -> Trust:

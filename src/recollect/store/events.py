@@ -76,6 +76,17 @@ def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
         below = page[-1].seq
 
 
+def last_undoable(tx: Tx, family: str, *, besides: tuple[str, ...] = ()) -> list[Event]:
+    """The newest change to a family (`learning`) that was not itself undone, without what nobody takes back."""
+    undone: set[str] = set()
+    for event in newest(tx, prefix=f"{family}."):
+        if event.what == f"{family}.undone":
+            undone.add(event.reason.rpartition("(")[2].rstrip(")"))
+        elif event.change not in undone and event.what not in besides:
+            return [one for one in of_change(tx, event.change) if one.what.startswith(f"{family}.")]
+    return []
+
+
 def all_of(tx: Tx) -> Iterator[Event]:
     """Every event, oldest first."""
     return (_event(row) for row in every(tx, "events", _COLUMNS))
