@@ -171,12 +171,21 @@ MUTANTS = (
         tests=(f"{AGREEMENT}::test_decay_runs_as_often_as_it_likes",),
     ),
     Mutant(
+        name="a pass that leaves no mark of having begun",
+        file="distil/noticing.py",
+        old='    journal.put_state(tx, _BEGUN, "yes")\n',
+        new='    journal.put_state(tx, _BEGUN, "")\n',
+        tests=(
+            "tests/faults/test_journal_under_fire.py::test_a_pass_cut_off_before_any_level_is_finished_by_the_next",
+        ),
+    ),
+    Mutant(
         name="backup by file copy",
         file="store/copies.py",
-        old="                _copy(db.connection(), copy, progress)\n",
-        new="                copy.close()\n"
-        "                unfinished.write_bytes(db.path.read_bytes())\n"
-        "                copy = apsw.Connection(str(unfinished))\n",
+        old="            _copy(db.connection(), copy, progress)\n",
+        new="            copy.close()\n"
+        "            unfinished.write_bytes(db.path.read_bytes())\n"
+        "            copy = apsw.Connection(str(unfinished))\n",
         tests=(f"{DAMAGE}::test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before",),
     ),
     Mutant(
