@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from recollect.capture.bring_fields import check_trust
 from recollect.core.actor import Trust, lowest
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -177,8 +178,7 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
 
 def adopt(ctx: Context, id: str) -> Learning:
     """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
-    if ctx.actor.trust != "human":
-        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    check_trust(ctx, "agent")
 
     def change(_: Tx, learning: Learning) -> Learning:
         return replace(learning, trust="agent") if learning.trust == "external" else learning
