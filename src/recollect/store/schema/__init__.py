@@ -18,6 +18,7 @@ MIGRATIONS = (
     "m008_models",
     "m009_hosts",
     "m010_search",
+    "m012_readings",
 )
 VERSION = len(MIGRATIONS)
 
