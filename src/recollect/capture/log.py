@@ -169,7 +169,7 @@ def entry(ctx: Context, id: str) -> Entry:
                 return found
         if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
             return kept
-    raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+    raise NotFound(f"no entry {id}; see a day's entries with: recollect log show {day if number else 'DATE'}")
 
 
 def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:

@@ -54,7 +54,9 @@ def get(ctx: Context, id: str) -> Whole:
     """The whole of whatever an id names."""
     make = _HOMES.get(_kind(id))
     if make is None:
-        raise NotFound(f"no {id}; ids look like learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, doc/PATH#SECTION")
+        raise NotFound(
+            f"no {id!r:.80}; ids look like learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, doc/PATH#SECTION"
+        )
     title, text = make(ctx, id)
     with ctx.db.read(ctx.space) as tx:
         stored = passages.by_id(tx, id)
