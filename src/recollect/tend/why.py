@@ -11,7 +11,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.event import Event
 from recollect.core.learning import Injection
-from recollect.store import decisions, events, injections
+from recollect.store import decisions, events, injections, learning_sources
 from recollect.store import learnings as rows
 from recollect.tend.why_files import KINDS, FileExplanation, why_in_file
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, why_entry, why_node
@@ -54,7 +54,7 @@ def _learning(tx: Tx, id: str) -> Explanation:
         title=learning.title,
         origin=learning.origin,
         trust=learning.trust,
-        sources=tuple(rows.sources(tx, id)),
+        sources=tuple(learning_sources.of(tx, id)),
         replaces=tuple(rows.replaced_by(tx, id)),
         replaced_by=tuple(rows.successors(tx, id)),
         injections=tuple(injections.of_learning(tx, id)),
