@@ -26,6 +26,7 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     for rows in (journal, hosts):
         rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
+    purging.rename_subjects(tx, target.scrub_id)
     changed = purging.scrub_texts(tx, target.scrub)
     requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
     purging.forget_answers(tx, changed.get("answers", []))
@@ -76,15 +77,15 @@ def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
     A permanent document is the user's file: it stays as it is and is said to be out of reach, but search forgets the
     section. What only other clones have is forgotten too, until they read their files in again.
     """
-    quoting: set[str] = set()
+    gone: set[str] = set()
     for kind, owner in OWNERS.items():
         made = list(owner.make(ctx, tx, list(owner.ids(ctx, tx))))
         if kind == documents.KIND:
-            quoting = {one.id for one in made if target.pattern.search(f"{one.title}\n{one.text}")}
+            made = [one for one in made if not target.pattern.search(f"{one.title}\n{one.text}")]
         if kind in (stage.KIND, documents.KIND):
-            for id in {*passages.ids_of(tx, kind)} - {one.id for one in made} | quoting:
-                passages.remove(tx, id)
+            gone.update({*passages.ids_of(tx, kind)} - {one.id for one in made})
         for passage in made:
-            if passage.id not in quoting:
-                passages.put(tx, passage)
-    readings.keep_only(tx, ctx.clone, without=quoting)
+            passages.put(tx, passage)
+    for id in gone:
+        passages.remove(tx, id)
+    readings.keep_only(tx, ctx.clone, without=gone)

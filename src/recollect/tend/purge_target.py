@@ -16,6 +16,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA
 from recollect.store import decisions, events, learnings, purging, tasks
+from recollect.text.staging import slug_of
 
 MARK = "[purged]"
 SHORTEST = 4  # characters of a text to purge: "a" would be everywhere
@@ -45,6 +46,14 @@ class Target:
             if len(wanted) > SHORTEST_QUOTE and begins >= 0 and wanted.startswith(body[begins:]):
                 return marked[:begins] + MARK
         return marked
+
+    def scrub_id(self, id: str) -> str:
+        """The id of a staged entry, which its title's words make, as that of the title with the mark."""
+        slugs = {slug_of(text) for text in self.texts} if id.startswith("staged/") else set()
+        for slug in sorted(slugs, key=len, reverse=True):
+            if len(slug) >= SHORTEST:
+                id = id.replace(slug, slug_of(MARK))
+        return id
 
     def says(self, words: str) -> bool:
         """Whether a tag or domain is made of the texts' own words."""

@@ -9,6 +9,6 @@ STATEMENTS = (
     CREATE TABLE readings (
       space $text NOT NULL, clone $text NOT NULL, source $text NOT NULL, stamp $text NOT NULL, ids $text NOT NULL,
       at $int NOT NULL,
-      PRIMARY KEY (space, source, clone)
+      PRIMARY KEY (space, clone, source)
     ) $table""",
 )
