@@ -99,7 +99,7 @@ def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:
 
 
 def rename_subjects(tx: Tx, scrub: Scrub) -> None:
-    """What happened to things that words of theirs name goes by their new names; what waits about them is raised anew."""
+    """What happened to things that words of theirs name goes by new names; what waits about them is raised anew."""
     named = tx.rows(
         "SELECT subject FROM events WHERE space = :space UNION SELECT subject FROM escalations WHERE space = :space "
         "UNION SELECT other FROM escalations WHERE space = :space"
