@@ -44,6 +44,26 @@ def codex(shell: Shell, server: ResponsesServer, *arguments: str) -> str:
     return _said(["codex", "exec", *options, *arguments], shell, environ)
 
 
+def gemini(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
+    """What Gemini CLI prints; the folder is trusted and our tools are allowed, as a user would in its dialogues."""
+    home = shell.home / ".gemini"
+    (home / "policies").mkdir(parents=True, exist_ok=True)
+    quiet = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
+    (home / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}, **quiet}))
+    rule = 'mcpName = "recollect"\ntoolName = "*"\ndecision = "allow"\npriority = 100\n'
+    (home / "policies" / "allowed.toml").write_text(f"[[rule]]\n{rule}")
+    environ = {
+        **shell.environ,
+        "PATH": npm.path(),
+        "GOOGLE_GEMINI_BASE_URL": server.url,
+        "GEMINI_API_KEY": "scripted",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+    }
+    # Without a model's name it asks a small one, for JSON, which of the others is to answer.
+    return _said(["gemini", "--model", "gemini-2.5-pro", *arguments], shell, environ)
+
+
 def _said(command: list[str], shell: Shell, environ: dict[str, str]) -> str:
     done = subprocess.run(
         command, cwd=shell.folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT

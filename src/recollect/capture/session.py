@@ -99,13 +99,13 @@ def tidy(ctx: Context) -> int:
     return made
 
 
-def asked_last(host: str, path: str, *, tail: int = 200_000) -> str:
-    """What the last subagent of a session was asked to do; empty when the transcript does not say."""
+def ending(host: str, path: str, *, tail: int = 200_000) -> Talk:
+    """The end of a conversation; empty when there is no transcript."""
     try:
         end = os.path.getsize(path)
     except OSError:
-        return ""
-    return transcript.read(host, (line for line, _ in _lines(path, max(end - tail, 0), end))).delegated
+        return Talk()
+    return transcript.read(host, (line for line, _ in _lines(path, max(end - tail, 0), end)))
 
 
 def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session: str) -> NewEntry | None:

@@ -29,6 +29,8 @@ CLAUDE_CODE_HOOKS: tuple[tuple[str, int], ...] = (
 """Events and the seconds the host waits; ours end earlier (`limits`)."""
 CODEX_HOOKS = tuple((event, seconds) for event, seconds in CLAUDE_CODE_HOOKS if event != "TaskCompleted")
 GEMINI_HOOKS = (("SessionStart", 10), ("BeforeAgent", 6), ("AfterAgent", 10), ("PreCompress", 10), ("SessionEnd", 2))
+GEMINI_MATCHERS = {"PreCompress": "manual"}
+"""The automatic one comes before every request, whether something is compressed or not."""
 CYCLE_SECONDS = 120
 
 
@@ -90,7 +92,7 @@ def _gemini(python: str) -> list[Addition]:
     settings = ".gemini/settings.json"
     program, *arguments = command(python, "mcp")
     return [
-        *_shell_hooks(settings, "gemini", python, GEMINI_HOOKS, unit=1000),
+        *_shell_hooks(settings, "gemini", python, GEMINI_HOOKS, unit=1000, matchers=GEMINI_MATCHERS),
         Addition(file=settings, path=("mcpServers", SERVER), value={"command": program, "args": arguments}),
     ]
 
@@ -108,12 +110,22 @@ def _openclaw(python: str) -> list[Addition]:
     ]
 
 
-def _shell_hooks(file: str, host: str, python: str, hooks: tuple[tuple[str, int], ...], *, unit: int) -> list[Addition]:
+def _shell_hooks(
+    file: str,
+    host: str,
+    python: str,
+    hooks: tuple[tuple[str, int], ...],
+    *,
+    unit: int,
+    matchers: dict[str, str] | None = None,
+) -> list[Addition]:
     """Hooks of hosts that run a line of shell; `unit` is what a second is in their timeouts."""
     found = []
     for event, seconds in hooks:
         line = shlex.join(command(python, "hook", event, "--host", host))
-        group = {"hooks": [{"type": "command", "command": line, "timeout": seconds * unit}]}
+        group: dict[str, Any] = {"hooks": [{"type": "command", "command": line, "timeout": seconds * unit}]}
+        if matchers and event in matchers:
+            group["matcher"] = matchers[event]
         found.append(Addition(file=file, path=("hooks", event), value=group, item=True))
     return found
 

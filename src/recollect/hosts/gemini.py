@@ -1,4 +1,4 @@
-"""Gemini CLI: its own names for the same moments; a turn comes whole, with prompt and answer."""
+"""Gemini CLI: its own names for the same moments; a prompt comes with what hooks put around it, an answer in pieces."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.hosts.claude_code import answer
 from recollect.hosts.moment import Moment, session_id, text
 from recollect.inject.room import Room
+from recollect.text.transcript import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,16 +29,31 @@ MOMENTS = {
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:
     kind = MOMENTS.get(event)
-    if kind is None:
-        return None
+    if kind is None or (event == "PreCompress" and text(given, "trigger") == "auto"):
+        return None  # it asks before every request whether to compress, and mostly does not
     return Moment(
         kind=kind,
         event=event,
         host=NAME,
         session=session_id(given),
         folder=text(given, "cwd"),
-        prompt=text(given, "prompt"),
-        answer=text(given, "prompt_response"),
+        transcript=text(given, "transcript_path"),
+        prompt=own_words(text(given, "prompt")),
+        answer=_whole(text(given, "prompt_response"), text(given, "transcript_path")),
         text=text(given, "reason"),
         fresh=kind == "before_compact" or text(given, "source") in ("startup", "clear"),
     )
+
+
+def _whole(answer: str, transcript: str) -> str:
+    """An answer as the transcript has it: in the payload, pieces of the stream stand twice and apart."""
+    if not answer:
+        return ""
+    from recollect.capture.session import ending
+
+    said = ending(NAME, transcript).answer
+    return said if said and _letters(said) in _letters(answer) else answer
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())

@@ -42,9 +42,9 @@ class Sessions:
 
     def asked_last(self, host: str, transcript: str) -> str:
         """What the last subagent of a session was asked to do."""
-        from recollect.capture.session import asked_last
+        from recollect.capture.session import ending
 
-        return asked_last(host, transcript) if transcript else ""
+        return ending(host, transcript).delegated
 
     def waiting(self) -> str:
         """What waits for a person or is due, as a session's start says it; empty when nothing does."""

@@ -17,7 +17,7 @@ LINE_LIMIT = 5_000_000
 """Characters of one line; a longer one holds a picture or a whole file, not a conversation."""
 
 _WRAPPED = re.compile(
-    r"<(system-reminder|environment_context|user_instructions|command-message|command-name|"
+    r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
     r"local-command-(?:stdout|stderr|caveat))>"
     r".*?</\1>",
     re.DOTALL,
@@ -107,7 +107,22 @@ def _codex(item: dict[str, Any]) -> Iterator[_Said]:
         yield "answer", _text(payload.get("message"))
 
 
-_READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {"claude-code": _claude_code, "codex": _codex}
+def _gemini(item: dict[str, Any]) -> Iterator[_Said]:
+    """One message a line. A line that sets the whole history again (`$set`) holds nothing that was not there before."""
+    if item.get("type") == "user":
+        yield "request", "\n\n".join(filter(None, (own_words(_text(block.get("text"))) for block in _blocks(item))))
+    elif item.get("type") == "gemini":
+        yield "answer", "\n".join(_text(block.get("text")) for block in _blocks(item))
+        for call in item.get("toolCalls") or ():
+            if call["name"] in ("write_file", "replace") and call["status"] == "success":
+                yield "file", _text(call["args"].get("file_path"))
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini": _gemini,
+}
 
 
 def _blocks(message: Any) -> list[dict[str, Any]]:

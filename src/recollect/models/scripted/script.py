@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Wire = Literal["anthropic", "openai", "embeddings"]
+Wire = Literal["anthropic", "openai", "gemini", "embeddings"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,30 +56,32 @@ class Request:
 
     @property
     def model(self) -> str:
+        if self.wire == "gemini":
+            return self.path.rpartition("/")[2].partition(":")[0]
         return str(self.body.get("model", ""))
 
     @property
     def stream(self) -> bool:
-        return bool(self.body.get("stream"))
+        return bool(self.body.get("stream")) or self.path.endswith(":streamGenerateContent")
 
     @property
     def system(self) -> str:
         """The instructions, from where this wire keeps them."""
         if self.wire == "anthropic":
             return said(self.body.get("system"))
-        return "\n".join(
-            said(each.get("content")) for each in self._messages if each.get("role") in ("system", "developer")
-        )
+        if self.wire == "gemini":
+            return said((self.body.get("systemInstruction") or {}).get("parts"))
+        return "\n".join(_words(each) for each in self._messages if each.get("role") in ("system", "developer"))
 
     @property
     def text(self) -> str:
         """What the last message says, tool results included."""
-        return said(self._messages[-1].get("content")) if self._messages else ""
+        return _words(self._messages[-1]) if self._messages else ""
 
     @property
     def conversation(self) -> str:
         """What all messages say, in order."""
-        return "\n".join(said(each.get("content")) for each in self._messages)
+        return "\n".join(map(_words, self._messages))
 
     @property
     def inputs(self) -> list[str]:
@@ -88,12 +91,17 @@ class Request:
 
     @property
     def _messages(self) -> list[Mapping[str, Any]]:
-        return [each for each in self.body.get("messages", []) if isinstance(each, Mapping)]
+        given = self.body.get("contents" if self.wire == "gemini" else "messages", [])
+        return [each for each in given if isinstance(each, Mapping)]
 
 
 Line = str | Reply | Fault | Callable[[Request], "str | Reply | Fault"]
 Script = Sequence[Line] | Callable[[Request], str | Reply | Fault]
 Vectors = Callable[[Request], Sequence[Sequence[float]] | Fault]
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    return said(message.get("content") or message.get("parts"))
 
 
 def said(content: Any) -> str:
@@ -102,5 +110,12 @@ def said(content: Any) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    parts = [each.get("text") or said(each.get("content")) for each in content if isinstance(each, Mapping)]
+    blocks = [each for each in content if isinstance(each, Mapping)]
+    parts = [each.get("text") or said(each.get("content")) or _returned(each) for each in blocks]
     return "\n".join(part for part in parts if part)
+
+
+def _returned(block: Mapping[str, Any]) -> str:
+    """What a function gave, where the wire brings an object of its own for it."""
+    given = block.get("functionResponse")
+    return json.dumps(given["response"]) if isinstance(given, Mapping) and "response" in given else ""

@@ -1,12 +1,14 @@
 """A model's server on loopback that says what its script says and remembers what it was asked.
 
-It answers `POST /v1/messages` (and `count_tokens`), `POST /v1/chat/completions` and `POST /v1/embeddings`, whatever
-stands before `/v1`, in JSON or as a stream. Knows nothing about who asks: an SDK, an agent program, or `curl`.
+It answers `POST /v1/messages` (and `count_tokens`), `POST /v1/chat/completions`, `POST /v1/embeddings` and Gemini's
+`POST /v1beta/models/MODEL:generateContent` (and `streamGenerateContent`, `countTokens`), whatever stands before `/v1`,
+in JSON or as a stream. Knows nothing about who asks: an SDK, an agent program, or `curl`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -22,7 +24,12 @@ _WIRES: dict[str, Wire] = {
     "/messages/count_tokens": "anthropic",
     "/chat/completions": "openai",
     "/embeddings": "embeddings",
+    ":generateContent": "gemini",
+    ":streamGenerateContent": "gemini",
+    ":countTokens": "gemini",
 }
+"""How a path goes on after `/v1`, or after Gemini's name of a model."""
+_GEMINI = re.compile(r"beta/models/[^/:]+")
 
 
 class ScriptedServer:
@@ -47,7 +54,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """What Anthropic's SDK and Claude Code take as base URL; OpenAI's SDK takes it with `/v1`."""
+        """What Anthropic's SDK, Claude Code and Gemini CLI take as base URL; OpenAI's SDK takes it with `/v1`."""
         return f"http://127.0.0.1:{self._http.server_port}"
 
     @property
@@ -99,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = urlsplit(self.path).path
-        kind = _WIRES.get(path.rpartition("/v1")[2])
+        kind = _WIRES.get(_GEMINI.sub("", path.rpartition("/v1")[2]))
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         if kind is None:
             self._send(404, b"{}", "application/json")
@@ -171,4 +178,4 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _scripted(request: Request) -> bool:
-    return request.wire != "embeddings" and not request.path.endswith("/count_tokens")
+    return request.wire != "embeddings" and not request.path.endswith(("/count_tokens", ":countTokens"))

@@ -1,4 +1,4 @@
-"""Replies as bytes: Anthropic Messages and OpenAI chat completions, whole or as a stream, and OpenAI embeddings.
+"""Replies as bytes: Anthropic messages, OpenAI chat completions, Gemini contents, whole or as a stream; embeddings.
 
 Pure: a request and a reply in, JSON or the events of a stream out. Knows nothing about sockets.
 """
@@ -28,13 +28,15 @@ _ANTHROPIC_ERRORS = {
     429: "rate_limit_error",
     529: "overloaded_error",
 }
+_GEMINI_ERRORS = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED"}
+_GEMINI_STOPS = {"end_turn": "STOP", "tool_use": "STOP", "max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}
 _OPENAI_STOPS = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
 
 
 def whole(request: Request, reply: Reply, number: int) -> bytes:
     """The reply as one JSON object."""
-    made = _message(request, reply, number) if request.wire == "anthropic" else _completion(request, reply, number)
-    return json.dumps(made).encode()
+    make = {"anthropic": _message, "gemini": _contents}.get(request.wire, _completion)
+    return json.dumps(make(request, reply, number)).encode()
 
 
 def events(request: Request, reply: Reply, number: int) -> Iterator[bytes]:
@@ -43,9 +45,11 @@ def events(request: Request, reply: Reply, number: int) -> Iterator[bytes]:
         for event in _message_events(request, reply, number):
             yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
         return
-    for chunk in _completion_chunks(request, reply, number):
+    chunks = _contents_chunks if request.wire == "gemini" else _completion_chunks
+    for chunk in chunks(request, reply, number):
         yield f"data: {json.dumps(chunk)}\n\n".encode()
-    yield b"data: [DONE]\n\n"
+    if request.wire == "openai":
+        yield b"data: [DONE]\n\n"
 
 
 def error(request: Request, fault: Fault) -> bytes:
@@ -54,12 +58,15 @@ def error(request: Request, fault: Fault) -> bytes:
     if request.wire == "anthropic":
         kind = _ANTHROPIC_ERRORS.get(fault.status, "api_error")
         return json.dumps({"type": "error", "error": {"type": kind, "message": fault.message}}).encode()
+    if request.wire == "gemini":
+        status = _GEMINI_ERRORS.get(fault.status, "INTERNAL")
+        return json.dumps({"error": {"code": fault.status, "message": fault.message, "status": status}}).encode()
     return json.dumps({"error": {"message": fault.message, "type": "scripted", "param": None, "code": None}}).encode()
 
 
 def counted(request: Request) -> bytes:
-    """The answer to Anthropic's count_tokens."""
-    return json.dumps({"input_tokens": _asked(request)}).encode()
+    """The answer to Anthropic's count_tokens and Gemini's countTokens."""
+    return json.dumps({"totalTokens" if request.wire == "gemini" else "input_tokens": _asked(request)}).encode()
 
 
 def embeddings(request: Request, vectors: Sequence[Sequence[float]]) -> bytes:
@@ -197,6 +204,37 @@ def _calls(reply: Reply, number: int) -> list[dict[str, Any]]:
 def _usage(request: Request, reply: Reply) -> dict[str, int]:
     asked, said = _used(request, reply)
     return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+
+
+def _contents(request: Request, reply: Reply, number: int) -> dict[str, Any]:
+    parts = [{"text": reply.text}] if reply.text or not reply.tools else []
+    return _candidate(request, reply, number, [*parts, *_function_calls(reply, number)], last=True)
+
+
+def _contents_chunks(request: Request, reply: Reply, number: int) -> Iterator[dict[str, Any]]:
+    for piece in _pieces(reply.text):
+        yield _candidate(request, reply, number, [{"text": piece}], last=False)
+    yield _candidate(request, reply, number, _function_calls(reply, number) or [{"text": ""}], last=True)
+
+
+def _candidate(
+    request: Request, reply: Reply, number: int, parts: list[dict[str, Any]], *, last: bool
+) -> dict[str, Any]:
+    asked, said = _used(request, reply)
+    stop = {"finishReason": _GEMINI_STOPS[_stop(reply)]} if last else {}
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "index": 0, **stop}],
+        "usageMetadata": {"promptTokenCount": asked, "candidatesTokenCount": said, "totalTokenCount": asked + said},
+        "modelVersion": request.model,
+        "responseId": f"response-{number:04}",
+    }
+
+
+def _function_calls(reply: Reply, number: int) -> list[dict[str, Any]]:
+    return [
+        {"functionCall": {"id": f"call_{number:04}_{at}", "name": tool.name, "args": dict(tool.input)}}
+        for at, tool in enumerate(reply.tools)
+    ]
 
 
 def _pieces(text: str) -> list[str]:
