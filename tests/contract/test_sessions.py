@@ -108,6 +108,24 @@ def test_a_resumed_session_has_its_brief_already(memory: Memory, hooks: Hooks) -
     assert hooks.fire("SessionStart", source="compact")
 
 
+@pytest.mark.parametrize(
+    ("event", "given", "session"),
+    [("PreCompress", {"trigger": "manual"}, "s-1"), ("SessionStart", {"source": "clear"}, "s-2")],
+)
+def test_gemini_is_given_the_brief_again_with_the_prompt_after(
+    memory: Memory, hooks: Hooks, learning: str, event: str, given: dict[str, str], session: str
+) -> None:
+    hooks.host = "gemini"
+    assert hooks.fire("BeforeAgent", prompt=PROMPT)
+    assert hooks.fire("PreCompress", trigger="auto") == hooks.fire("BeforeAgent", prompt=PROMPT) == ""
+    hooks.session = session
+    assert hooks.fire(event, **given) == "", "the host would throw an answer away"
+    again = hooks.fire("BeforeAgent", prompt=PROMPT)
+    assert again.startswith("## Memory of this project")
+    assert learning in again
+    assert hooks.fire("BeforeAgent", prompt=PROMPT) == ""
+
+
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
 def test_what_a_prompt_brings_fits_the_hosts_room(memory: Memory, hooks: Hooks, host: str) -> None:
     hooks.host = host

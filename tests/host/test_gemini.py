@@ -28,7 +28,7 @@ def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
         first, second, found = (request.conversation for request in server.asked)
         tool_result = json.dumps(server.asked[-1].body["contents"][-1])
 
-    assert "## Memory of this project" in first, "the brief is in the request the model gets"
+    assert first.count("## Memory of this project") == 1, "the brief is in the request the model gets"
     assert f"_ID: {learning}_" in first, "and so is the relevant learning"
     assert bare.json("learn", "show", learning)["confidence"] == 0.8, "a marker in each answer moved it"
     assert ANSWER in second, "the second session is given what the first one left"

@@ -49,6 +49,37 @@ def test_all_nine_events_of_claude_code_were_recorded() -> None:
     }  # fmt: skip
 
 
+def test_events_of_gemini_are_moments_only_where_something_happened() -> None:
+    path = next(path for path in FILES if path.name.startswith("gemini"))
+    found = moments(path)
+    assert [moment.kind for moment in found] == [
+        "start", "prompt", "stop", "end", "start", "prompt", "stop", "before_compact", "end", "prompt", "stop", "end"
+    ]  # fmt: skip
+    assert {moment.prompt for moment in found if moment.kind == "prompt"} == {
+        "Fix the order of the Stripe refund webhooks. Look it up",
+        "And the order of Stripe webhooks of test accounts?",
+        "Order the Stripe webhooks",
+    }, "a user's words without the brief that stood in front of them"
+
+
+def test_an_answer_of_gemini_is_read_from_its_transcript() -> None:
+    path = next(path for path in FILES if path.name.startswith("gemini"))
+    payload = next(each["payload"] for each in recorded(path) if each["event"] == "AfterAgent")
+    whole = (
+        "Compared the created times of all of the events that came in and wrote a file.\n\nLEARNING_HELPFUL: learn_x"
+    )
+    told = {**payload, "transcript_path": str(RECORDED / "gemini-0.61.0-transcript.jsonl")}
+    read = adapter_of("gemini").read
+    for given, answer in (
+        (told, whole),
+        (payload, payload["prompt_response"]),  # no transcript
+        ({**told, "prompt_response": "Another turn."}, "Another turn."),  # one that is behind
+    ):
+        moment = read("AfterAgent", given)
+        assert moment is not None
+        assert moment.answer == answer
+
+
 def test_the_agent_that_writes_a_compactions_summary_is_not_one_of_the_users() -> None:
     payload = {"session_id": "s", "agent_id": "a", "agent_type": "", "last_assistant_message": "<summary>x</summary>"}
     assert adapter_of("claude-code").read("SubagentStop", payload) is None
@@ -90,6 +121,13 @@ def test_any_value_of_any_field_is_survived(value: object) -> None:
             "All done.\n\nLEARNING_HELPFUL: learn_x",
             "",
         ),
+        (
+            "gemini-0.61.0-transcript.jsonl",
+            ("Fix the order of the Stripe refund webhooks. Look it up",),
+            "Compared the created times of all of the events that came in and wrote a file.\n\n"
+            "LEARNING_HELPFUL: learn_x",
+            "",
+        ),
     ],
 )
 def test_a_recorded_transcript_is_read(file: str, requests: tuple[str, ...], answer: str, delegated: str) -> None:
@@ -103,6 +141,8 @@ def test_files_that_were_edited_are_named_once() -> None:
     patch = {"type": "custom_tool_call", "input": "*** Begin Patch\n*** Update File: b.py\n@@\n*** End Patch"}
     assert transcript.read("claude-code", [line, "not json", "[]", line]).files == ("/home/ada/shop/a.py",)
     assert transcript.read("codex", [json.dumps({"type": "response_item", "payload": patch})]).files == ("b.py",)
+    lines = (RECORDED / "gemini-0.61.0-transcript.jsonl").read_text("utf-8").splitlines()
+    assert transcript.read("gemini", lines).files == ("a.py",)
 
 
 def test_what_a_host_puts_around_a_users_words_is_not_theirs() -> None:

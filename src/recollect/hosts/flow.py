@@ -129,17 +129,18 @@ def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Writ
     said = ""
     learnings: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
-    if moment.kind == "start":
-        if moment.fresh or not memory.sessions.is_given(moment.session, "brief"):
-            brief = memory.sessions.brief(adapter.ROOM)
-            said, given = brief.text, ("brief", *brief.parts)
-    elif moment.kind in ("prompt", "subagent"):
+    briefing = moment.kind == "start" or moment.brief_too
+    if briefing and (moment.fresh or not memory.sessions.is_given(moment.session, "brief")):
+        brief = memory.sessions.brief(adapter.ROOM)
+        said, given = brief.text, ("brief", *brief.parts)
+    if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":
             prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
         task = moment.agent or moment.session
         found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=adapter.ROOM)
-        said, learnings, given = found.text, found.learnings, found.entries
+        said = "\n".join(filter(None, (said, found.text)))
+        learnings, given = found.learnings, (*given, *found.entries)
     elif moment.kind in ("cycle", "heartbeat"):
         memory.sessions.tidy()
         memory.cycle()

@@ -25,12 +25,14 @@ MOMENTS = {
     "PreCompress": "before_compact",
     "SessionEnd": "end",
 }
+_IDLE = (("PreCompress", "auto"), ("SessionStart", "clear"))
+"""It asks before every request whether to compress, and mostly does not; what is said to a clear is thrown away."""
 
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:
     kind = MOMENTS.get(event)
-    if kind is None or (event == "PreCompress" and text(given, "trigger") == "auto"):
-        return None  # it asks before every request whether to compress, and mostly does not
+    if kind is None or (event, text(given, "trigger", "source")) in _IDLE:
+        return None
     return Moment(
         kind=kind,
         event=event,
@@ -41,7 +43,8 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         prompt=own_words(text(given, "prompt")),
         answer=_whole(text(given, "prompt_response"), text(given, "transcript_path")),
         text=text(given, "reason"),
-        fresh=kind == "before_compact" or text(given, "source") in ("startup", "clear"),
+        fresh=kind == "before_compact" or text(given, "source") == "startup",
+        brief_too=kind == "prompt",  # after a clear or a compression it is the next that reaches the agent
     )
 
 

@@ -32,6 +32,9 @@ class Moment:
     topic: str = ""
     text: str = ""
     fresh: bool = False
+    """The agent's context begins anew with it."""
+    brief_too: bool = False
+    """A brief may come with it, where none is in front of the agent."""
 
 
 class Adapter(Protocol):

@@ -55,6 +55,34 @@ def test_tokens_are_counted_without_a_line_of_the_script() -> None:
     assert server.asked == []
 
 
+def test_gemini_contents_are_a_reply_its_tools_a_count_and_a_fault() -> None:
+    """As Gemini CLI asks for them; the program itself reads the stream in tests/host."""
+    asked = {
+        "systemInstruction": {"parts": [{"text": "Be short."}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "Which day is it?"}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "calendar", "response": {"output": "Sunday"}}}]},
+        ],
+    }
+    tool = ToolUse(name="calendar", input={"day": "2026-03-01"})
+    with ScriptedServer([Reply(text=SUNDAY, tools=[tool], output_tokens=9), Fault(status=429)]) as server:
+        wire = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=5)
+        answers = []
+        for verb in ("generateContent", "countTokens", "generateContent"):
+            wire.request("POST", f"/v1beta/models/gemini-x:{verb}", json.dumps(asked))
+            answers.append(json.loads(wire.getresponse().read()))
+        wire.close()
+    said, counted, refused = answers
+    call = {"id": "call_0001_0", "name": "calendar", "args": {"day": "2026-03-01"}}
+    assert said["candidates"][0]["content"]["parts"] == [{"text": SUNDAY}, {"functionCall": call}]
+    assert (said["candidates"][0]["finishReason"], said["usageMetadata"]["candidatesTokenCount"]) == ("STOP", 9)
+    assert counted["totalTokens"] > 2
+    assert refused["error"]["status"] == "RESOURCE_EXHAUSTED"
+    first = server.asked[0]
+    assert (first.model, first.system, first.stream) == ("gemini-x", "Be short.", False)
+    assert (first.conversation, first.text) == ('Which day is it?\n{"output": "Sunday"}', '{"output": "Sunday"}')
+
+
 def test_the_openai_sdk_reads_a_reply_and_its_tools() -> None:
     tool = ToolUse(name="calendar", input={"day": "2026-03-01"})
     with ScriptedServer([Reply(text=SUNDAY, tools=[tool])]) as server, gpt(server) as client:
