@@ -40,6 +40,7 @@ READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
 NODE = "node"
+SAID = "log"
 FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
 
 
@@ -280,6 +281,7 @@ def _own(
         "title": weights.title * reading.titled if near is None else 0.0,
         "meaning": by_meaning,
         "label": weights.label if reading.named else 0.0,
+        "opening": weights.opening / one.position if _is_turn(one) else 0.0,
     }
 
 
@@ -318,6 +320,11 @@ def _time(at: int, span: Span | None, weights: Weights) -> float:
     if span is None or at < span.since:
         return 0.0
     return weights.time if at < span.until else weights.later if at < span.until + MONTH else 0.0
+
+
+def _is_turn(one: Ranked) -> bool:
+    """Whether a passage has its place in a conversation (`log/DAY/SESSION`); entries of a mere day have no opening."""
+    return one.kind == SAID and one.position > 0 and one.thread.count("/") > 1 and not _is_real(one.title)
 
 
 def _is_real(title: str) -> bool:
