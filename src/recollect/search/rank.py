@@ -102,6 +102,8 @@ def best(
     closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
     if effort.neighbours_of:
         _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights, effort)
+        if meaning:
+            closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness], weights)
     places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
     shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
     own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
