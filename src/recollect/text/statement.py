@@ -32,18 +32,34 @@ _SPELLINGS = (
     ("cannot", "can not"),
     ("n't", " not"),
     ("no longer", "not"),
-    ("time out", "timeout"),
+)
+# Verb and particle are one word as a noun: "roll back" is "rollback". "in" and "on" are prepositions too often.
+_PARTICLE = re.compile(
+    r"\b(roll|fall|back|time|check|log|sign|set|clean|look|start|warm|shut|fail|take|hand|opt)"
+    r"(?:s|ed|p?ing)? (back|off|out|up|down|over)\b"
+)
+_PHRASES = (
+    (re.compile(r"\b(?:pull|merge)[ -]request"), "pr"),
+    (re.compile(r"\b(?:restricted to|limited to(?! \d)|reserved for|exclusively|solely)\b"), "only"),
+    (re.compile(r"\bonly (?=after\b|once\b)"), ""),
+    (re.compile(r"\b(?:nobody|no one|none) (?:but|except)\b"), "only"),
+    (re.compile(r"\b(?:hour|dai|week|month|year)ly(?=\s*(?:$|[.,;]))"), lambda match: f"every {match[0].replace('dai', 'day')[:-2]}"),
+    (re.compile(r"\b(?:over|more than)(?= \d)"), "above"),
+    (re.compile(r"\b(?:no more than|up to|at most)(?= \d)"), "under"),
+    (re.compile(r"\b(?:do not|must not|may not|can not|should not|never)\b([^,;]*?)\bunless\b"), r"only\1if"),
+    # "Never A until B" puts B first, as "B before A" does.
+    (re.compile(r"\b(?:do not|must not|may not|can not|should not|never)\b([^,;]*?)\b(?:before|until)\b"), r"\1 after"),
 )
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|avoid(?:s|ing|ed)?|forbid(?:s|den)?"
+    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|outside(?: of)?|avoid(?:s|ing|ed)?|prevent(?:s|ing|ed)?|forbid(?:s|den)?"
     r"|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
     r"|(?:optional|unnecessary)(?:,? (?:and )?(?:never|not))?)\b"
 )
 # "X rather than Y for Z": Y ends where what both share begins.
 _REJECTED = re.compile(
     r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)"
-    r"(?: (?:in|on|at|for|by|with|from|to)\b)?(.*?)"
+    r"(?: (?:in|into|inside|on|at|for|by|with|from|to|during)\b)?(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
 _REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
@@ -53,6 +69,11 @@ _PREFERRED = re.compile(
 )
 # One look for the word that each of those forms needs: most clauses have none.
 _REJECTS = re.compile(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
+_SUBJECT = re.compile(r"(.*?)\b(?:may|must|can|should|shall|will|is|are|do|does|need|needs|has|have)\b")
+_SUBORDINATE = re.compile(r"^(?:when|if|before|after|once|while|unless)\b[^,]*,|\b(?:when|if|before|after|once|while|unless|because)\b.*$")
+_DONE = re.compile(
+    r"\b(?:is|are|be|been|gets?|must|should|shall|can|may|will|do|to)\s+(?:not |never |only |always |also |be )*(\w+)"
+)
 _ORDERS = re.compile(r"before|after|once|then|prior to")
 _IN_ORDER = (
     re.compile(r"^(?:before)\b(?P<later>[^,]*),(?P<earlier>.*)$"),
@@ -76,6 +97,8 @@ class Statement:
     later: frozenset[str]
     quantities: frozenset[Quantity]
     qualifying: frozenset[tuple[str, str]]  # see `rule_words.qualifying`
+    subject: frozenset[str]  # the stems before its first auxiliary verb
+    actions: frozenset[str]  # the stems of what is done: the verb of an order, or the one after "must" or "is"
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -94,6 +117,9 @@ def statements(text: str) -> tuple[Statement, ...]:
     plain = text[:TEXT_LIMIT].replace("\u2019", "'").lower()
     for short, full in _SPELLINGS:
         plain = plain.replace(short, full)
+    for form, instead in _PHRASES:
+        plain = form.sub(instead, plain)
+    plain = _PARTICLE.sub(r"\1\2", plain)
     plain = _SWITCH.sub(lambda match: "enabled" if "on" in match.groups() else "disabled", plain)
     parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
     read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
@@ -134,7 +160,15 @@ def _read(sentence: str) -> Statement:
         later=later - earlier,
         quantities=quantities,
         qualifying=qualifying(rest),
+        subject=frozenset(map(stem_of, words_of(spoken[1]))) if (spoken := _SUBJECT.match(rest)) else frozenset(),
+        actions=_actions(rest),
     )
+
+
+def _actions(sentence: str) -> frozenset[str]:
+    main = _SUBORDINATE.sub("", sentence)
+    done = [*words_of(main)[:1], *_DONE.findall(main)]
+    return frozenset(stem_of(word) for action in done for word in words_of(action))
 
 
 def _clauses(sentence: str) -> list[str]:
