@@ -8,7 +8,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from recollect.text.rule_words import IRREGULAR
+from recollect.text.thesaurus import IRREGULAR
 
 _ENGINEERS_OPPOSITES = """
 accept reject    add remove      allow deny       append overwrite   block ignore      create delete
@@ -92,4 +92,3 @@ def base_forms(word: str) -> frozenset[str]:
     if word.endswith(("ies", "ied")):
         forms.add(word[:-3] + "y")
     return frozenset(forms | {IRREGULAR.get(word, word)})
-

@@ -236,8 +236,10 @@ class _Whole:
     @property
     def other_action(self) -> bool:
         """Whether what is done in one text is not said in the other, and the other way round."""
-        ones, others = (frozenset[str]().union(*(each.actions for each in side)) for side in (self._ones, self._others))
-        return bool(ones & self.only_one and others - self.shared) or bool(others & self.only_other and ones - self.shared)
+        ones = frozenset[str]().union(*(each.actions for each in self._ones))
+        others = frozenset[str]().union(*(each.actions for each in self._others))
+        replaced = (ones & self.only_one and others - self.shared) or (others & self.only_other and ones - self.shared)
+        return bool(replaced)
 
     @property
     def both_reject(self) -> bool:

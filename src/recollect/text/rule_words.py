@@ -1,4 +1,4 @@
-"""The words of a rule: which carry meaning, which only narrow it, which mean the same.
+"""The words of a rule: which carry meaning, which only narrow it, and the stem that words of one meaning share.
 
 Deliberately small and symmetric: a stem from here is only ever compared with another, never shown or stored.
 """
@@ -8,11 +8,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from recollect.text.stem import stem
+from recollect.text.thesaurus import IRREGULAR, SYNONYMS
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
 _TOKEN = re.compile(r"[\w./'-]+|,")
 _ARTICLES = frozenset({"a", "an", "the"})
-_PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
+_PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
 _QUALIFIERS = frozenset(
     {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
 )
@@ -22,8 +23,9 @@ _LIGHT = """
     a an the this that these those it its itself they them their there here we you your our us i he she
     his her is are was were be been being am do does did doing has have had having will would shall should
     must may might can could need needs needed to of in on at by for with from into onto as and or so than
-    then that's while making around approximately roughly too also just very always ever all every each any some both either such which
-    who whom whose whoever what when where how if because since per via about within inside up out over
+    then that's while making too also just very always ever all every each any some both either such which
+    around approximately roughly who whom whose whoever what when where how if because since per via about
+    within inside up out over
     through during before after prior use uses used using prefer prefers preferred favour favours favor
     favors ensure ensures sure make makes please fine ok okay want get gets go goes let lets belong
     belongs live lives happen happens first once own other another value values statement statements
@@ -45,49 +47,12 @@ _GENERAL = """
     currently simply again otherwise properly strictly person people user everyone problem moment
 """
 
-_GROUPS = """
-check verify confirm look validate | delete remove erase drop purge cleanup | manual hand | change edit modify alter update
-several multiple many multi | repo repository | db database | env environment | dir directory folder
-doc documentation document note | config configuration | call invoke | finish complete done end
-short shorter under below less fewer smaller max maximum most | longer above exceed larger bigger greater min minimum least
-fetch retrieve obtain load | suite test | big large huge | quick fast rapid | start begin launch boot | stop halt abort
-store save put | ship deploy rollout | async asynchronous | sync synchronous | auth authentication authenticate
-param parameter argument | expiry expire | straight direct | id identifier | var variable
-keep retain retention preserve | embed embedding | temp temporary | require mandatory necessary compulsory obligatory
-increase raise bump increment | decrease reduce lower decrement | limit cap restrict | free release | see view | beside next near
-show display | choose pick select | fix repair resolve | attempt try | notify alert tell | run execute | reply answer respond
-watch monitor | hide mask conceal | allow permit | contain include comprise | old stale outdated obsolete | small tiny little
-missing absent | empty blank | same identical equal | wrong incorrect | concurrent parallel simultaneous
-memory ram | email mail e-mail | bug defect | row record | endpoint route | person human somebody someone
-engineer programmer | function method | image picture | info information | app application | lib library
-admin administrator | spec specification | prod production | perf performance
-crash panic | secret credential | ask request prompt | dangerous unsafe destructive
-immediate instant | often frequent | approve permission consent authorize | expose reachable accessible | treat count consider regard
-publish emit | protect guard | refresh reload | restart reboot | incident outage | flag toggle | main master trunk
-latency delay | body payload | field attribute property | list array | map dict dictionary | path location | last latest newest recent
-rollback revert undo | password passphrase | cost price expense | separate split divide | combine join
-"""
-
-_IRREGULAR_VERBS = """
-begin began begun | break broke broken | bring brought | build built | buy bought | catch caught | choose chose chosen
-come came | draw drew drawn | drive drove driven | fall fell fallen | find found | forget forgot forgotten | freeze froze frozen
-get got gotten | give gave given | go went gone | grow grew grown | hide hid hidden | hold held | keep kept | know knew known
-lead led | leave left | lose lost | make made | mean meant | meet met | pay paid | ride rode ridden | rise rose risen | run ran
-say said | see saw seen | seek sought | sell sold | send sent | shake shook shaken | show shown | sleep slept | speak spoke spoken
-spend spent | stand stood | steal stole stolen | take took taken | teach taught | tell told | think thought | throw threw thrown
-understand understood | wake woke woken | write wrote written
-"""
-IRREGULAR = {
-    form: group.split()[0]
-    for line in _IRREGULAR_VERBS.strip().splitlines()
-    for group in line.split("|")
-    for form in group.split()[1:]
-}
-"""The base form of an irregular one."""
 _BASES = {**IRREGULAR, "setting": "config", "settings": "config"}  # a setting is none of the forms of "set"
 MANNER = 5  # letters from which an ending -ly makes an adverb: not in "apply"
 _AMERICAN = {"is": "iz", "yse": "yze", "our": "or"}
-_BRITISH = re.compile(r"(?<=\w{2})is(?=e$|es$|ed$|ing$|er$|ation$|ations$)|(?<=\w{2})yse(?=[sdr]?$)|(?<=\w{2}[lvnb])our(?=s?$|ed$|ing$)")
+_BRITISH = re.compile(
+    r"(?<=\w{2})is(?=e$|es$|ed$|ing$|er$|ation$|ations$)|(?<=\w{2})yse(?=[sdr]?$)|(?<=\w{2}[lvnb])our(?=s?$|ed$|ing$)"
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -143,11 +108,6 @@ def _root(word: str) -> str:
     return stem(word[:-2] if word.endswith("ly") and len(word) > MANNER else word)
 
 
-_SAME = {
-    _root(word): _root(group.split()[0])
-    for line in _GROUPS.strip().splitlines()
-    for group in line.split("|")
-    for word in group.split()
-}
+_SAME = {_root(word): _root(group[0]) for group in SYNONYMS for word in group}
 WEAK = frozenset(map(stem_of, _WEAK.split()))
 GENERAL = frozenset(map(stem_of, _GENERAL.split()))

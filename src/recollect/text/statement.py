@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.text.antonyms import base_forms
+from recollect.text.phrasing import one_phrasing
 from recollect.text.quantities import Quantity, take_quantities
 from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
 
@@ -24,36 +25,10 @@ _NEGATIVE_IMPERATIVE = re.compile(
     r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$"
 )
 _PRONOUN = re.compile(r"\b(?:it|them|they)\b")
-_TURN = r"(?:turn|switch)(?:ed|s)?\s+"
-_SWITCH = re.compile(rf"\b(?:{_TURN})?(on|off)(?=\s*(?:$|[.,;!]|by default))|\b{_TURN}(on|off)\b")
-_SPELLINGS = (
-    ("won't", "will not"),
-    ("can't", "can not"),
-    ("cannot", "can not"),
-    ("n't", " not"),
-    ("no longer", "not"),
-)
-# Verb and particle are one word as a noun: "roll back" is "rollback". "in" and "on" are prepositions too often.
-_PARTICLE = re.compile(
-    r"\b(roll|fall|back|time|check|log|sign|set|clean|look|start|warm|shut|fail|take|hand|opt)"
-    r"(?:s|ed|p?ing)? (back|off|out|up|down|over)\b"
-)
-_PHRASES = (
-    (re.compile(r"\b(?:pull|merge)[ -]request"), "pr"),
-    (re.compile(r"\b(?:restricted to|limited to(?! \d)|reserved for|exclusively|solely)\b"), "only"),
-    (re.compile(r"\bonly (?=after\b|once\b)"), ""),
-    (re.compile(r"\b(?:nobody|no one|none) (?:but|except)\b"), "only"),
-    (re.compile(r"\b(?:hour|dai|week|month|year)ly(?=\s*(?:$|[.,;]))"), lambda match: f"every {match[0].replace('dai', 'day')[:-2]}"),
-    (re.compile(r"\b(?:over|more than)(?= \d)"), "above"),
-    (re.compile(r"\b(?:no more than|up to|at most)(?= \d)"), "under"),
-    (re.compile(r"\b(?:do not|must not|may not|can not|should not|never)\b([^,;]*?)\bunless\b"), r"only\1if"),
-    # "Never A until B" puts B first, as "B before A" does.
-    (re.compile(r"\b(?:do not|must not|may not|can not|should not|never)\b([^,;]*?)\b(?:before|until)\b"), r"\1 after"),
-)
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|outside(?: of)?|avoid(?:s|ing|ed)?|prevent(?:s|ing|ed)?|forbid(?:s|den)?"
-    r"|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
+    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|outside(?: of)?|avoid(?:s|ing|ed)?|prevent(?:s|ing|ed)?"
+    r"|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
     r"|(?:optional|unnecessary)(?:,? (?:and )?(?:never|not))?)\b"
 )
 # "X rather than Y for Z": Y ends where what both share begins.
@@ -70,7 +45,8 @@ _PREFERRED = re.compile(
 # One look for the word that each of those forms needs: most clauses have none.
 _REJECTS = re.compile(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
 _SUBJECT = re.compile(r"(.*?)\b(?:may|must|can|should|shall|will|is|are|do|does|need|needs|has|have)\b")
-_SUBORDINATE = re.compile(r"^(?:when|if|before|after|once|while|unless)\b[^,]*,|\b(?:when|if|before|after|once|while|unless|because)\b.*$")
+_CONJUNCTION = r"\b(?:when|if|before|after|once|while|unless|because)\b"
+_SUBORDINATE = re.compile(rf"^{_CONJUNCTION}[^,]*,|{_CONJUNCTION}.*$")
 _DONE = re.compile(
     r"\b(?:is|are|be|been|gets?|must|should|shall|can|may|will|do|to)\s+(?:not |never |only |always |also |be )*(\w+)"
 )
@@ -114,13 +90,7 @@ class Statement:
 @lru_cache(maxsize=1024)
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
-    plain = text[:TEXT_LIMIT].replace("\u2019", "'").lower()
-    for short, full in _SPELLINGS:
-        plain = plain.replace(short, full)
-    for form, instead in _PHRASES:
-        plain = form.sub(instead, plain)
-    plain = _PARTICLE.sub(r"\1\2", plain)
-    plain = _SWITCH.sub(lambda match: "enabled" if "on" in match.groups() else "disabled", plain)
+    plain = one_phrasing(text[:TEXT_LIMIT])
     parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
     read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
     return tuple(one for one in read if one.signs or one.quantities)
