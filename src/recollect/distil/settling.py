@@ -8,7 +8,7 @@
 | keep-both | both stand, and the entry says so |
 | dismiss | they do not contradict each other; the entry goes its way |
 
-Everything is done at once and recorded; `recollect restore-entry` brings the entry back.
+Everything is done at once and recorded; `recollect restore-entry` brings the entry back, with what it replaced.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from recollect.text.compare import contradiction
 from recollect.text.documents import (
     Section,
     rendered_entry,
+    rendered_section,
     sections,
     sentences,
     with_block,
@@ -89,6 +90,7 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
     if why := documents.refusal(ctx, path, text):
         raise Refused(f"{why}; put that right, then settle this")
     after = _with_both(text, section, entry) if verb == "merge" else _replaced(text, section, entry)
+    now = next(each for each in sections(after) if each.first == section.first)
     ctx.worktree.replace(path, after, expect=content_hash(text))
     with ctx.db.write(ctx.space) as tx:
         events.record(
@@ -96,9 +98,9 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
             ctx,
             change=ctx.ids("change"),
             subject=matter.other,
-            what="document.settled",
-            old={"title": section.title, "text": section.text},
-            new={"entry": matter.subject},
+            what=removal.SETTLED,
+            old={"title": section.title, "text": section.text, "level": section.level},
+            new={"entry": matter.subject, "title": now.title, "text": now.text},
             reason=f"inbox {matter.number}: {verb}",
         )
     placed = Outcome(
@@ -125,8 +127,7 @@ def _replaced(text: str, section: Section, entry: Entry) -> str:
     if most < MATTERS:
         raise Refused(f"no sentence under {section.title!r} says the contrary by itself; edit it, then choose dismiss")
     left = without_sentences(section.text, lambda said: opposes(said) == most)
-    heading = f"{'#' * section.level} {section.title}\n"
-    kept = with_section(text, section, f"{heading}\n{left}\n" if left else heading)
+    kept = with_section(text, section, rendered_section(section.title, left, section.level))
     return _with_both(kept, section, entry)
 
 
