@@ -386,6 +386,15 @@ def test_what_a_person_said_of_two_entries_is_done_and_not_asked_again(
     assert memory.inbox.waiting() == []
 
 
+def test_bringing_back_an_entry_that_was_merged_takes_its_words_out_of_the_other(project: Project) -> None:
+    memory, _ = rivalled(project)
+    entries = {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries}
+    memory.inbox.resolve(1, "merge")
+    assert "Three was too few." in read_staging(project.read(FILE)).entry(slug_of(RIVALS[0])).body
+    assert memory.staging.restore(slug_of(RIVALS[1])).taken_out_of == f"staged/{slug_of(RIVALS[0])}"
+    assert {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries} == entries
+
+
 @pytest.mark.parametrize("verb", ["keep-old", "keep-new"])
 def test_bringing_back_the_loser_of_two_entries_asks_again(project: Project, verb: str) -> None:
     memory, _ = rivalled(project)

@@ -23,17 +23,18 @@ from recollect.store import escalations, events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, rendered_section, sections, with_section, without_block
-from recollect.text.staging import Entry, read_staging, with_entry, without_entry
+from recollect.text.staging import Entry, read_staging, with_body, with_entry, without_entry
 
 CONTRADICTION = "staged-contradiction"
 REMOVED = "staged.removed"
 RESTORED = "staged.restored"
 SETTLED = "document.settled"
+MERGED = "settled in the inbox: merge"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """An entry that is staged again; `taken_out_of` names the document it was in, empty when it stays there."""
+    """An entry that is staged again; `taken_out_of` names what it was taken out of, empty when its text stays there."""
 
     id: str
     title: str
@@ -122,6 +123,11 @@ def leave(ctx: Context, found: Entry, outcome: Outcome) -> None:
     refresh_passages(ctx)
 
 
+def merged_words(title: str, body: str) -> str:
+    """An entry as a part of another one's body."""
+    return f"{title.rstrip('.')}.\n\n{body}".strip()
+
+
 def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
     """Make a staged entry a learning with confidence; it leaves the staging file."""
     found = entry(ctx, slug)
@@ -189,6 +195,8 @@ def _reopen(tx: Tx, ctx: Context, id: str) -> None:
 
 def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
     where = event.new["where"]
+    if event.reason == MERGED:
+        return _take_out_of_entry(ctx, event, where)
     path, _, _ = where.partition("#")
     if event.new["fate"] != "consolidated" or not path.endswith(".md"):
         return "", ""
@@ -205,6 +213,16 @@ def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
         ctx.worktree.replace(path, before, expect=content_hash(text))
     documents.write_index(ctx)
     return path, ""
+
+
+def _take_out_of_entry(ctx: Context, event: Event, where: str) -> tuple[str, str]:
+    other = read_staging(read_file(ctx)).entry(where.removeprefix("staged/"))
+    words = merged_words(event.old["title"], event.old["body"])
+    if other is None or not other.body.endswith(words):
+        return "", f"{where} is gone or was changed since, so the text there stays too"
+    body = other.body.removesuffix(words).strip()
+    change_file(ctx, lambda text: with_body(text, other.title, other.body, body))
+    return where, ""
 
 
 def _before(text: str, event: Event, replaced: Event | None) -> str | None:

@@ -60,10 +60,9 @@ def merge(ctx: Context, matter: Escalation) -> None:
     entry = removal.entry(ctx, matter.subject)
     if matter.other.startswith(_STAGED):
         older = removal.entry(ctx, matter.other)
-        said = f"{entry.title.rstrip('.')}.\n\n{entry.body}".strip()
-        body = f"{older.body}\n\n{said}".strip()
+        body = f"{older.body}\n\n{removal.merged_words(entry.title, entry.body)}".strip()
         change_file(ctx, lambda text: with_body(text, older.title, older.body, body))
-        removal.drop(ctx, matter.subject, reason="settled in the inbox: merge", where=matter.other)
+        removal.drop(ctx, matter.subject, reason=removal.MERGED, where=matter.other)
     elif matter.other.startswith(_LEARNING):
         new = removal.promote(ctx, entry.slug).learning.id
         _settle_echo(ctx, new, matter.other, "merge")
