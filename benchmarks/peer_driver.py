@@ -3,7 +3,7 @@
     python -P peer_driver.py NAME FOLDER URL
 
 Runs in the interpreter of the memory it drives, so it imports nothing else at the top. Says `{"version": …}`, then
-answers `{"add": {id, session, who, at, text}}` with whether it was kept as a text of its own, and
+answers `{"add": {id, session, who, date, at, text}}` with whether it was kept as a text of its own, and
 `{"search": query, "k": 10}` with ids, both with the CPU milliseconds of this process. Each memory is called the way
 its documentation or its MCP server calls it, with its defaults; it may write to FOLDER, and URL gives vectors.
 """
@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -37,7 +38,8 @@ class Driver(Protocol):
 
 
 def said(text: Text) -> str:
-    return f"{text['who']}: {text['text']}"
+    """All that Recollect is told; the others rank by what stands in the text, so the date stands there too."""
+    return f"[{text['date']}] {text['who']}: {text['text']}"
 
 
 class Mem0:
@@ -62,7 +64,10 @@ class Mem0:
 
 
 class MemPalace:
-    def __init__(self, folder: Path, url: str) -> None:
+    """`vector` re-ranks the nearest by BM25; `union` adds the best by BM25 to them."""
+
+    def __init__(self, folder: Path, url: str, candidates: str = "vector") -> None:
+        self._candidates = candidates
         os.environ |= {
             "MEMPALACE_PALACE_PATH": str(folder / "palace"),
             "MEMPALACE_CONFIG_DIR": str(folder / "config"),
@@ -77,7 +82,8 @@ class MemPalace:
         return str(_checked(made)["drawer_id"])
 
     def search(self, query: str, k: int) -> list[str]:
-        return [hit["drawer_id"] for hit in _checked(self._tools.tool_search(query, limit=k))["results"]]
+        found = _checked(self._tools.tool_search(query, limit=k, candidate_strategy=self._candidates))
+        return [hit["drawer_id"] for hit in found["results"]]
 
 
 class MemSearch:
@@ -105,7 +111,10 @@ class MemSearch:
 
 
 class McpMemoryService:
-    def __init__(self, folder: Path, url: str) -> None:
+    """`semantic` is the nearest alone; `hybrid` fuses them with BM25."""
+
+    def __init__(self, folder: Path, url: str, mode: str = "semantic") -> None:
+        self._mode = mode
         os.environ |= {
             "MCP_MEMORY_BASE_DIR": str(folder),
             "MCP_MEMORY_STORAGE_BACKEND": "sqlite_vec",
@@ -116,18 +125,18 @@ class McpMemoryService:
         storage = import_module("mcp_memory_service.storage.sqlite_vec").SqliteVecMemoryStorage
         self._storage = storage(str(folder / "memory.db"))
         self._loop.run_until_complete(self._storage.initialize())
+        self._hash = import_module("mcp_memory_service.utils.hashing").generate_content_hash
         self._service = import_module("mcp_memory_service.services.memory_service").MemoryService(self._storage)
 
     def add(self, text: Text) -> str:
         # Naming the conversation keeps a text that is only similar to another.
-        storing = self._service.store_memory(said(text), conversation_id=text["session"])
-        made = self._loop.run_until_complete(storing)
-        if "exists" in made.get("error", "") or "uplicate" in made.get("error", ""):
-            return str(import_module("mcp_memory_service.utils.hashing").generate_content_hash(said(text)))
-        return str(_checked(made)["memory"]["content_hash"])
+        made = self._loop.run_until_complete(self._service.store_memory(said(text), conversation_id=text["session"]))
+        if "Duplicate content" not in made.get("error", ""):
+            _checked(made)
+        return str(self._hash(said(text)))
 
     def search(self, query: str, k: int) -> list[str]:
-        found = self._loop.run_until_complete(self._storage.search_memories(query, limit=k))
+        found = self._loop.run_until_complete(self._storage.search_memories(query, mode=self._mode, limit=k))
         return [hit["content_hash"] for hit in _checked(found)["memories"]]
 
 
@@ -165,8 +174,10 @@ def _recollect(folder: Path, url: str) -> Driver:
 DRIVERS: dict[str, tuple[str, Callable[[Path, str], Driver]]] = {
     "mem0": ("mem0ai", Mem0),
     "mempalace": ("mempalace", MemPalace),
+    "mempalace-union": ("mempalace", partial(MemPalace, candidates="union")),
     "memsearch": ("memsearch", MemSearch),
     "mcp-memory-service": ("mcp-memory-service", McpMemoryService),
+    "mcp-memory-service-hybrid": ("mcp-memory-service", partial(McpMemoryService, mode="hybrid")),
     "fts5": ("apsw", Fts5),
     "recollect": ("recollect-memory", _recollect),
     "recollect-words": ("recollect-memory", lambda folder, url: _recollect(folder, "")),

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -32,11 +33,14 @@ from typing import Any, Self
 from benchmarks.embeddings_server import Embeddings, serving
 from benchmarks.retrieval import Figures, in_order, stores
 
+MEMPALACE, MCP_MEMORY_SERVICE = "mempalace==3.11.0", "mcp-memory-service==12.2.0"
 NEEDED = {
-    "mempalace": "mempalace==3.11.0",
+    "mempalace": MEMPALACE,
+    "mempalace-union": MEMPALACE,
     "mem0": "mem0ai==2.2.1",
     "memsearch": "memsearch==0.4.23",
-    "mcp-memory-service": "mcp-memory-service==12.2.0",
+    "mcp-memory-service": MCP_MEMORY_SERVICE,
+    "mcp-memory-service-hybrid": MCP_MEMORY_SERVICE,
 }
 OURS = ("recollect", "recollect-words", "fts5")
 TIMED, DEEP = 10, 50
@@ -52,11 +56,7 @@ class Tally:
     version: str = ""
     texts: Figures = field(default_factory=Figures)
     sessions: Figures = field(default_factory=Figures)
-    search: list[float] = field(default_factory=list)
-    search_cpu: list[float] = field(default_factory=list)
-    vector: list[float] = field(default_factory=list)
-    add: list[float] = field(default_factory=list)
-    add_cpu: list[float] = field(default_factory=list)
+    times: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     vectors: int = 0
     refused: int = 0
 
@@ -65,12 +65,8 @@ class Tally:
             "version": self.version,
             "texts": self.texts.shown(),
             "sessions": self.sessions.shown(),
-            "search, ms p50": _p50(self.search),
-            "search, CPU ms p50": _p50(self.search_cpu),
-            "vector, ms p50": _p50(self.vector),
-            "add, ms p50": _p50(self.add),
-            "add, CPU ms p50": _p50(self.add_cpu),
-            "vectors a text": round(self.vectors / max(1, len(self.add)), 2),
+            "p50": {name: round(statistics.median(times), 1) for name, times in self.times.items()},
+            "vectors a text": round(self.vectors / max(1, len(self.times["add"])), 2),
             "texts refused": self.refused,
         }
 
@@ -89,7 +85,7 @@ def main() -> None:
     interpreters = {}
     for name in given.peer:
         with _leaving_out(name, gone):
-            interpreters[name] = sys.executable if name in OURS else _installed(name, given.envs, given.python)
+            interpreters[name] = sys.executable if name in OURS else _installed(NEEDED[name], given.envs, given.python)
     tallies = {name: Tally() for name in interpreters}
     embeddings = Embeddings()
     with serving(embeddings) as url:
@@ -108,10 +104,10 @@ def _leaving_out(name: str, gone: dict[str, str]) -> Iterator[None]:
         gone.setdefault(name, str(failure))
 
 
-def _installed(name: str, envs: Path, maker: str) -> str:
-    """The interpreter of an environment that holds the peer, made when there is none."""
-    folder, requirement = envs / name, NEEDED[name]
-    python, done = folder / "bin" / "python", folder / requirement
+def _installed(requirement: str, envs: Path, maker: str) -> str:
+    """The interpreter of an environment that holds a peer, made when there is none."""
+    folder = envs / requirement
+    python, done = folder / "bin" / "python", folder / "installed"
     if not done.exists():
         make = (
             [maker, "-m", "venv", "--clear", str(folder)],
@@ -131,7 +127,7 @@ class Peer:
         folder.mkdir()
         environ = {**os.environ, **QUIET, "HOME": str(folder)}
         if name in OURS:
-            environ["PYTHONPATH"] = os.pathsep.join([os.getcwd(), *sys.path])
+            environ["PYTHONPATH"] = os.pathsep.join(sys.path)
         self._errors = (folder / "errors").open("w+")
         self._process = subprocess.Popen(
             [python, "-P", str(Path(__file__).with_name("peer_driver.py")), name, str(folder), url],
@@ -202,8 +198,8 @@ def _run(
 def _add(peer: Peer, text: dict[str, Any], embeddings: Embeddings, tally: Tally) -> None:
     embeddings.restart(reuse=True)
     answer, took = peer.ask(add=text)
-    tally.add.append(took - embeddings.spent)
-    tally.add_cpu.append(answer["cpu"])
+    tally.times["add"].append(took - embeddings.spent)
+    tally.times["add CPU"].append(answer["cpu"])
     tally.vectors += embeddings.given
     tally.refused += not answer["kept"]
 
@@ -213,17 +209,13 @@ def _search(
 ) -> None:
     embeddings.restart(reuse=False)
     answer, took = peer.ask(search=question["query"], k=TIMED)
-    tally.search.append(took)
-    tally.search_cpu.append(answer["cpu"])
-    tally.vector.append(embeddings.spent)
+    tally.times["search"].append(took)
+    tally.times["search CPU"].append(answer["cpu"])
+    tally.times["vector"].append(embeddings.spent)
     tally.texts.add(answer["ids"], question["gold"])
     embeddings.restart(reuse=True)
     deep, _ = peer.ask(search=question["query"], k=DEEP)
     tally.sessions.add(list(dict.fromkeys(session_of[id] for id in deep["ids"])), question["gold_sessions"])
-
-
-def _p50(times: Sequence[float]) -> float:
-    return round(statistics.median(times), 1) if times else 0.0
 
 
 def _last_line(text: str) -> str:
@@ -231,12 +223,14 @@ def _last_line(text: str) -> str:
 
 
 def _as_text(shown: dict[str, dict[str, Any]], gone: dict[str, str]) -> str:
-    heads = "text@5 text@10 session@5 session@10 search CPU vector add CPU vectors refused".split()
-    lines = [f"{'':<28}" + "".join(f"{head:>11}" for head in heads)]
+    times = ("search", "search CPU", "vector", "add", "add CPU")
+    heads = ("text@5", "text@10", "session@5", "session@10", *times, "vectors", "refused")
+    lines = [f"{'':<34}" + "".join(f"{head:>11}" for head in heads)]
     for name, figures in shown.items():
         recall = [figures[level][f"recall@{k}"] for level in ("texts", "sessions") for k in (5, 10)]
-        row = "".join(f"{cell:>11.4g}" for cell in (*recall, *list(figures.values())[3:]))
-        lines.append(f"{name + ' ' + figures['version']:<28}" + row)
+        costs = [figures["p50"].get(name, 0) for name in times]
+        row = [*recall, *costs, figures["vectors a text"], figures["texts refused"]]
+        lines.append(f"{name + ' ' + figures['version']:<34}" + "".join(f"{cell:>11.4g}" for cell in row))
     return "\n".join([*lines, *(f"{name} was left out: {reason}" for name, reason in gone.items())])
 
 
