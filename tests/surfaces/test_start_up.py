@@ -14,12 +14,8 @@ HEAVY = """click msgspec pydantic yaml re2 rich asyncio subprocess onnxruntime n
   dataclasses inspect tomllib""".split()
 RUN = """
 import json, sys
-sys.argv[0] = "recollect"
-from recollect.__main__ import main
-try:
-    main()
-except SystemExit as stop:
-    assert not stop.code, stop.code
+from recollect.__main__ import run
+assert run(sys.argv[1:]) == 0
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 

@@ -54,7 +54,7 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
 
 def _bare(text: str) -> str:
     """A compaction's summary without the tags, and the thinking, that its prompt asked for."""
-    return re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
+    return text and re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
 
 
 def answer(moment: Moment, text: str) -> str:

@@ -78,15 +78,30 @@ class Memory:
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
             projects.create(folder, environ)
-        project = projects.find(folder, environ)
-        context = open_context(
-            project,
+        return cls.of(
+            projects.find(folder, environ),
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
             environ=environ,
+            replay=replay,
         )
+
+    @classmethod
+    def of(
+        cls,
+        project: projects.Project,
+        *,
+        actor: Actor,
+        clock: Clock,
+        ids: Ids = random_id,
+        models: Models | None = None,
+        environ: Mapping[str, str],
+        replay: bool,
+    ) -> Memory:
+        """The same for a project that was found already."""
+        context = open_context(project, actor=actor, clock=clock, ids=ids, models=models, environ=environ)
         memory = cls(context, project)
         if replay:
             memory._replay_spool()

@@ -109,22 +109,24 @@ _POSING = (
     r"|_(?=ID:|End\ of\ )|(?<=relevant\ learnings\.)_"
 )
 # In a field also every bracket: a confidence, [INST], DISCOVERY[type].
-_FORGERY = re.compile(rf"[\[\]]|{_POSING}")
+_FORGERY = rf"[\[\]]|{_POSING}"
 _POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[)|{_POSING}"
-_TEXT_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+_TEXT_HEADING = r"\s{0,3}(#{1,6})\s+(.*)"
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
-_LITERAL_BACKSLASH = re.compile(rf"\\(?=[{_ESCAPABLE}])")
-_ESCAPED = re.compile(rf"\\([{_ESCAPABLE}])")
+_LITERAL_BACKSLASH = rf"\\(?=[{_ESCAPABLE}])"
+_ESCAPED = rf"\\([{_ESCAPABLE}])"
 
 
 def escape(line: str) -> str:
     """A line in normal form that can stand inside a section. `unescape` gives the line back."""
     # A backslash is doubled only where it would be read as an escape, so `C:\temp` and `\d+` stay readable.
-    return _FORGERY.sub(r"\\\g<0>", _LITERAL_BACKSLASH.sub(r"\\\\", line))
+    if "\\" in line:
+        line = _pattern(_LITERAL_BACKSLASH).sub(r"\\\\", line)
+    return _pattern(_FORGERY).sub(r"\\\g<0>", line)
 
 
 def unescape(line: str) -> str:
-    return _ESCAPED.sub(r"\1", line)
+    return _pattern(_ESCAPED).sub(r"\1", line)
 
 
 def quote(text: str, *, below: int) -> list[str]:
@@ -134,7 +136,7 @@ def quote(text: str, *, below: int) -> list[str]:
         bare = line.strip()
         if (bare.startswith("<!--") and bare.endswith("-->")) or (bare and not bare.strip("=")):
             continue
-        heading = _TEXT_HEADING.fullmatch(line)
+        heading = _pattern(_TEXT_HEADING).fullmatch(line)
         indent = "" if heading else " " * (len(line) - len(line.lstrip(" ")))
         words = one_line(heading[2] if heading else line)
         marked = f"{'#' * min(6, max(below, len(heading[1]) + 2))} " if heading else indent
