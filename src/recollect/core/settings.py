@@ -7,10 +7,13 @@ work; this module only knows what exists, what type it has, and which of it a re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from recollect.core.errors import BadInput
 from recollect.core.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_WAIT = 3600
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.moment import Moment, session_id, text
 from recollect.inject.room import Room
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 NAME = "claude-code"
 ROOM = Room(characters=10_000)

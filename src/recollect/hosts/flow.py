@@ -12,7 +12,6 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
 from recollect.core.actor import Actor
 from recollect.core.clock import clock_from
@@ -24,8 +23,10 @@ from recollect.hosts.moment import Adapter, Moment, text
 from recollect.store import project as projects
 from recollect.store.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from recollect.core.clock import Clock
     from recollect.memory import Memory
@@ -77,7 +78,9 @@ def adapter_of(host: str) -> Adapter:
     """The module of a host."""
     if host not in HOSTS:
         raise BadInput(f"no host {host!r}; known are {', '.join(HOSTS)}")
-    return cast(Adapter, import_module(f"recollect.hosts.{HOSTS[host]}"))
+    module: Any = import_module(f"recollect.hosts.{HOSTS[host]}")
+    adapter: Adapter = module
+    return adapter
 
 
 def find_project(moment: Moment, environ: Mapping[str, str]) -> Project | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # what `signal` adds to it is names for numbers
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType

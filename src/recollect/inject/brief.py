@@ -8,7 +8,6 @@ a day's entries from the beginning. Knows nothing about hosts.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.record import record
@@ -17,6 +16,7 @@ from recollect.store.files import content_hash
 from recollect.text.ages import with_ages
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -9,7 +9,6 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
@@ -18,13 +17,16 @@ from recollect.core.ids import Ids, random_id
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from recollect.capture.learn import Captured
     from recollect.capture.observe import Observed
+    from recollect.core.choices import Verdict
     from recollect.core.context import Context, Models
-    from recollect.core.learning import Learning, Verdict
+    from recollect.core.learning import Learning
     from recollect.core.new_learning import NewLearning
     from recollect.feedback.signals import Taken
     from recollect.inject.relevant import Chosen, NewInjection

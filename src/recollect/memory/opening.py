@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
@@ -13,6 +12,7 @@ from recollect.models.configured import ConfiguredModels, offline_asked
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault, Worktree
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Mapping

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store import passages
@@ -17,6 +16,7 @@ from recollect.text.normal import clean
 from recollect.text.stem import stem
 from recollect.text.tokens import STOP_WORDS, terms, words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 

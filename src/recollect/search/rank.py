@@ -7,8 +7,6 @@ scored. Order is stable: equal scores are ordered by id. Knows nothing about who
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.record import record
 from recollect.search import words
 from recollect.search.fuse import DEFAULT, Signals, Weights, pulled
@@ -18,6 +16,7 @@ from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
 from recollect.text.tokens import terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 

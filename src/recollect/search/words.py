@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import fsum
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store.passages import HEADER_LINES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 

@@ -6,7 +6,6 @@ Knows the order of migrations and nothing of what the tables mean.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -15,6 +14,7 @@ from recollect.store.files import locked, write_path
 from recollect.store.schema import MIGRATIONS, VERSION, statements
 from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -6,18 +6,18 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from recollect.core.record import record
 from recollect.store.files import content_hash
 from recollect.store.paging import every
 from recollect.text import tokens
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
-    from recollect.core.actor import Trust
+    from recollect.core.choices import Trust
     from recollect.core.context import Row, Tx
     from recollect.core.passage import Passage
 

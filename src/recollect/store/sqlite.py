@@ -10,16 +10,17 @@ import json
 import os
 from _thread import get_ident  # `threading` takes as long to load as this whole module
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.store.db import Transaction
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from recollect.core.context import Row
     from recollect.store.db import Entry

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.record import record
 from recollect.text.tokens import tokens
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,13 +62,14 @@ _UNSEEN = (
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     r"\U000e0000-\U000e0fff]"
 )
+_SEEN = dict.fromkeys(map(ord, "…–—‘’“”•→·"))  # plain in every respect, and common: our own pages have them
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf"})
 
 
 def one_line(text: str) -> str:
     """The normal form of a field: one line, single spaces, only characters that can be seen, NFC."""
     spaced = " ".join(text.split())
-    if spaced.isascii() and spaced.isprintable():
+    if spaced.isprintable() and (spaced.isascii() or spaced.translate(_SEEN).isascii()):
         return spaced
     seen = re.sub(_UNSEEN, "", re.sub(_SURROGATE, "\ufffd", spaced))
     seen = "".join(c for c in seen if unicodedata.category(c) not in _UNSEEN_CATEGORIES)
