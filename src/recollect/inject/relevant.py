@@ -15,7 +15,7 @@ from recollect.search.rank import QUICK, best, looked_up
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
-from recollect.text.frame import fit, section
+from recollect.text.frame import fit
 from recollect.text.kept import kept_id
 
 TYPE_CHECKING = False
@@ -84,8 +84,8 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
 
 def shown(found: list[Learning], budget: int) -> Chosen:
     """As many learnings as fit, and the block that shows them."""
-    fitting = fit(found, budget)
-    return Chosen(learnings=fitting, markdown=section(fitting))
+    fitting, markdown = fit(found, budget)
+    return Chosen(learnings=fitting, markdown=markdown)
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:

@@ -112,6 +112,9 @@ _POSING = (
 # In a field also every bracket: a confidence, [INST], DISCOVERY[type].
 _FORGERY = rf"[\[\]]|{_POSING}"
 _POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[)|{_POSING}"
+# One of these is in every line that has one of those: cheaper to look for, and most lines have none.
+_SUSPECT = r"<|>|##|``|~~|--|_[HNhnIE]|\._|(?i:\*\*[coia])"
+_SUSPECTS = {_FORGERY: rf"[\[\]]|{_SUSPECT}", _POSING_TEXT: rf"\]\(|(?i:st\]|y\[)|{_SUSPECT}"}
 _TEXT_HEADING = r"\s{0,3}(#{1,6})\s+(.*)"
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
 _LITERAL_BACKSLASH = rf"\\(?=[{_ESCAPABLE}])"
@@ -123,7 +126,7 @@ def escape(line: str) -> str:
     # A backslash is doubled only where it would be read as an escape, so `C:\temp` and `\d+` stay readable.
     if "\\" in line:
         line = _pattern(_LITERAL_BACKSLASH).sub(r"\\\\", line)
-    return _pattern(_FORGERY).sub(r"\\\g<0>", line)
+    return _broken(_FORGERY, line)
 
 
 def unescape(line: str) -> str:
@@ -141,8 +144,12 @@ def quote(text: str, *, below: int) -> list[str]:
         indent = "" if heading else " " * (len(line) - len(line.lstrip(" ")))
         words = one_line(heading[2] if heading else line)
         marked = f"{'#' * min(6, max(below, len(heading[1]) + 2))} " if heading else indent
-        lines.append((marked + _pattern(_POSING_TEXT).sub(r"\\\g<0>", words)).rstrip())
+        lines.append((marked + _broken(_POSING_TEXT, words)).rstrip())
     return lines
+
+
+def _broken(what: str, line: str) -> str:
+    return _pattern(what).sub(r"\\\g<0>", line) if _pattern(_SUSPECTS[what]).search(line) else line
 
 
 # --- Sections
@@ -150,9 +157,11 @@ def quote(text: str, *, below: int) -> list[str]:
 
 def section(learnings: Sequence[Learning]) -> str:
     """The Markdown put in front of an agent; nothing at all when there is nothing to show."""
-    if not learnings:
-        return ""
-    return "\n\n".join([HEADING, NOTE, *map(block, learnings), END_MARK]) + "\n"
+    return _section([block(learning) for learning in learnings])
+
+
+def _section(blocks: Sequence[str]) -> str:
+    return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
 def block(learning: Learning) -> str:
@@ -217,13 +226,16 @@ def strip(text: str) -> str:
     return "".join(kept)
 
 
-def fit(learnings: Sequence[Learning], budget: int) -> tuple[Learning, ...]:
-    """The learnings, best first, whose section costs at most `budget` tokens; one too long is passed over."""
+def fit(learnings: Sequence[Learning], budget: int) -> tuple[tuple[Learning, ...], str]:
+    """The learnings, best first, whose section costs at most `budget` tokens, and it; one too long is passed over."""
     taken: list[Learning] = []
+    blocks: list[str] = []
     for learning in learnings:
-        if tokens(section([*taken, learning])) <= budget:
+        made = block(learning)
+        if tokens(_section([*blocks, made])) <= budget:
             taken.append(learning)
-    return tuple(taken)
+            blocks.append(made)
+    return tuple(taken), _section(blocks)
 
 
 def task_instructions(*, outcome: str, task_title: str, description: str, section: str) -> str:
