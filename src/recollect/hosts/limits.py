@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # what `signal` adds to it is names for numbers
+# What `signal` adds to it is names for numbers.
+from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
 from contextlib import contextmanager
 
 TYPE_CHECKING = False
