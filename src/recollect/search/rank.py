@@ -157,10 +157,7 @@ def looked_up(
 ) -> list[int]:
     """Candidates that hold a phrase or the rarest words of a question, the most promising first."""
     pool = max(effort.pool, limit)
-    among = None
-    if wanted != EVERYTHING:
-        some = passages.numbers(tx, wanted, limit=FEW + 1)
-        among = frozenset(some) if len(some) <= FEW else None
+    among = passages.few(tx, wanted, most=FEW) if wanted != EVERYTHING else None
     docs = _with_phrases(tx, question, pool, effort.walked)
     if by_words:
         docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else effort.walked, among=among)

@@ -153,18 +153,15 @@ class SqliteDb:
         number = self._numbers.get(space)
         if number is not None:
             return number
-        if create:
-            connection.execute(
-                "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces "
-                "WHERE true ON CONFLICT (space) DO NOTHING",
-                (space,),
-            )
         found = connection.execute("SELECT number FROM spaces WHERE space = ?", (space,)).fetchone()
-        if found is None:
-            return 0
+        if found is not None:
+            number = self._numbers[space] = int(found[0])
+            return number
         if not create:
-            self._numbers[space] = found[0]
-        return int(found[0])
+            return 0
+        # Not remembered: what this transaction adds may yet be rolled back.
+        sql = "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces RETURNING number"
+        return int(connection.execute(sql, (space,)).fetchall()[0][0])
 
 
 class _Session:
