@@ -32,6 +32,7 @@ from recollect.core.ids import random_id
 from recollect.core.learning import Learning
 from recollect.store import learnings as rows
 from recollect.store import passages
+from recollect.store.grades import graded, tokens
 from recollect.store.postgres_setup import initialise
 
 SERVER = (
@@ -148,10 +149,11 @@ def add(
             *(passage.trust, passage.thread, passage.position, passages.digest_of(passage, lines), stream),
         )
     )
-    distinct = set(stream.split())
-    quoted = " ".join(f"'{number}:{term}'" for term in distinct)
+    strong, others = graded(stream)
+    quoted = " ".join(f"'{token}'" for token in tokens(number, strong, others))
     batch["passage_words"].append((doc, 0, quoted))
-    counts.update(distinct)
+    counts.update(strong)
+    counts.update(others)
     counts[passages.EVERY] += 1
 
 

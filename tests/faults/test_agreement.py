@@ -34,7 +34,7 @@ IN_DERIVED: dict[str, str] = {
     "a wrong number of passages": "UPDATE terms SET docs = docs - 1 WHERE term = ''",
     "a term of nothing": "INSERT INTO terms SELECT space, 'ghost', 3 FROM spaces",
     "a word index without a document": "DELETE FROM passage_words WHERE rowid = 1",
-    "a word index with one too many": "INSERT INTO passage_words (rowid, terms) VALUES (99, '1:stripe')",
+    "a word index with one too many": "INSERT INTO passage_words (rowid, terms) VALUES (99, '1+stripe')",
     "a word of nothing": "INSERT INTO passage_words (rowid, terms) VALUES (99, '1:ghost')",
     "an empty word index": "INSERT INTO passage_words (passage_words) VALUES ('delete-all')",
     "a broken word index": "UPDATE passage_words_data SET block = x'0badc0de' WHERE id > 10",

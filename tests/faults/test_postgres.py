@@ -268,6 +268,24 @@ def _command(project: Path, environ: dict[str, str], *arguments: str) -> subproc
     )
 
 
+def test_an_upgrade_makes_the_word_index_of_every_space_anew(
+    server: Server, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    url = server.new_database("upgraded")
+    initialise(url)
+    environ = {**environ, "RECOLLECT_STORE": url}
+    for name in ("one", "two"):
+        with Memory.open(tmp_path / name, create=True, actor=PERSON, environ=environ) as memory:
+            memory.learn(learning())
+    server.sql("DELETE FROM passage_words; DELETE FROM migrations WHERE name = 'm011_grades'", "upgraded")
+    server.sql("UPDATE meta SET value = '10' WHERE name = 'schema'", "upgraded")
+    assert "schema m011_grades" in initialise(url)
+    for name in ("one", "two"):
+        with Memory.open(tmp_path / name, actor=PERSON, environ=environ) as memory:
+            assert memory.search("webhooks out of order")
+            assert memory.data.verify() == ()
+
+
 def _another_programs(server: Server) -> str:
     url = server.new_database("foreign")
     server.sql("CREATE TABLE meta (id int); CREATE TABLE invoices (id int)", "foreign")

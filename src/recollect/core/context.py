@@ -45,15 +45,12 @@ class Tx(Protocol):
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a table, as the store has them."""
 
-    def index(self, doc: int, terms: Iterable[str]) -> None:
-        """Put a passage's terms into the word index."""
+    def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
+        """Put a passage's terms into the word index, those it makes much of and those it mentions."""
 
     def unindex(self, doc: int) -> None: ...
-    def match(self, term: str) -> Sequence[int]:
-        """The passages of this space that hold a term, ascending."""
-
-    def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
-        """The same for several terms at once: a server is asked once."""
+    def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
+        """For each term the passages of this space that make much of it, and those that mention it; ascending."""
 
     @property
     def keeps_vectors(self) -> bool:

@@ -19,8 +19,9 @@ from recollect.search.fuse import Signals
 from recollect.search.query import ask
 from recollect.store import learnings as rows
 from recollect.store import passages
+from recollect.store.grades import HEADER_LINES
 from recollect.store.learnings import Filter
-from recollect.store.passages import HEADER_LINES, Narrow, Ranked
+from recollect.store.passages import Narrow, Ranked
 from recollect.text.snippet import snippet
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 from recollect.core.record import record
 from recollect.store import passages
-from recollect.store.lookup import QUERY_CHARACTERS, Query, rarity, understand
+from recollect.store.lookup import QUERY_CHARACTERS, RARITY_POWER, Query, rarity, understand
 from recollect.text.normal import clean
 from recollect.text.stem import stem
-from recollect.text.tokens import STOP_WORDS, terms, words
+from recollect.text.tokens import terms, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from recollect.core.context import Tx
     from recollect.text.when import Span
 
-RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
 WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
+SHORT = 16  # terms up to which a query is read with care for its spelling
 MISSPELT = 3  # words of a query that may be looked for in another spelling
 MISSPELT_LETTERS = range(5, 25)  # in shorter words one letter makes another word
+ENDING = 3  # letters at the end of a word in which a slip may hide how it is stemmed
 MISSPELT_WEIGHT = 0.7
 SPELLINGS = 2  # spellings taken for one word
 PHRASES = 4
@@ -128,7 +129,12 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 
 def _respelt(tx: Tx, query: Query, text: str) -> Query:
-    """A word that nobody wrote stands for the words one letter away from it that somebody did."""
+    """A word that nobody wrote stands for the words one letter away from it that somebody did.
+
+    In a long text the other words find what is meant.
+    """
+    if len(query.weights) > SHORT:
+        return query
     absent = [
         word
         for word in dict.fromkeys(word.lower() for word in words(text))
@@ -139,7 +145,9 @@ def _respelt(tx: Tx, query: Query, text: str) -> Query:
     weights, docs = dict(query.weights), dict(query.docs)
     for word in absent:
         (missing,) = terms(word)
-        spelt = {stem(other) for other in _one_letter_away(word) if other not in STOP_WORDS}
+        # A slip in the stem is found without stemming, which takes long; one in the ending makes another stem.
+        ending = min(len(missing), len(word) - ENDING)
+        spelt = _one_letter_away(missing) | {stem(other) for other in _one_letter_away(word, start=ending)}
         known = passages.document_counts(tx, sorted(spelt))[1]
         for term in sorted(known, key=lambda term: (-known[term], term))[:SPELLINGS]:
             if term not in weights:
@@ -155,9 +163,9 @@ def _unknown(word: str, query: Query) -> bool:
     return len(made) == 1 and made[0] in query.weights and not query.docs.get(made[0])
 
 
-def _one_letter_away(word: str) -> set[str]:
+def _one_letter_away(word: str, *, start: int = 0) -> set[str]:
     """Every spelling that one slip of the hand makes: a letter too few, too many, wrong, or two swapped."""
-    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    cuts = [(word[:at], word[at:]) for at in range(start, len(word) + 1)]
     missing = {one + other[1:] for one, other in cuts if other}
     swapped = {one + other[1] + other[0] + other[2:] for one, other in cuts if len(other) > 1}
     wrong = {one + letter + other[1:] for one, other in cuts if other for letter in _LETTERS}

@@ -7,6 +7,8 @@ scored. Order is stable: equal scores are ordered by id. Knows nothing about who
 
 from __future__ import annotations
 
+from math import fsum
+
 from recollect.core.record import record
 from recollect.search import words
 from recollect.search.fuse import DEFAULT, Signals, Weights, pulled
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from recollect.search.meaning import Meaning
     from recollect.search.query import Question
     from recollect.search.words import Reading
+    from recollect.store.lookup import Query
 
     Keep = Callable[[Sequence[Ranked]], set[str]]
     """Of some passages, the ids of those that may be shown."""
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     """Signals of single passages that do not depend on the question, by number."""
 
 FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
+WALK = 100  # candidates to which a filter is applied at once
 LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
@@ -43,13 +47,13 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 150  # candidates that are scored
+    pool: int = 60  # candidates that are scored
     walked: int = 5_000  # candidates looked at for that many which pass a filter
-    neighbours_of: int = 60  # of the best candidates, so many have their neighbours read
+    neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
 
 THOROUGH = Effort()
-QUICK = Effort(pool=60, walked=500, neighbours_of=0)
+QUICK = Effort(pool=30, walked=500, neighbours_of=0)
 """For what a prompt waits for: the few best, at half the time on 100,000 passages."""
 
 
@@ -108,18 +112,18 @@ def best(
     ids = {one.doc for one in named}
     scored = []
     for one in chosen:
-        signals = Signals(
+        signals = {
             **own[one.doc],
             **priors.get(one.doc, {}),
-            time=_time(one.at, span, weights),
-            copy=weights.copy if one.kind == NODE else 0.0,
-            id=weights.id if one.doc in ids else 0.0,
-        )
-        if signals.words or signals.meaning >= FAINT * weights.meaning or signals.id:
-            scored.append((round(signals.total, 9), one, signals))
+            "time": _time(one.at, span, weights),
+            "copy": weights.copy if one.kind == NODE else 0.0,
+            "id": weights.id if one.doc in ids else 0.0,
+        }
+        if signals.get("words") or signals["meaning"] >= FAINT * weights.meaning or signals["id"]:
+            scored.append((round(fsum(signals.values()), 9), one, signals))
     scored.sort(key=lambda hit: (-hit[0], hit[1].id))
     return [
-        Scored(passage=one, score=total, relevance=words.relevance(one.terms, question), signals=signals)
+        Scored(passage=one, score=total, relevance=words.relevance(one.terms, question), signals=Signals(**signals))
         for total, one, signals in scored[:limit]
     ]
 
@@ -140,13 +144,13 @@ def _gathered(
     meaning: Meaning | None,
     effort: Effort,
 ) -> Iterable[Ranked]:
-    pool, walked = max(effort.pool, limit), effort.walked
+    pool = max(effort.pool, limit)
     if docs is None:
         by_words = not meaning or meaning.beside_words
         docs = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
     found = _passing(tx, docs, pool, wanted, keep)
     if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
-        found = _passing(tx, candidates(tx, question.query, most=walked), pool, wanted, keep)
+        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, wanted, keep)
     yield from found
     if meaning:
         yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
@@ -157,11 +161,25 @@ def looked_up(
 ) -> list[int]:
     """Candidates that hold a phrase or the rarest words of a question, the most promising first."""
     pool = max(effort.pool, limit)
-    among = passages.few(tx, wanted, most=FEW) if wanted != EVERYTHING else None
     docs = _with_phrases(tx, question, pool, effort.walked)
-    if by_words:
-        docs += candidates(tx, question.query, most=pool if wanted == EVERYTHING else effort.walked, among=among)
+    if by_words and wanted == EVERYTHING:
+        docs += candidates(tx, question.query, most=pool)
+    elif by_words:
+        docs += _wanted(tx, question.query, wanted, pool, effort.walked)
     return docs
+
+
+def _wanted(tx: Tx, query: Query, wanted: Narrow, pool: int, walked: int) -> list[int]:
+    """Candidates of which only some are wanted: looked for among those alone when they are few."""
+    docs = candidates(tx, query, most=walked)
+    kept: list[int] = []
+    for start in range(0, len(docs), WALK):
+        kept += passages.narrowed(tx, docs[start : start + WALK], wanted)
+        if len(kept) >= pool:
+            return kept
+    if len(docs) == walked and (few := passages.few(tx, wanted, most=FEW)) is not None:
+        return candidates(tx, query, most=walked, among=few)
+    return kept
 
 
 def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
@@ -185,9 +203,9 @@ def _with_phrases(tx: Tx, question: Question, pool: int, walked: int) -> list[in
     """Passages that hold all words of a quoted phrase; whether they stand together, the text tells."""
     docs: dict[int, None] = {}
     for phrase in question.phrases:
-        held = tx.match_all([term for term in dict.fromkeys(terms(phrase)) if question.query.docs.get(term)])
-        if held:
-            smallest, *others = sorted(held, key=len)
+        wanted = [term for term in dict.fromkeys(terms(phrase)) if question.query.docs.get(term)]
+        if wanted:
+            smallest, *others = sorted((sorted({*one, *other}) for one, other in tx.match(wanted)), key=len)
             docs |= dict.fromkeys(sorted(set(smallest[:walked]).intersection(*others)))
     return list(docs)[:pool]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from recollect.store import grades
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,7 +55,7 @@ class Transaction:
     def __init__(self, space: str, session: Session, number: int):
         self._space = space
         self._session = session
-        self._prefix = f"{number}:"
+        self._number = number
         self._last: dict[Callable[[Tx, Counter[str]], None], Counter[str]] = {}
 
     @property
@@ -91,17 +93,15 @@ class Transaction:
     def columns(self, table: str) -> Sequence[str]:
         return self._session.columns(table)
 
-    def index(self, doc: int, terms: Iterable[str]) -> None:
-        self._session.index(doc, [self._prefix + term for term in terms])
+    def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
+        self._session.index(doc, grades.tokens(self._number, strong, others))
 
     def unindex(self, doc: int) -> None:
         self._session.unindex(doc)
 
-    def match(self, term: str) -> Sequence[int]:
-        return self.match_all([term])[0]
-
-    def match_all(self, terms: Sequence[str]) -> list[Sequence[int]]:
-        return self._session.match([self._prefix + term for term in terms])
+    def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
+        found = self._session.match(grades.tokens(self._number, terms, terms))
+        return list(zip(found[: len(terms)], found[len(terms) :], strict=True))
 
     @property
     def keeps_vectors(self) -> bool:

@@ -11,10 +11,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from recollect.store import passages
+from recollect.store.grades import graded
 from recollect.store.paging import every
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from recollect.core.context import Tx
     from recollect.core.passage import Passage
@@ -93,14 +94,15 @@ def recount(tx: Tx) -> int:
 
 def wrong_index(tx: Tx) -> Iterator[Difference]:
     """Terms under which the word index gives other passages than those that hold them."""
-    holders: dict[str, array[int]] = {}
-    for doc, terms in every(tx, "passages", "doc, terms"):
-        for term in set(terms.split()):
-            holders.setdefault(term, array("q")).append(doc)
+    holders: dict[str, tuple[array[int], array[int]]] = {}
+    for doc, stream in every(tx, "passages", "doc, terms"):
+        for grade, terms in enumerate(graded(stream)):
+            for term in terms:
+                holders.setdefault(term, (array("q"), array("q")))[grade].append(doc)
     for term in sorted(holders):
-        found = tx.match(term)
-        if list(found) != holders[term].tolist():
-            yield term, f"the index finds it in {len(found)} passages, it is in {len(holders[term])}"
+        (found,) = tx.match([term])
+        if [list(docs) for docs in found] != [docs.tolist() for docs in holders[term]]:
+            yield term, f"the index finds it in {_both(found)} passages, it is in {_both(holders[term])}"
 
 
 def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, int | None]]]]:
@@ -132,6 +134,10 @@ def dangling(tx: Tx) -> Iterator[Difference]:
             f"(SELECT 1 FROM {target} there WHERE there.space = :space AND there.id = {table}.{column}) ORDER BY 1"
         ):
             yield missing, f"{table}.{column} names it, but it is not in {target}"
+
+
+def _both(held: tuple[Sequence[int], Sequence[int]]) -> str:
+    return f"{len(held[0]) + len(held[1])} ({len(held[0])} make much of it)"
 
 
 def _true_counts(tx: Tx) -> Counter[str]:

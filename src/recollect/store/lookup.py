@@ -26,6 +26,8 @@ QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of app
 RAREST = 16  # terms whose passages are read
 POSTINGS = 50_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 500  # candidates from which on further terms only help to order them
+RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
+GRADES = (0.65, 0.25)  # the part of a word's weight that a passage has which makes much of it, or mentions it
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
 
 
@@ -40,7 +42,7 @@ class Query:
     weights: dict[str, float]
     docs: dict[str, int]
     total: int
-    held: dict[str, Sequence[int]]
+    held: dict[str, tuple[Sequence[int], Sequence[int]]]
 
 
 def understand(tx: Tx, text: str) -> Query:
@@ -58,22 +60,24 @@ def candidates(
 ) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
 
-    `among` are the only ones wanted; without it all are.
+    What a passage makes much of counts for more than what it mentions (`store/grades.py`). `among` are the only ones
+    wanted; without it all are.
     """
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
     asked = [term for term in chosen if term not in query.held]
-    query.held.update(zip(asked, tx.match_all(asked) if asked else (), strict=True))
+    query.held.update(zip(asked, tx.match(asked) if asked else (), strict=True))
     for term in chosen:
-        docs = query.held[term] if among is None else among.intersection(query.held[term])
-        weight = query.weights[term]
-        if not sums:
-            sums = dict.fromkeys(docs, weight)
-        else:
-            for doc in sums.keys() & docs:
-                sums[doc] += weight
-            if len(sums) < ENOUGH:
-                sums |= dict.fromkeys(set(docs).difference(sums), weight)
+        for held, share in zip(query.held[term], GRADES, strict=True):
+            docs = held if among is None else among.intersection(held)
+            worth = share * query.weights[term] ** RARITY_POWER
+            if not sums:
+                sums = dict.fromkeys(docs, worth)
+            else:
+                for doc in sums.keys() & docs:
+                    sums[doc] += worth
+                if len(sums) < ENOUGH:
+                    sums |= dict.fromkeys(set(docs).difference(sums), worth)
     return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
 
 

@@ -11,7 +11,7 @@ import apsw
 
 from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trouble
 from recollect.store.files import locked, write_path
-from recollect.store.schema import MIGRATIONS, VERSION, statements
+from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
 from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
 
 TYPE_CHECKING = False
@@ -118,6 +118,10 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
                     connection.execute(statement)
             for statement in statements(migration, TYPES):
                 connection.execute(statement)
+            if makes_words_anew(migration):
+                from recollect.store.soundness import remake_words
+
+                remake_words(connection)
             connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration, position))
             connection.execute(
                 "INSERT INTO meta (name, value) VALUES ('schema', ?) "

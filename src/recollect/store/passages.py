@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from recollect.core.record import record
 from recollect.store.files import content_hash
+from recollect.store.grades import HEADER_LINES, graded
 from recollect.store.paging import every
 from recollect.text import tokens
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
     from recollect.core.passage import Passage
 
-HEADER_LINES = 3  # title, who, keywords
 CHUNK = 500  # ids in one IN list: both engines take it, and a plan stays small
 COUNTED = 100  # terms in one IN list that are counted
 STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
@@ -32,7 +32,8 @@ _NAMES = _COLUMNS.split(", ")
 _RANKED_NAMES = ("doc", "id", "kind", "title", "at", "trust", "thread", "position", "terms", "end")
 _RANKED = (
     "p.doc, p.id, p.kind, p.title, p.at, p.trust, p.thread, p.position, p.terms, "
-    "CASE WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) ELSE p.text END"
+    "CASE WHEN p.thread = '' THEN '' WHEN length(p.text) > 200 THEN substr(p.text, length(p.text) - 199) "
+    "ELSE p.text END"
 )
 _WRITTEN = (*_NAMES[1:], "hash")
 _INSERT = f"""
@@ -60,7 +61,7 @@ class Stored:
 
 @record
 class Ranked:
-    """A passage as ranking reads it; `end` is how its text ends."""
+    """A passage as ranking reads it; `end` is how its text ends, for one that stands in a thread."""
 
     doc: int
     id: str
@@ -196,6 +197,18 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
     return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
+def narrowed(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[int]:
+    """Those of some passages that are wanted, in the order given."""
+    where, params = wanted.where()
+    found = tx.rows(
+        f"SELECT p.doc FROM passages p WHERE p.space = :space AND p.doc IN ({_names('d', docs)}){where}",
+        **{f"d{i}": doc for i, doc in enumerate(docs)},
+        **params,
+    )
+    kept = {doc for (doc,) in found}
+    return [doc for doc in docs if doc in kept]
+
+
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
     """The passages that are wanted, by their index numbers; None when there are more than `most`."""
     where, params = wanted.where()
@@ -290,9 +303,10 @@ def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
     docs = tx.rows_many(_INSERT, made)
     counts = tx.before_commit(_write_counts)
     for (doc,), values in zip(docs, made, strict=True):
-        distinct = set(values["terms"].split())
-        tx.index(doc, distinct)
-        counts.update(distinct)
+        strong, others = graded(values["terms"])
+        tx.index(doc, strong, others)
+        counts.update(strong)
+        counts.update(others)
     counts[EVERY] += len(made)
 
 
@@ -306,10 +320,11 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
         doc=doc,
         **values,
     )
-    distinct = set(values["terms"].split())
-    tx.index(doc, distinct)
+    strong, others = graded(values["terms"])
+    tx.index(doc, strong, others)
     counts = tx.before_commit(_write_counts)
-    counts.update(distinct)
+    counts.update(strong)
+    counts.update(others)
     counts.subtract(set(old_stream.split()))
 
 

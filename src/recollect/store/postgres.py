@@ -76,6 +76,7 @@ SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname"""
 
 # One array instead of a row per hit, put in order here: asked for an order, the planner walks the whole table.
+INSERT_WORDS = "INSERT INTO passage_words (doc, part, words) VALUES (%s, %s, array_to_tsvector(%s::text[]))"
 _MATCH = "SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery"
 
 # What no second try will change, by what the server says while connecting (libpq hands over no code).
@@ -312,11 +313,8 @@ class _Session:
         return [name for (name,) in found]
 
     def index(self, doc: int, tokens: list[str]) -> None:
-        for part, some in enumerate(_fitting(tokens)):
-            self._cursor.execute(
-                "INSERT INTO passage_words (doc, part, words) VALUES (%s, %s, array_to_tsvector(%s::text[]))",
-                (doc, part, some),
-            )
+        for part in word_parts(doc, tokens):
+            self._cursor.execute(INSERT_WORDS, part)
 
     def flush(self) -> None:
         """Nothing is kept back here."""
@@ -463,17 +461,17 @@ def _new_number(connection: psycopg.Connection[Row], space: str) -> int:
     return int(found[0])
 
 
-def _fitting(tokens: list[str]) -> Iterator[list[str]]:
-    """Tokens in groups that fit into one tsvector."""
+def word_parts(doc: int, tokens: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
+    """What `INSERT_WORDS` takes: a passage's tokens in groups that fit into one tsvector."""
     group: list[str] = []
-    size = 0
+    part = size = 0
     for token in tokens:
         size += len(token.encode()) + 8
         if size > VECTOR_BYTES:
-            yield group
-            group, size = [], len(token.encode()) + 8
+            yield doc, part, group
+            group, part, size = [], part + 1, len(token.encode()) + 8
         group.append(token)
-    yield group
+    yield doc, part, group
 
 
 def _lexeme(token: str) -> str:

@@ -15,9 +15,19 @@ from psycopg.conninfo import make_conninfo
 
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
-from recollect.store.postgres import TYPES, WORD_INDEX, Address, PostgresDb, lock_key, translated
+from recollect.store.grades import graded, tokens
+from recollect.store.postgres import (
+    INSERT_WORDS,
+    TYPES,
+    WORD_INDEX,
+    Address,
+    PostgresDb,
+    lock_key,
+    translated,
+    word_parts,
+)
 from recollect.store.postgres_vectors import index_large_spaces
-from recollect.store.schema import MIGRATIONS, VERSION, statements
+from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
 
 OLDEST_SERVER = 17
 OLDEST_PGVECTOR = [0, 8]  # half floats, and walks that go on until enough was found
@@ -141,6 +151,8 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
         types = TYPES if seen.has_vector else {**TYPES, "$vector": "bytea"}
         for statement in (*(_FIRST if position == 1 else ()), *statements(migration, types)):
             connection.execute(statement.encode())
+        if makes_words_anew(migration):
+            _remake_words(connection)
         connection.execute("INSERT INTO migrations (name, position) VALUES (%s, %s)", (migration, position))
         connection.execute(
             "INSERT INTO meta (name, value) VALUES ('schema', %s) "
@@ -149,6 +161,15 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
         )
         made.append(f"schema {migration}")
     return made
+
+
+def _remake_words(connection: psycopg.Connection[Row]) -> None:
+    """The word index from the terms that passages hold."""
+    connection.execute("TRUNCATE passage_words")
+    with connection.cursor("all_passages") as rows, connection.cursor() as index:
+        rows.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space)")
+        for doc, number, stream in rows:
+            index.executemany(INSERT_WORDS, list(word_parts(doc, tokens(number, *graded(stream)))))
 
 
 def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.store import sqlite_vectors
+from recollect.store.grades import graded, tokens
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
 
 if TYPE_CHECKING:
-    from recollect.core.context import Row
+    import apsw
 
 MESSAGES = 20
 
@@ -51,21 +52,21 @@ def remake_indexes(db: SqliteDb) -> None:
     connection = db.connection()
     with translated(db.path), connection:
         connection.execute("REINDEX")
-        connection.execute("DROP TABLE passage_words")
-        for statement in WORD_INDEX:
-            connection.execute(statement)
-        numbers = dict(connection.execute("SELECT space, number FROM spaces"))
-        rows = connection.execute("SELECT doc, space, terms FROM passages ORDER BY doc")
-        connection.executemany(
-            "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)", (_indexed(row, numbers) for row in rows)
-        )
+        remake_words(connection)
         for space, number in connection.execute("SELECT space, number FROM vector_models").fetchall():
             sqlite_vectors.pack_anew(connection, str(space), int(str(number)))
 
 
-def _indexed(row: Row, numbers: dict[str, int]) -> tuple[int, str]:
-    doc, space, terms = row
-    return doc, " ".join(f"{numbers[space]}:{term}" for term in dict.fromkeys(terms.split()))
+def remake_words(connection: apsw.Connection) -> None:
+    """The word index from the terms that passages hold, in the caller's transaction."""
+    connection.execute("DROP TABLE passage_words")
+    for statement in WORD_INDEX:
+        connection.execute(statement)
+    rows = connection.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space) ORDER BY 1")
+    connection.executemany(
+        "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)",
+        ((doc, " ".join(tokens(number, *graded(stream)))) for doc, number, stream in rows),
+    )
 
 
 def _about_an_index(message: str) -> bool:

@@ -18,8 +18,16 @@ MIGRATIONS = (
     "m008_models",
     "m009_hosts",
     "m010_search",
+    "m011_grades",
 )
 VERSION = len(MIGRATIONS)
+
+
+def makes_words_anew(migration: str) -> bool:
+    """Whether the word index has to be made again from the terms of all passages."""
+    from importlib import import_module
+
+    return hasattr(import_module(f"recollect.store.schema.{migration}"), "WORDS_ANEW")
 
 
 def statements(migration: str, types: dict[str, str]) -> list[str]:

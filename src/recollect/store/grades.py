@@ -1,0 +1,41 @@
+"""What the word index is told of a passage: its terms in two grades, those it makes much of and those it mentions.
+
+Candidates are chosen by the index alone, before any passage is read. Without grades all that hold the same words look
+alike, and of a large store the wrong hundred would be read. Ranking (`search/words.py`) holds length against the same
+typical length. Whoever changes what is said here makes the word index anew (`WORDS_ANEW` in a migration).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HEADER_LINES = 3  # title, who, keywords: the first lines of a passage's terms
+LENGTH_WEIGHT = 0.9
+TYPICAL_LENGTH = 40  # terms
+
+
+def expected(length: int) -> float:
+    """How often a text of so many terms repeats what it is about, 1 for one of typical length."""
+    return (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
+
+
+def graded(stream: str) -> tuple[set[str], set[str]]:
+    """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
+    *header, text = stream.split("\n", HEADER_LINES)
+    tokens = text.split()
+    strong = set(" ".join(header).split())
+    often = expected(len(tokens))
+    if often <= 1:
+        return strong.union(tokens), set()
+    counts = Counter(tokens)
+    strong.update(term for term, count in counts.items() if count >= often)
+    return strong, counts.keys() - strong
+
+
+def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The terms of a passage as the index keeps them: under the number of their space and their grade."""
+    return [f"{space}+{term}" for term in strong] + [f"{space}:{term}" for term in others]

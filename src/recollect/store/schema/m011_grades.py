@@ -1,0 +1,4 @@
+"""The word index keeps terms in two grades (`store/grades.py`)."""
+
+STATEMENTS = ()
+WORDS_ANEW = True

@@ -1,0 +1,21 @@
+"""What the word index is told of a passage."""
+
+from __future__ import annotations
+
+from recollect.store.grades import graded, tokens
+
+FILLER = " ".join(f"word{number}" for number in range(200))
+
+
+def test_a_short_passage_makes_much_of_all_it_says() -> None:
+    assert graded("title\n\n\none two three") == ({"title", "one", "two", "three"}, set())
+
+
+def test_a_long_passage_makes_much_of_its_header_and_of_what_it_repeats() -> None:
+    strong, others = graded(f"retries\nann\nhttp\n{FILLER} retries cache cache cache cache cache")
+    assert strong == {"retries", "ann", "http", "cache"}
+    assert others == set(FILLER.split())
+
+
+def test_the_grades_of_a_term_and_two_spaces_never_meet() -> None:
+    assert len({*tokens(1, ["a"], ["a"]), *tokens(11, ["a"], ["a"]), *tokens(1, ["1:a"], ["+a"])}) == 6
