@@ -90,17 +90,25 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
     learnings = _learnings(ctx, options)
     weights = fuse.DEFAULT if options.semantic_weight is None else fuse.balanced(fuse.DEFAULT, options.semantic_weight)
     meaning = None if options.strategy == "bm25" else _meaning(ctx, query, required=options.strategy == "semantic")
+    confidences: dict[str, int] = {}
     with ctx.db.read(ctx.space) as tx:
+
+        def passing(some: Sequence[Ranked]) -> set[str]:
+            """Everything but the learnings that a filter of learnings holds back."""
+            let_through = rows.passing(tx, [one.id for one in some if one.kind == rows.KIND], learnings)
+            confidences.update(let_through)
+            return {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
+
         question = ask(tx, query, today=_today(ctx))
         scored = rank.best(
             tx,
             question,
             limit=limit,
             wanted=wanted,
-            keep=lambda some: _passing(tx, some, learnings),
+            keep=passing,
             meaning=meaning,
             span=_instants(ctx, question),
-            prior=lambda some: _priors(tx, some, ctx.clock.now(), options),
+            prior=lambda some: _priors(some, confidences, ctx.clock.now(), options),
             weights=weights,
         )
         return shown(tx, question, scored, explain=options.explain)
@@ -112,12 +120,6 @@ def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool
     ids = [hit.passage.id for hit in scored if hit.passage.kind == rows.KIND]
     records = {learning.id: learning for learning in rows.many(tx, ids)}
     return [_hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain) for hit in scored]
-
-
-def _passing(tx: Tx, some: Sequence[Ranked], learnings: Filter) -> set[str]:
-    """Everything but the learnings that a filter of learnings holds back."""
-    asked = [one.id for one in some if one.kind == rows.KIND]
-    return {one.id for one in some if one.kind != rows.KIND} | rows.passing(tx, asked, learnings)
 
 
 def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, explain: bool) -> Hit:
@@ -143,7 +145,9 @@ def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, 
     )
 
 
-def _priors(tx: Tx, some: Sequence[Ranked], now: int, options: SearchOptions) -> Mapping[int, Mapping[str, float]]:
+def _priors(
+    some: Sequence[Ranked], confidences: Mapping[str, int], now: int, options: SearchOptions
+) -> Mapping[int, Mapping[str, float]]:
     """What speaks for a passage whatever the question: it is recent, it has proved itself."""
     made: dict[int, dict[str, float]] = {one.doc: {} for one in some}
     if options.recency:
@@ -151,7 +155,6 @@ def _priors(tx: Tx, some: Sequence[Ranked], now: int, options: SearchOptions) ->
             age = max(0, now - one.at) / HALF_LIFE
             made[one.doc]["recency"] = fuse.DEFAULT.recency * 0.5**age
     if options.confidence:
-        confidences = rows.confidences(tx, [one.id for one in some if one.kind == rows.KIND])
         for one in some:
             if one.id in confidences:
                 made[one.doc]["confidence"] = fuse.DEFAULT.confidence * confidences[one.id] / 1000

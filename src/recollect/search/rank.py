@@ -47,7 +47,7 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 60  # candidates that are scored
+    pool: int = 40  # candidates that are scored
     walked: int = 5_000  # candidates looked at for that many which pass a filter
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 

@@ -124,10 +124,13 @@ def ids(tx: Tx) -> list[str]:
     return [id for (id,) in every(tx, "learnings", "id")]
 
 
-def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
-    """Those of `ids` that a filter lets through; looked up by key alone, because a planner may prefer a worse index."""
+def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
+    """Those of `ids` that a filter lets through, with their confidence in thousandths.
+
+    Looked up by key alone, because a planner may prefer a worse index.
+    """
     tagged = _tagged(tx, wanted.tag) if wanted.tag is not None else None
-    through: set[str] = set()
+    through: dict[str, int] = {}
     for start in range(0, len(ids), _CHUNK):
         chunk = ids[start : start + _CHUNK]
         names = ", ".join(f":i{i}" for i in range(len(chunk)))
@@ -136,7 +139,9 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> set[str]:
             f"WHERE space = :space AND id IN ({names})",
             **{f"i{i}": id for i, id in enumerate(chunk)},
         )
-        through.update(row[0] for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged))
+        through.update(
+            (row[0], row[2]) for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged)
+        )
     return through
 
 
@@ -302,15 +307,6 @@ def keep_sources(tx: Tx, id: str, *, first: int) -> None:
         id=id,
         first=first,
     )
-
-
-def confidences(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
-    """The confidence of some learnings, in thousandths."""
-    if not ids:
-        return {}
-    names = ", ".join(f":i{number}" for number in range(len(ids)))
-    sql = f"SELECT id, confidence FROM learnings WHERE space = :space AND id IN ({names})"
-    return dict(tx.rows(sql, **{f"i{number}": id for number, id in enumerate(ids)}))
 
 
 def sources(tx: Tx, id: str) -> list[dict[str, Any]]:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
-RAREST = 16  # terms whose passages are read
-POSTINGS = 50_000  # index entries read for one query; the rarest term always comes through
-ENOUGH = 500  # candidates from which on further terms only help to order them
+RAREST = 12  # terms whose passages are read
+POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
+ENOUGH = 2_000  # candidates from which on further terms only help to order them
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
 GRADES = (0.65, 0.25)  # the part of a word's weight that a passage has which makes much of it, or mentions it
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
@@ -56,7 +56,7 @@ def understand(tx: Tx, text: str) -> Query:
 
 
 def candidates(
-    tx: Tx, query: Query, *, most: int = ENOUGH, postings: int = POSTINGS, among: frozenset[int] | None = None
+    tx: Tx, query: Query, *, most: int, postings: int = POSTINGS, among: frozenset[int] | None = None
 ) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
 
