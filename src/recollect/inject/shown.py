@@ -57,7 +57,7 @@ def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequenc
     from recollect.store import learnings as rows  # a session's start shows none
 
     now = ctx.clock.now()
-    known = rows.confidences(tx, learnings)
+    known = rows.passing(tx, learnings, rows.Filter(status=None))
     for id in learnings:
         if id in known and injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
             events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
