@@ -161,7 +161,8 @@ class SqliteDb:
             return 0
         # Not remembered: what this transaction adds may yet be rolled back.
         sql = "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces RETURNING number"
-        return int(connection.execute(sql, (space,)).fetchall()[0][0])
+        ((made,),) = connection.execute(sql, (space,)).fetchall()
+        return int(str(made))
 
 
 class _Session:
