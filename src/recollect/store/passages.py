@@ -84,14 +84,12 @@ class Narrow:
     since: int | None = None
     until: int | None = None
 
-    def where(self, *, numbered: bool = False) -> tuple[str, dict[str, object]]:
-        """The same as conditions on the table `p`; `numbered`: of passages that are given by their numbers."""
+    def where(self) -> tuple[str, dict[str, object]]:
+        """The same as conditions on the table `p`."""
         parts = ""
         params: dict[str, object] = {}
         if self.kinds:
-            # A bare column would lead SQLite to walk all passages of a kind instead of reading the few that were named.
-            kind = "coalesce(p.kind, '')" if numbered else "p.kind"
-            parts += f" AND {kind} IN ({_names('kind', self.kinds)})"
+            parts += f" AND p.kind IN ({_names('kind', self.kinds)})"
             params.update({f"kind{i}": kind for i, kind in enumerate(self.kinds)})
         if self.trusts:
             parts += f" AND p.trust IN ({_names('trust', self.trusts)})"
@@ -168,7 +166,7 @@ def remove(tx: Tx, id: str) -> None:
 def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
     """What ranking needs of passages, by their index numbers; those that are not wanted are left out."""
     found: list[Row] = []
-    where, params = wanted.where(numbered=True)
+    where, params = wanted.where()
     for start in range(0, len(docs), CHUNK):
         chunk = docs[start : start + CHUNK]
         found += tx.rows(
@@ -201,7 +199,7 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
 
 def narrowed(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[int]:
     """Those of some passages that are wanted, in the order given."""
-    where, params = wanted.where(numbered=True)
+    where, params = wanted.where()
     found = tx.rows(
         f"SELECT p.doc FROM passages p WHERE p.space = :space AND p.doc IN ({_names('d', docs)}){where}",
         **{f"d{i}": doc for i, doc in enumerate(docs)},
