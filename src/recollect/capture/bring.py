@@ -20,7 +20,7 @@ from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, Outcome, Task
-from recollect.store import events, tasks
+from recollect.store import events, learning_sources, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
 from recollect.text.kept import kept_id
@@ -227,7 +227,7 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
             tasks.ensure_task(tx, source.task, outcome=source.outcome, at=source.at)
     rows.insert(tx, learning)
     for source in given.sources:
-        rows.add_source(
+        learning_sources.add(
             tx,
             learning.id,
             outcome=source.outcome,

@@ -108,7 +108,7 @@ def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
     text = (
         table(("id", "confidence", "status", "title"), rows)
         if rows
-        else "no learnings yet; add one with: recollect learn add"
+        else "no such learnings; add one with: recollect learn add, or look wider: --status all"
     )
     if total > len(found):
         text += f"\n{len(found)} of {total}; --offset shows more"

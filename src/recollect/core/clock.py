@@ -23,6 +23,9 @@ MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
+YEARS = range(1900, 9000)
+"""No day of ours is outside them: near year 1 and year 9999 the arithmetic of weeks and zones leaves the calendar."""
+
 
 class Clock(Protocol):
     """Where every `now` comes from."""
@@ -54,7 +57,12 @@ class ScriptedClock:
 def clock_from(environ: Mapping[str, str]) -> Clock:
     """`RECOLLECT_NOW` sets the clock for the whole process."""
     fixed = environ.get("RECOLLECT_NOW")
-    return ScriptedClock(fixed) if fixed else SystemClock()
+    if not fixed:
+        return SystemClock()
+    clock = ScriptedClock(fixed)
+    if int(iso(clock.now())[:4]) not in YEARS:
+        raise BadInput(f"RECOLLECT_NOW={fixed} is no time to work at: years are {YEARS[0]} to {YEARS[-1]}")
+    return clock
 
 
 def parse_time(text: str) -> int:
@@ -65,8 +73,10 @@ def parse_time(text: str) -> int:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise BadInput(f"{text!r} is not an ISO 8601 time such as 2026-03-01T09:30:00Z") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise BadInput(f"{text!r} is outside the calendar in UTC") from None
     return round(moment.timestamp() * 1000)
 
 

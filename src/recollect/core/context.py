@@ -179,4 +179,5 @@ class Context:
     ids: Ids
     settings: Settings
     space: str
+    clone: str  # which copy of the repository the worktree is: a space may have several, on several machines
     actor: Actor

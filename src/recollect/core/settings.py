@@ -149,7 +149,7 @@ class ServeSettings:
     port: int = 7447  # the port of `recollect serve`
     threads: int = 8  # requests that are worked on at once
     max_body: int = 4_000_000  # bytes one request may bring
-    body_seconds: int = 20  # in which a request's body must have arrived
+    body_seconds: int = 20  # in which a request's head must have arrived, and then its body
     requests_per_minute: int = 6000  # what one token may ask; above it, it is told to wait
     failures_per_minute: int = 30  # wrong tokens and codes that one address may try
     session_hours: int = 12  # how long a browser stays signed in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 
 from recollect.core.clock import zone_named
@@ -9,6 +10,7 @@ from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
 from recollect.models.configured import ConfiguredModels, offline_asked
+from recollect.store.files import content_hash
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault, Worktree
 
@@ -40,6 +42,7 @@ def open_context(
         ids=ids,
         settings=project.settings,
         space=project.settings.space,
+        clone=content_hash(f"{os.uname().nodename}:{project.root}")[:16],
         actor=actor,
     )
 

@@ -89,6 +89,14 @@ def resolve(tx: Tx, number: int, *, resolution: str, at: int) -> None:
     )
 
 
+def reopen(tx: Tx, number: int) -> None:
+    """What settled it was taken back."""
+    tx.run(
+        "UPDATE escalations SET resolved_at = NULL, resolution = NULL WHERE space = :space AND number = :number",
+        number=number,
+    )
+
+
 def _escalation(row: tuple[Any, ...]) -> Escalation:
     values = dict(zip(_COLUMNS.split(", "), row, strict=True))
     return Escalation(**{**values, "detail": json.loads(values["detail"])})
