@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import uvicorn
 from fastapi import FastAPI
 
 from recollect import Memory
 from recollect.api.app import make_app
+from recollect.api.server import make_server
 
 
 @dataclass
@@ -51,7 +51,8 @@ def serving(memory: Memory, **options: Any) -> Iterator[Served]:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `serve` does
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=2))
+    seconds = memory.context.settings.serve.body_seconds
+    server = make_server(app, head_seconds=seconds, log_level="error")
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     served = Served(app=app, url=f"http://127.0.0.1:{listening.getsockname()[1]}", secrets=secrets, codes=codes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from conftest import AGENT, STRANGER, Opener
-from recollect import BadInput, Memory, NotFound, ScriptedClock
+from conftest import AGENT, PERSON, STRANGER, Opener
+from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.core.journal import NewEntry
 from recollect.store import passages
 from recollect.text import entries
@@ -104,6 +106,23 @@ def test_external_text_is_marked_and_found_but_in_no_node(open_memory: Opener) -
         assert "zebra" not in memory.journal.node(id)
     (found,) = [each for each in memory.recall("zebra protocol").entries if each.trust == "external"]
     assert found.id == "log/2026-03-02#1"
+
+
+def test_an_entry_from_outside_is_in_the_tree_once_a_person_adopted_it(open_memory: Opener) -> None:
+    external = open_memory(STRANGER).journal.add(
+        NewEntry(text="Ask the zebra herd first.", topic="zebra", decisions=("Zebras decide",), session="s-1")
+    )
+    with pytest.raises(Refused, match="only a person"):
+        open_memory(AGENT).journal.adopt(external.id)
+    person = open_memory(PERSON)
+    adopted = person.journal.adopt(external.id)
+    outside = person.journal.entry(external.id)
+    assert (outside.trust, adopted.trust, adopted.id) == ("external", "agent", "log/2026-03-02#2")
+    assert replace(adopted, number=1, key=outside.key, trust="external") == outside
+    person.cycle()
+    assert "Zebras decide" in person.journal.node("root")
+    assert person.journal.adopt(external.id) == person.journal.adopt(adopted.id) == adopted
+    assert person.journal.show("2026-03-02").count("Ask the zebra") == 2
 
 
 def test_why_an_entry_names_its_writer_and_its_way(open_memory: Opener) -> None:

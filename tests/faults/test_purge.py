@@ -185,7 +185,7 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
         "before_hash", "text_hash", "day", "prompt", "generator", "host", "event", "given", "session",
     }  # fmt: skip
     derived = {"passages", "terms", "leases", "meta", "migrations", "spaces", "logs", "nodes", "tree_state"}
-    derived |= {"moves", "vault_parts", "ask_claims", "documents"}  # or files
+    derived |= {"moves", "vault_parts", "ask_claims", "readings"}  # or files
     derived |= {"requests"}  # forgotten whole by every purge
     derived |= {"vector_models", "vectors", "vector_signs"}  # numbers, and the name of a model
     forgotten = []

@@ -6,7 +6,7 @@ import re
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -246,6 +246,30 @@ def test_a_body_without_an_end_is_cut_off_by_size_and_by_time(served: Served) ->
     for path in ("/api/learnings", "/cstp", "/sign-in"):
         assert chunked(served, path, b"x" * 4000, 0).startswith(b"HTTP/1.1 413")
     assert chunked(served, "/api/learnings", b"x", 0.2).startswith(b"HTTP/1.1 408")
+
+
+@before_the_store
+def test_half_a_head_holds_no_connection_however_it_trickles(served: Served) -> None:
+    host, port = served.url.removeprefix("http://").split(":")
+    for first in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+        with socket.create_connection((host, int(port)), timeout=0.2) as line:
+            line.sendall(first)
+            assert not first or line.recv(1000).startswith(b"HTTP/1.1 200")
+            line.sendall(b"GET /health HTTP/1.1\r\nX-Slow: ")
+            begun = time.monotonic()
+            while not closed(line):
+                assert time.monotonic() - begun < 10, "it waits for the rest"
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    line.sendall(b"x")
+
+
+def closed(line: socket.socket) -> bool:
+    try:
+        return line.recv(1000) == b""
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        return True
 
 
 # What answers beside the routes

@@ -40,6 +40,9 @@ NO = [
     ("learn merge ID ID", "cannot be merged with itself"),
     ("why learn_nope", "no learning learn_nope here"),
     ("rate ID --helpful", "never injected"),
+    ("why nonsense", "no 'nonsense' here"),
+    ("get nonsense", "ids look like"),
+    ("log adopt log/2026-03-01#1", "no entry"),
     ("inbox show 7", "no matter 7"),
     ("inject --task a --outcome b --learning learn_nope", "no learning learn_nope here"),
 ]
@@ -63,6 +66,7 @@ BAD = [
     ("inject --task", "needs a value"),
     ("learn show", "Missing argument"),
     ("learn list --sort sideways", "sideways"),
+    ("why doc/docs/deploy.md", "git log"),
     ("nonsense", "nonsense"),
     ("init --space other", "already names"),
 ]

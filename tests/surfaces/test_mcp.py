@@ -236,6 +236,17 @@ def test_a_search_finds_whatever_is_remembered_and_says_what_kind_it_is(quick: S
         assert "ledger export" in quick.client.call("get", id=hit["id"])["body"]
 
 
+def test_an_argument_that_a_tool_does_not_have_is_refused_and_the_known_ones_are_named(site: Site) -> None:
+    said = site.client.refused("log", text="Moved the queue", topics="queue", kind="project")
+    assert "log does not take kind, topics; it takes text, topic, type" in said
+    assert site.client.refused("status", verbose=True).endswith("status does not take verbose; it takes nothing")
+    assert "Moved the queue" not in site.client.text("search", query="moved the queue")
+
+
+def test_the_schemas_say_that_there_are_no_other_arguments(quick: Site) -> None:
+    assert {tool.input_schema["additionalProperties"] for tool in quick.client.ask("list_tools").tools} == {False}
+
+
 def test_an_unknown_resource_is_an_error_that_says_why(quick: Site) -> None:
     with pytest.raises(MCPError, match="no learning learn_nope"):
         quick.client.ask("read_resource", "recollect://learning/learn_nope")

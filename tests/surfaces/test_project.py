@@ -162,7 +162,9 @@ def test_recollect_now_is_the_clock_of_the_process(shell: Shell) -> None:
     assert shell.json("learn", "show", id)["created_at"] == "2026-03-02T09:00:00Z"
     shell.said("learn", "pin", id, RECOLLECT_NOW="2026-03-05T10:00:00+01:00")
     assert shell.json("learn", "show", id)["updated_at"] == "2026-03-05T09:00:00Z"
-    assert shell.run("status", RECOLLECT_NOW="soon").returncode == 2
+    for time in ("soon", "0001-01-01", "9999-12-31"):
+        refused = shell.run("cycle", RECOLLECT_NOW=time)
+        assert (refused.returncode, refused.stderr.count(b"\n")) == (2, 1), refused.stderr
 
 
 @pytest.mark.parametrize(

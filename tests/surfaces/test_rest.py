@@ -177,6 +177,9 @@ def test_trust_comes_from_the_token(served: Served, memory: Memory) -> None:
     stranger = made["import"]["id"]
     assert served.client("api").post(f"/api/learnings/{stranger}/adopt", json={}).status_code == 409
     assert served.client("person").post(f"/api/learnings/{stranger}/adopt", json={}).json()["trust"] == "agent"
+    place = served.client("import").post("/api/logs", json={"text": "Ask the zebras"}).headers["location"]
+    assert served.client("api").post(f"{place}/adopt", json={}).status_code == 409
+    assert served.client("person").post(f"{place}/adopt", json={}).json()["trust"] == "agent"
 
 
 def test_every_write_is_an_event_with_the_tokens_name_and_channel(served: Served, memory: Memory) -> None:

@@ -19,6 +19,7 @@ from recollect.search.recall import Recall
 routes = APIRouter(prefix="/api", tags=["journal"], route_class=Route)
 
 Day = Annotated[str, Path(examples=["2026-03-01"])]
+Number = Annotated[int, Path(ge=0, le=10**9)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +75,14 @@ def log(memory: Reads, day: Day) -> Response:
 
 @routes.get("/logs/{day}/{number}", summary="Get one entry of a log")
 @gives(Entry)
-def entry(memory: Reads, day: Day, number: Annotated[int, Path(ge=0, le=10**9)]) -> Response:
+def entry(memory: Reads, day: Day, number: Number) -> Response:
     return answer(memory.journal.entry(f"log/{day}#{number}"))
+
+
+@routes.post("/logs/{day}/{number}/adopt", summary="Vouch for an entry that came from outside; only a person may")
+@gives(Entry)
+def adopt(memory: Writes, day: Day, number: Number) -> Response:
+    return answer(memory.journal.adopt(f"log/{day}#{number}"))
 
 
 @routes.get("/tree", summary="List nodes: the root and all months, or one period with everything below it")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.capture.bring_fields import check_trust
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -167,8 +168,7 @@ def preserve(ctx: Context, id: str, *, on: bool = True) -> Decision:
 
 def adopt(ctx: Context, id: str) -> Decision:
     """Vouch for a decision that came from outside, so that it may teach; only a person can."""
-    if ctx.actor.trust != "human":
-        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    check_trust(ctx, "agent")
     return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
 
 

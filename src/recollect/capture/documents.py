@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from recollect.capture.reading import read_in
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
-from recollect.store import documents as rows
-from recollect.store import passages
+from recollect.store import passages, readings
 from recollect.text.documents import sections
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -46,10 +46,13 @@ def shared_path(ctx: Context) -> str:
     return f"{folder}/learnings.md".lstrip("/")
 
 
-def refresh(ctx: Context, *, most: int | None = None) -> int:
-    """Read in what changed since the last time, all of it or `most` documents; how many those were."""
+def refresh(ctx: Context, *, most: int | None = None, anew: bool = False) -> int:
+    """Read in what changed since the last time, all of it or `most` documents; how many those were.
+
+    With `anew` also what did not change here: another clone may have read in something else.
+    """
     stamps = _stamps(ctx)
-    changed = _changed(ctx, stamps)[:most]
+    changed = _changed(ctx, stamps, anew=anew)[:most]
     for path in changed:
         _index(ctx, path, stamps.get(path, ""))
     return len(changed)
@@ -60,11 +63,12 @@ def behind(ctx: Context) -> int:
     return len(_changed(ctx, _stamps(ctx)))
 
 
-def _changed(ctx: Context, stamps: Mapping[str, str]) -> list[str]:
+def _changed(ctx: Context, stamps: Mapping[str, str], *, anew: bool = False) -> list[str]:
     with ctx.db.read(ctx.space) as tx:
-        known = rows.stamps(tx)
+        read = readings.stamps(tx, ctx.clone)
+    known = {path_of(source): stamp for source, stamp in read.items() if source.startswith(f"{KIND}/")}
     gone = sorted(known.keys() - stamps.keys())
-    return [*gone, *(path for path, stamp in stamps.items() if known.get(path) != stamp)]
+    return [*gone, *(path for path, stamp in stamps.items() if anew or known.get(path) != stamp)]
 
 
 def ids(ctx: Context) -> list[str]:
@@ -113,14 +117,9 @@ def fixed_folder(glob: str) -> str:
 
 
 def _index(ctx: Context, path: str, stamp: str) -> None:
-    made = list(passages_of(ctx, path, stamp)) if stamp else []
+    found = list(passages_of(ctx, path, stamp)) if stamp else []
     with ctx.db.write(ctx.space) as tx:
-        for id in _ids_of(tx, path):
-            if id not in {passage.id for passage in made}:
-                passages.remove(tx, id)
-        for passage in made:
-            passages.put(tx, passage)
-        rows.put(tx, path, stamp)
+        read_in(tx, ctx, f"{KIND}/{path}", stamp, found, _ids_of(tx, path))
 
 
 def _ids_of(tx: Tx, path: str) -> list[str]:

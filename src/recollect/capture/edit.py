@@ -9,14 +9,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.core.actor import Trust, lowest
+from recollect.capture.bring_fields import check_trust
+from recollect.core.actor import lowest
+from recollect.core.choices import PATTERN_TYPES, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.store import events
+from recollect.store import events, learning_sources
 from recollect.store import learnings as rows
 from recollect.text.coia import Coia
 from recollect.text.kept import kept
@@ -142,9 +144,9 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
             raise Refused(f"{other} is already superseded by {gone.superseded_by}")
         if taker.status != "active":
             raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
-        own = rows.sources(tx, keep)
-        for source in rows.sources(tx, other):
-            rows.add_source(
+        own = learning_sources.of(tx, keep)
+        for source in learning_sources.of(tx, other):
+            learning_sources.add(
                 tx,
                 keep,
                 outcome=source["outcome_id"],
@@ -177,8 +179,7 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
 
 def adopt(ctx: Context, id: str) -> Learning:
     """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
-    if ctx.actor.trust != "human":
-        raise Refused("only a person may adopt what came from outside; run this from your own terminal")
+    check_trust(ctx, "agent")
 
     def change(_: Tx, learning: Learning) -> Learning:
         return replace(learning, trust="agent") if learning.trust == "external" else learning
@@ -205,7 +206,7 @@ def undo(ctx: Context) -> list[Learning]:
             if "tags" in state:
                 state["tags"] = tuple(state["tags"])
             if "sources" in before:
-                rows.keep_sources(tx, event.subject, first=before["sources"])
+                learning_sources.keep_first(tx, event.subject, count=before["sources"])
             after = replace(current, **state)
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from recollect.capture import conflicts
-from recollect.core.actor import Actor, Trust
+from recollect.core.actor import Actor
+from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Rejected
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
-from recollect.store import escalations, events, lookup, passages, tasks
+from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import insight
@@ -200,7 +201,7 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
     if learning.pattern_type == "best-practice":
         return
-    seen = {source["task_id"] for source in rows.sources(tx, learning.id) if source["task_id"]}
+    seen = {source["task_id"] for source in learning_sources.of(tx, learning.id) if source["task_id"]}
     if len(seen) < ctx.settings.capture.recurring_tasks:
         return
     escalations.raise_once(
@@ -221,7 +222,7 @@ def _ensure_sources(tx: Tx, new: NewLearning, now: int) -> None:
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:
-    rows.add_source(
+    learning_sources.add(
         tx,
         id,
         outcome=new.source_outcome_id,

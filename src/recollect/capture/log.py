@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from recollect.capture.bring_fields import check_trust
 from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, iso, parse_time
@@ -22,6 +23,7 @@ from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages
+from recollect.store.files import content_hash
 from recollect.store.journal import LogRow
 from recollect.text import entries, frame, nodes
 from recollect.text.normal import clean
@@ -113,6 +115,22 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
             events.record(tx, ctx, change=key, subject=id, what="log.added", new={"topic": topic})
 
 
+def adopt(ctx: Context, id: str) -> Entry:
+    """Vouch for an entry that came from outside: it is written once more below, as the agent's.
+
+    A log is never changed, so what came in stays as it is, marked. Adopting again changes nothing.
+    """
+    check_trust(ctx, "agent")
+    outside = entry(ctx, id)
+    if outside.trust != "external":
+        return outside
+    again = NewEntry(text=outside.text, topic=outside.topic, type=outside.type, session=outside.session or None)
+    key = f"adopted_{content_hash(f'{id} {outside.key}')[:24]}"
+    vouched = replace(ctx, actor=replace(ctx.actor, trust="agent"))
+    add_all(vouched, outside.day, [Dated(new=again, key=key, at=_moment(outside.at, midday(ctx, outside.day)))])
+    return next(each for each in read(ctx, outside.day).entries if each.key == key)
+
+
 def today(ctx: Context) -> date:
     """The day it is in the project's time zone."""
     return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
@@ -151,7 +169,7 @@ def entry(ctx: Context, id: str) -> Entry:
                 return found
         if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
             return kept
-    raise NotFound(f"no entry {id}; see the day's entries with: recollect log show {day or 'DATE'}")
+    raise NotFound(f"no entry {id}; see a day's entries with: recollect log show {day if number else 'DATE'}")
 
 
 def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:

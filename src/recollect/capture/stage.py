@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.capture.reading import read_in
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Rejected, Stale
 from recollect.core.passage import Passage
-from recollect.store import events, passages
+from recollect.store import events, passages, readings
 from recollect.store.files import content_hash
 from recollect.text import quality
 from recollect.text.compare import redundancy
@@ -67,7 +68,7 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
             new={"title": title},
             reason=f"redacted: {', '.join(redacted)}" if redacted else "",
         )
-        passages.put(tx, passage_of(ctx, tx, entry))
+    refresh_passages(ctx)
     return Staged(id=id_of(entry), title=entry.title, body=entry.body, repeated=repeated, redacted=redacted)
 
 
@@ -103,14 +104,17 @@ def change_file(ctx: Context, change: Callable[[str], str]) -> str:
     raise Stale(f"{path} is being changed all the time by somebody else; try again")
 
 
-def refresh_passages(ctx: Context) -> None:
-    """Make what is searched equal to the file, which people and agents also edit by hand."""
+def refresh_passages(ctx: Context, *, anew: bool = False) -> None:
+    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged."""
+    folder, _, name = ctx.settings.staging.file.rpartition("/")
+    stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # before the text: a later change is seen later
+    with ctx.db.read(ctx.space) as tx:
+        if not anew and readings.stamps(tx, ctx.clone).get(KIND, "") == stamp:
+            return
     entries = read_staging(read_file(ctx)).entries
     with ctx.db.write(ctx.space) as tx:
-        for gone in set(passages.ids_of(tx, KIND)) - {id_of(entry) for entry in entries}:
-            passages.remove(tx, gone)
-        for entry in entries:
-            passages.put(tx, passage_of(ctx, tx, entry))
+        found = [passage_of(ctx, tx, entry) for entry in entries]
+        read_in(tx, ctx, KIND, stamp, found, passages.ids_of(tx, KIND))
 
 
 def passage_of(ctx: Context, tx: Tx, entry: Entry) -> Passage:

@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "finding": ("themes", "Findings of work units."),
     "themes": ("themes", "Themes that findings gather into."),
     "why": ("why", "Where a thing came from and what happened to it."),
-    "undo": ("learn", "Take back the last change to learnings."),
+    "undo": ("learn", "Take back the last change to learnings or decisions."),
     "inbox": ("inbox", "What waits for a person."),
     "stage": ("staging", "Jot down a learning between hand-offs."),
     "ages": ("staging", "How old each staged learning is, in active days."),
@@ -111,7 +111,7 @@ def run(arguments: list[str]) -> int:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except RecollectError as error:
-        click.echo(f"recollect: {error}", err=True)
+        click.echo(f"recollect: {' '.join(str(error).splitlines())}", err=True)
         return error.exit_code
     except click.exceptions.Exit as stop:
         return stop.exit_code

@@ -33,7 +33,7 @@ def decisions(project: str | None, as_json: bool, as_of: str | None, listed: boo
         return
     with open_memory(project) as memory:
         page = memory.decisions.compacted(as_of=parse_time(as_of) if as_of else None, **wanted)
-    text = render(page).rstrip("\n") if page.total else "no decisions yet; record one with: recollect decide"
+    text = render(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
     emit(page, text, as_json=as_json)
 
 

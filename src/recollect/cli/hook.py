@@ -11,8 +11,6 @@ import sys
 
 from recollect.cli.printing import put
 
-USAGE = "recollect hook EVENT --host HOST"
-
 
 def main(arguments: list[str]) -> int:
     """Answer one event. Whatever is wrong, the host sees an exit code of 0."""

@@ -10,9 +10,10 @@ import click
 from recollect.cli.editor import typed_in_editor
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
+from recollect.core.choices import PATTERN_TYPES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.plain import plain
 from recollect.store.learnings import SORTS
@@ -107,7 +108,7 @@ def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
     text = (
         table(("id", "confidence", "status", "title"), rows)
         if rows
-        else "no learnings yet; add one with: recollect learn add"
+        else "no such learnings; add one with: recollect learn add, or look wider: --status all"
     )
     if total > len(found):
         text += f"\n{len(found)} of {total}; --offset shows more"

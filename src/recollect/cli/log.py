@@ -60,6 +60,16 @@ def add(
 
 
 @log.command()
+@click.argument("id")
+@common
+def adopt(id: str, project: str | None, as_json: bool) -> None:
+    """Vouch for an entry that came from outside: it is written once more, for the tree to hold."""
+    with open_memory(project) as memory:
+        after = memory.journal.adopt(id)
+    emit(after, f"{after.id}  {after.topic}", as_json=as_json)
+
+
+@log.command()
 @click.argument("date")
 @common
 def show(date: str, project: str | None, as_json: bool) -> None:

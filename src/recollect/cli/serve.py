@@ -46,14 +46,14 @@ def serve(
             "encrypted. Put a TLS proxy in front of loopback instead (docs/serve.md), or say --expose"
         )
     try:
-        import uvicorn
-
         from recollect.api.app import make_app
+        from recollect.api.server import make_server
     except ImportError:
         raise Trouble("the server needs its packages; run: pip install 'recollect-memory[serve]'") from None
     starter = actor_of(os.environ)
     with open_memory(project) as memory:
-        listening = _listen(host, memory.context.settings.serve.port if port is None else port)
+        settings = memory.context.settings.serve
+        listening = _listen(host, settings.port if port is None else port)
         address = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
         with listening, _only_server(memory, address):
             _say(f"serving {memory.context.space} at {address}; Ctrl-C stops it")
@@ -66,17 +66,9 @@ def serve(
                 announce=partial(_announce, address) if starter.trust == "human" else None,
                 neighbours=mcp(memory),
             )
-            config = uvicorn.Config(
-                app,
-                log_level="warning",
-                server_header=False,
-                proxy_headers=False,  # the proxy's word would decide whose failures are counted
-                timeout_graceful_shutdown=STOP_SECONDS,
-                limit_concurrency=1000,
-            )
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop, it ends as by Ctrl-C
             with suppress(KeyboardInterrupt), nullcontext() if no_cycle else _cycling(memory):
-                uvicorn.Server(config).run(sockets=[listening])
+                make_server(app, head_seconds=settings.body_seconds).run(sockets=[listening])
 
 
 def mcp(memory: Memory) -> dict[str, Neighbour]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
+from recollect.core.clock import YEARS
 from recollect.core.errors import BadInput
 
 Level = Literal["daily", "weekly", "monthly"]
@@ -21,8 +22,6 @@ ROOT = "root"
 SETTLING = timedelta(days=7)
 """How long a week or a month stays open after its last day, for entries that arrive late."""
 
-# Week and month arithmetic near year 1 and year 9999 leaves the calendar; no log is that old.
-_YEARS = range(1900, 9000)
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
@@ -92,7 +91,7 @@ def parse_day(text: str) -> date:
     """`2026-03-01`, and only a day that exists."""
     parts = _DAY.fullmatch(text)
     try:
-        if parts and int(parts[1]) in _YEARS:
+        if parts and int(parts[1]) in YEARS:
             return date(int(parts[1]), int(parts[2]), int(parts[3]))
     except ValueError:
         pass
@@ -112,9 +111,9 @@ def _named(name: str) -> Period | None:
     try:
         if _DAY.fullmatch(name):
             return day(parse_day(name))
-        if (parts := _WEEK.fullmatch(name)) and int(parts[1]) in _YEARS:
+        if (parts := _WEEK.fullmatch(name)) and int(parts[1]) in YEARS:
             return week(date.fromisocalendar(int(parts[1]), int(parts[2]), 1))
-        if (parts := _MONTH.fullmatch(name)) and int(parts[1]) in _YEARS:
+        if (parts := _MONTH.fullmatch(name)) and int(parts[1]) in YEARS:
             return _month(int(parts[1]), int(parts[2]))
     except (ValueError, BadInput):
         pass

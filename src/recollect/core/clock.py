@@ -7,19 +7,24 @@ imported where it is used: the prompt hook only asks what time it is.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
 
 from recollect.core.errors import BadInput
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, tzinfo
-    from zoneinfo import ZoneInfo
+    from typing import Protocol
+else:
+    Protocol = object
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+
+YEARS = range(1900, 9000)
+"""No day of ours is outside them: near year 1 and year 9999 the arithmetic of weeks and zones leaves the calendar."""
 
 
 class Clock(Protocol):
@@ -27,7 +32,6 @@ class Clock(Protocol):
 
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
-        ...
 
 
 class SystemClock:
@@ -53,7 +57,12 @@ class ScriptedClock:
 def clock_from(environ: Mapping[str, str]) -> Clock:
     """`RECOLLECT_NOW` sets the clock for the whole process."""
     fixed = environ.get("RECOLLECT_NOW")
-    return ScriptedClock(fixed) if fixed else SystemClock()
+    if not fixed:
+        return SystemClock()
+    clock = ScriptedClock(fixed)
+    if int(iso(clock.now())[:4]) not in YEARS:
+        raise BadInput(f"RECOLLECT_NOW={fixed} is no time to work at: years are {YEARS[0]} to {YEARS[-1]}")
+    return clock
 
 
 def parse_time(text: str) -> int:
@@ -64,8 +73,10 @@ def parse_time(text: str) -> int:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise BadInput(f"{text!r} is not an ISO 8601 time such as 2026-03-01T09:30:00Z") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise BadInput(f"{text!r} is outside the calendar in UTC") from None
     return round(moment.timestamp() * 1000)
 
 
@@ -78,8 +89,12 @@ def iso(ms: int) -> str:
     return text.replace("+00:00", "Z")
 
 
-def zone_named(name: str) -> ZoneInfo:
+def zone_named(name: str) -> tzinfo:
     """The time zone of an IANA name."""
+    if name in ("UTC", "Etc/UTC"):  # a session's start need not read the machine's time zones for it
+        from datetime import UTC
+
+        return UTC
     from zoneinfo import ZoneInfo
 
     try:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
 
 from recollect import __version__
 from recollect.core.actor import Actor
@@ -46,7 +46,7 @@ Acting = Callable[[Context[Any, Any], Effect], Memory]
 
 def make_server(memory: Memory, *, acting: Acting | None = None) -> MCPServer[Any]:
     """The server over a memory; without `acting` every caller is the agent it says it is."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Strict(
         "recollect",
         title="Recollect",
         description="What earlier work in this project learned, decided and wrote down.",
@@ -60,6 +60,29 @@ def make_server(memory: Memory, *, acting: Acting | None = None) -> MCPServer[An
         server.add_tool(_called(verb, effect, acting), annotations=_annotations(effect))
     add_pages(server, memory)
     return server
+
+
+class _Strict(MCPServer[Any]):
+    """The SDK's server drops arguments that a tool does not have; a misspelt one would go unnoticed."""
+
+    async def list_tools(self) -> list[Tool]:
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return tools
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        known = _ARGUMENTS.get(name, arguments.keys())  # an unknown tool is the SDK's to refuse
+        if unknown := sorted(arguments.keys() - known):
+            raise ToolError(
+                f"{name} does not take {', '.join(unknown)[:200]}; it takes {', '.join(known) or 'nothing'}"
+            )
+        return await super().call_tool(name, arguments, context)
+
+
+_ARGUMENTS = {verb.__name__: tuple(inspect.signature(verb).parameters)[1:] for verb, _ in TOOLS}
 
 
 def agent(ctx: Context[Any, Any]) -> Actor:

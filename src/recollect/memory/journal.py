@@ -47,6 +47,12 @@ class Journal:
     def entry(self, id: str) -> Entry:
         return logs.entry(self._context, id)
 
+    def adopt(self, id: str) -> Entry:
+        """Vouch for an entry that came from outside; the entry that says so, which nodes may hold."""
+        done = logs.adopt(self._context, id)
+        embed_at_once(self._context)
+        return done
+
     def compact(
         self, *, everything: bool = False, dry_run: bool = False, progress: Progress | None = None
     ) -> tuple[Compacted, str]:

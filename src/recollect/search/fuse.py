@@ -11,10 +11,9 @@ Knows nothing about where the signs come from.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -8,7 +8,6 @@ scored. Order is stable: equal scores are ordered by id. Knows nothing about who
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.search import words
@@ -19,6 +18,7 @@ from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
 from recollect.text.tokens import terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -48,7 +48,7 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 40  # candidates that are scored
+    pool: int = 60  # candidates that are scored
     walked: int = 5_000  # candidates looked at for that many which pass a filter
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
@@ -180,8 +180,8 @@ def _wanted(tx: Tx, query: Query, wanted: Narrow, pool: int, walked: int) -> lis
         kept += passages.narrowed(tx, docs[start : start + WALK], wanted)
         if len(kept) >= pool:
             return kept
-    if len(docs) == walked and len(some := passages.numbers(tx, wanted, limit=FEW + 1)) <= FEW:
-        return candidates(tx, query, most=walked, among=frozenset(some))
+    if len(docs) == walked and (few := passages.few(tx, wanted, most=FEW)) is not None:
+        return candidates(tx, query, most=walked, among=few)
     return kept
 
 

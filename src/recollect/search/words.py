@@ -14,11 +14,11 @@ The same code ranks on both engines: an engine only says which passages hold a t
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store.grades import HEADER_LINES, expected
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 

@@ -78,7 +78,7 @@ NOT_DUMPED = {
     "logs": "what the tree has read; the next cycle reads again",
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",
-    "documents": "which documents search has read; the next cycle reads again",
+    "readings": "which files of which clone search has read; the next cycle reads again",
     "moves": "how far a move into this very store has come",
     "vault_parts": "the vault, which travels as files",
     "terms": "counted again while passages are loaded",
@@ -101,7 +101,7 @@ _MADE_FROM_THEM = (
     "logs",
     "nodes",
     "tree_state",
-    "documents",
+    "readings",
 )
 
 

@@ -1,8 +1,6 @@
-"""Rows of learnings, their tags, their sources."""
+"""Rows of learnings and their tags."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.confidence import decimal
 from recollect.core.errors import NotFound, Stale
@@ -12,8 +10,10 @@ from recollect.core.record import record
 from recollect.store import passages
 from recollect.store.paging import PAGE, every
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from recollect.core.context import Row, Tx
 
@@ -270,53 +270,6 @@ def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: in
         stored=stored,
         at=at,
     )
-
-
-def add_source(
-    tx: Tx,
-    id: str,
-    *,
-    outcome: str | None,
-    task: str | None,
-    discovery: str | None,
-    origin: str,
-    trust: str,
-    at: int,
-) -> None:
-    """One more place this insight came from."""
-    tx.run(
-        """
-        INSERT INTO learning_sources
-          (space, learning_id, position, outcome_id, task_id, discovery_id, origin, trust, at)
-        SELECT :space, :id, count(*) + 1, :outcome, :task, :discovery, :origin, :trust, :at
-        FROM learning_sources WHERE space = :space AND learning_id = :id""",
-        id=id,
-        outcome=outcome,
-        task=task,
-        discovery=discovery,
-        origin=origin,
-        trust=trust,
-        at=at,
-    )
-
-
-def keep_sources(tx: Tx, id: str, *, first: int) -> None:
-    """Drop the sources that were added after the first so many."""
-    tx.run(
-        "DELETE FROM learning_sources WHERE space = :space AND learning_id = :id AND position > :first",
-        id=id,
-        first=first,
-    )
-
-
-def sources(tx: Tx, id: str) -> list[dict[str, Any]]:
-    """Where a learning came from, first source first."""
-    names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")
-    rows = tx.rows(
-        f"SELECT {', '.join(names)} FROM learning_sources WHERE space = :space AND learning_id = :id ORDER BY position",
-        id=id,
-    )
-    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def set_origin(tx: Tx, id: str, origin: str) -> None:

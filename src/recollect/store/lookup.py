@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from heapq import nsmallest
 from operator import neg
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store import passages
 from recollect.text.normal import clean
 from recollect.text.tokens import terms as terms_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

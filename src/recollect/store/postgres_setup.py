@@ -16,16 +16,8 @@ from psycopg.conninfo import make_conninfo
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
 from recollect.store.grades import graded, tokens
-from recollect.store.postgres import (
-    INSERT_WORDS,
-    TYPES,
-    WORD_INDEX,
-    Address,
-    PostgresDb,
-    lock_key,
-    translated,
-    word_parts,
-)
+from recollect.store.postgres import INSERT_WORDS, TYPES, WORD_INDEX, PostgresDb, lock_key, word_parts
+from recollect.store.postgres_address import Address, translated
 from recollect.store.postgres_vectors import index_large_spaces
 from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
 

@@ -98,6 +98,18 @@ def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:
     return renamed
 
 
+def rename_subjects(tx: Tx, scrub: Scrub) -> None:
+    """What happened to things that words of theirs name goes by new names; what waits about them is raised anew."""
+    named = tx.rows(
+        "SELECT subject FROM events WHERE space = :space UNION SELECT subject FROM escalations WHERE space = :space "
+        "UNION SELECT other FROM escalations WHERE space = :space"
+    )
+    for (name,) in named:
+        if (new := scrub(name)) != name:
+            tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :name", name=name, new=new)
+            tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :name OR other = :name)", name=name)
+
+
 def forget_answers(tx: Tx, keys: list[Row]) -> None:
     """An answer that held the text is no answer any more."""
     _delete(tx, "answers", COLUMNS["answers"].key, keys)

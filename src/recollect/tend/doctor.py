@@ -37,10 +37,6 @@ class Diagnosis:
     def damaged(self) -> bool:
         return any(finding.level == "damage" for finding in self.findings)
 
-    @property
-    def differs(self) -> bool:
-        return any(finding.level != "notice" for finding in self.findings)
-
 
 def doctor(
     project: Project, open_context: Callable[[], Context], *, fix: bool = False, progress: Progress | None = None

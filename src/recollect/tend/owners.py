@@ -13,7 +13,7 @@ from recollect.capture import log as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
 from recollect.distil import kept_copies, node_files, themes
-from recollect.store import decisions, journal, learnings
+from recollect.store import decisions, journal, learnings, readings
 from recollect.store import themes as theme_rows
 from recollect.text import nodes
 from recollect.text.staging import Entry, read_staging
@@ -69,6 +69,11 @@ def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passag
         yield themes.theme_passage(name, ctx.vault.read(themes.theme_path(name)) or "", at=at)
 
 
+def _held(tx: Tx, kind: str) -> Iterator[str]:
+    """What some clone's files hold, this one's or another's; only what is here can be made."""
+    return (id for id in readings.all_held(tx) if id.startswith(f"{kind}/"))
+
+
 def _staged(ctx: Context) -> dict[str, Entry]:
     return {stage.id_of(entry): entry for entry in read_staging(stage.read_file(ctx)).entries}
 
@@ -104,7 +109,7 @@ OWNERS: dict[str, Owner] = {
     decisions.KIND: Owner(ids=lambda _, tx: decisions.ids(tx), make=_decision_passages),
     finding.KIND: Owner(ids=_finding_ids, make=_finding_passages),
     themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
-    stage.KIND: Owner(ids=lambda ctx, _: _staged(ctx), make=_staged_passages),
+    stage.KIND: Owner(ids=lambda ctx, tx: {*_staged(ctx), *_held(tx, stage.KIND)}, make=_staged_passages),
     logs.KIND: Owner(ids=_entries, make=_entry_passages),
     kept_copies.KIND: Owner(
         ids=lambda ctx, tx: kept_copies.ids(_reading_in(ctx, tx)),
@@ -112,7 +117,8 @@ OWNERS: dict[str, Owner] = {
     ),
     node_files.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
     documents.KIND: Owner(
-        ids=lambda ctx, _: documents.ids(ctx), make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids))
+        ids=lambda ctx, tx: {*documents.ids(ctx), *_held(tx, documents.KIND)},
+        make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids)),
     ),
 }
 

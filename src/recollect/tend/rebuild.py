@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.distil.tree import Compacted, compact
-from recollect.store import derived, journal, passages, soundness, vectors
+from recollect.store import derived, journal, passages, readings, soundness, vectors
 from recollect.store.sqlite import SqliteDb
 from recollect.tend.owners import OWNERS, batches
 
@@ -34,6 +34,8 @@ def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
     next cycle makes those that were wrong."""
     if isinstance(ctx.db, SqliteDb):
         soundness.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
+    with ctx.db.write(ctx.space) as tx:
+        readings.forget(tx)  # what only a clone that is gone had, goes; the others read theirs in again
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
     made = _passages(ctx, progress)
     orphans = _orphans(ctx)

@@ -16,11 +16,11 @@ from typing import Any, BinaryIO, NoReturn
 from recollect.capture import bring
 from recollect.capture.bring import Brought, Record
 from recollect.capture.bring_fields import Terms, check_trust
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
 from recollect.core.plain import plain
-from recollect.store import decisions, escalations, events, injections, learnings, tasks
+from recollect.store import decisions, escalations, events, injections, learning_sources, learnings, tasks
 from recollect.store.decisions import DecisionFilter
 
 FORMAT = 1
@@ -185,7 +185,7 @@ def _records(tx: Tx) -> Iterator[tuple[str, dict[str, Any]]]:
         values = dict(vars(discovery))
         yield "discovery", {"discovery_type": values.pop("type"), **values}
     for learning in learnings.all_of(tx):
-        yield "learning", {**vars(learning), "sources": learnings.sources(tx, learning.id)}
+        yield "learning", {**vars(learning), "sources": learning_sources.of(tx, learning.id)}
     for decision in decisions.walk(tx, DecisionFilter()):
         yield "decision", vars(decision)
     for injection in injections.all_of(tx):

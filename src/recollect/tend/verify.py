@@ -48,8 +48,8 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, 
         findings += _file(ctx.db)
     if any(finding.level == "damage" for finding in findings):
         return tuple(findings)  # what does not read back cannot be compared
-    refresh_passages(ctx)
-    refresh_documents(ctx)
+    refresh_passages(ctx, anew=True)
+    refresh_documents(ctx, anew=True)
     with ctx.db.read(ctx.space) as tx:
         for name, check in CHECKS:
             if check is _index and any(finding.what == "index" for finding in findings):

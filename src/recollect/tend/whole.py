@@ -12,14 +12,14 @@ from itertools import islice
 
 from recollect.capture import documents, finding, stage
 from recollect.capture import log as logs
-from recollect.core.actor import Trust
 from recollect.core.calendar import LEVELS, ROOT
+from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.learning import COIA
 from recollect.core.limits import check_limit
 from recollect.distil import themes, tree
-from recollect.store import decisions, learnings, passages
+from recollect.store import decisions, learnings, passages, readings
 from recollect.store.passages import Stored
 from recollect.text.snippet import WIDTH, snippet
 from recollect.text.staging import read_staging
@@ -54,7 +54,9 @@ def get(ctx: Context, id: str) -> Whole:
     """The whole of whatever an id names."""
     make = _HOMES.get(_kind(id))
     if make is None:
-        raise NotFound(f"no {id}; ids look like learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, doc/PATH#SECTION")
+        raise NotFound(
+            f"no {id!r:.80}; ids look like learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, doc/PATH#SECTION"
+        )
     title, text = make(ctx, id)
     with ctx.db.read(ctx.space) as tx:
         stored = passages.by_id(tx, id)
@@ -134,7 +136,7 @@ def _staged(ctx: Context, id: str) -> tuple[str, str]:
     for entry in read_staging(stage.read_file(ctx)).entries:
         if stage.id_of(entry) == id:
             return entry.title, entry.body
-    raise NotFound(f"no {id} in {ctx.settings.staging.file}")
+    return _elsewhere(ctx, id, stage.KIND, f"in {ctx.settings.staging.file}")
 
 
 def _section(ctx: Context, id: str) -> tuple[str, str]:
@@ -143,7 +145,18 @@ def _section(ctx: Context, id: str) -> tuple[str, str]:
         return path, ctx.worktree.read(path) or ""
     for passage in islice(documents.passages_with(ctx, {id}), 1):
         return passage.title, passage.text
-    raise NotFound(f"no {id} among the permanent documents (setting consolidate.documents)")
+    return _elsewhere(
+        ctx, id, f"{documents.KIND}/{path}", "among the permanent documents (setting consolidate.documents)"
+    )
+
+
+def _elsewhere(ctx: Context, id: str, source: str, where: str) -> tuple[str, str]:
+    """What only another clone's file says, as search knows it."""
+    with ctx.db.read(ctx.space) as tx:
+        stored = passages.by_id(tx, id) if id in readings.held_elsewhere(tx, ctx.clone, source=source) else None
+    if stored is None:
+        raise NotFound(f"no {id} {where}")
+    return stored.title, stored.text
 
 
 _HOMES: dict[str, Callable[[Context, str], tuple[str, str]]] = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.core.actor import Trust
 from recollect.core.calendar import LEVELS, ROOT
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
+from recollect.core.errors import BadInput, NotFound
 from recollect.core.event import Event
 from recollect.core.learning import Injection
-from recollect.store import decisions, events, injections
+from recollect.store import decisions, events, injections, learning_sources
 from recollect.store import learnings as rows
 from recollect.tend.why_files import KINDS, FileExplanation, why_in_file
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, why_entry, why_node
@@ -38,6 +39,10 @@ def why(ctx: Context, id: str) -> Explanation | NodeExplanation | EntryExplanati
         return why_node(ctx, id)
     if id.partition("/")[0] in KINDS:
         return why_in_file(ctx, id)
+    if id.startswith("doc/"):
+        raise BadInput(f"{id} is a section of a file of the repository: git log and git blame say where it came from")
+    if not id.startswith(("learn_", "dec_")):
+        raise NotFound(f"no {id!r:.80} here; recollect search finds ids, such as learn_…, dec_…, log/2026-03-01#3")
     with ctx.db.read(ctx.space) as tx:
         return _decision(tx, id) if id.startswith("dec_") else _learning(tx, id)
 
@@ -49,7 +54,7 @@ def _learning(tx: Tx, id: str) -> Explanation:
         title=learning.title,
         origin=learning.origin,
         trust=learning.trust,
-        sources=tuple(rows.sources(tx, id)),
+        sources=tuple(learning_sources.of(tx, id)),
         replaces=tuple(rows.replaced_by(tx, id)),
         replaced_by=tuple(rows.successors(tx, id)),
         injections=tuple(injections.of_learning(tx, id)),

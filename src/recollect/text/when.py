@@ -11,6 +11,8 @@ from datetime import date, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
+from recollect.core.clock import YEARS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,9 +32,11 @@ def span_in(text: str, today: date) -> Span | None:
     for pattern, made in _rules():
         for found in pattern.finditer(plain):
             try:
-                return made(found, today)
+                first, last = made(found, today)
             except (ValueError, OverflowError):
                 continue  # 2026-02-30 and the like name no day
+            if first.year in YEARS and last.year in YEARS:
+                return first, last
     return None
 
 

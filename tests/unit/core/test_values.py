@@ -100,8 +100,12 @@ def test_an_unknown_zone_is_refused(name: str) -> None:
 def test_the_environment_sets_the_clock() -> None:
     clock = clock_from({"RECOLLECT_NOW": "2026-03-02T09:00:00Z"})
     assert clock.now() == clock.now() == 1772442000000
+
+
+@pytest.mark.parametrize("time", ["soon", "0001-01-01", "9999-12-31T23:59:59Z", "1899-12-31", "0001-01-01T00:00+14:00"])
+def test_a_clock_that_no_calendar_has_is_refused(time: str) -> None:
     with pytest.raises(BadInput):
-        clock_from({"RECOLLECT_NOW": "soon"})
+        clock_from({"RECOLLECT_NOW": time})
 
 
 def test_a_scripted_clock_moves_when_told() -> None:

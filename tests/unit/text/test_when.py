@@ -50,7 +50,20 @@ def test_a_named_time_is_a_span_of_days(text: str, first: str, last: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", "how may I help", "march on", "2026-02-30", "2026-13", "2026-W60", "week 77", "port 2023", "second"]
+    "text",
+    [
+        "",
+        "how may I help",
+        "march on",
+        "2026-02-30",
+        "2026-13",
+        "2026-W60",
+        "week 77",
+        "port 2023",
+        "second",
+        "in 9999",
+        "0001-01-01",
+    ],
 )
 def test_what_names_no_time_gives_none(text: str) -> None:
     assert span_in(text, TODAY) is None

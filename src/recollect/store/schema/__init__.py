@@ -19,6 +19,7 @@ MIGRATIONS = (
     "m009_hosts",
     "m010_search",
     "m011_grades",
+    "m012_readings",
 )
 VERSION = len(MIGRATIONS)
 
