@@ -49,6 +49,7 @@ class Effort:
     """How far a search goes before it ranks."""
 
     pool: int = 60  # candidates that are scored
+    alone: int = 30  # … where none stands in a thread, so that nothing beside it lends it words
     walked: int = 5_000  # candidates looked at for that many which pass a filter
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
@@ -151,12 +152,13 @@ def _gathered(
     if docs is None:
         by_words = not meaning or meaning.beside_words
         docs = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
-    found = _passing(tx, docs, pool, wanted, keep)
+    alone = max(effort.alone, limit)
+    found = _passing(tx, docs, pool, alone, wanted, keep)
     if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
-        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, wanted, keep)
+        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, alone, wanted, keep)
     yield from found
     if meaning:
-        yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
+        yield from _passing(tx, meaning.nearest(tx, wanted), pool, alone, wanted, keep)
 
 
 def looked_up(
@@ -185,12 +187,12 @@ def _wanted(tx: Tx, query: Query, wanted: Narrow, pool: int, walked: int) -> lis
     return kept
 
 
-def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
-    """The first `pool` candidates that may be shown."""
+def _passing(tx: Tx, docs: Sequence[int], pool: int, alone: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
+    """The first candidates that may be shown: `pool` of them, or `alone` where none stands in a thread."""
     found: list[Ranked] = []
-    for start in range(0, len(docs), pool):
-        found += _kept(passages.ranked(tx, docs[start : start + pool], wanted), keep)
-        if len(found) >= pool:
+    for start in range(0, len(docs), alone):
+        found += _kept(passages.ranked(tx, docs[start : start + alone], wanted), keep)
+        if len(found) >= pool or (len(found) >= alone and not any(one.thread for one in found)):
             break
     return found
 
