@@ -88,12 +88,9 @@ def main() -> None:
     if given.semantic_weight is not None:
         options["semantic_weight"] = given.semantic_weight
     result = Result()
-    questions = defaultdict(list)
-    for question in _lines(given.folder / "queries.jsonl"):
-        questions[question["store"]].append(question)
-    for store, texts in _stores(given.folder / "corpus.jsonl.gz").items():
+    for texts, questions in stores(given.folder):
         with tempfile.TemporaryDirectory() as folder:
-            run(folder, texts, questions[store], options, result, given.cache)
+            run(folder, texts, questions, options, result, given.cache)
     print(_as_json(result) if given.json else _as_text(result))
 
 
@@ -130,6 +127,21 @@ def run(
 
 def _load(memory: Memory, clock: ScriptedClock, texts: Sequence[dict[str, Any]], cost: Cost) -> dict[str, str]:
     """Write every text as a log entry on the day of its session; entry id → text id."""
+    found = {}
+    ordered = in_order(texts)
+    started = time.process_time()
+    for moment, text in ordered:
+        clock.advance(ms=moment - clock.now())
+        logged = memory.journal.add(NewEntry(text=text["text"], topic=text["who"], session=text["session"]))
+        found[logged.id] = text["id"]
+    cost.add += 1000 * (time.process_time() - started)
+    cost.texts += len(texts)
+    assert len(found) == len(texts), "every text is an entry of its own"
+    return found
+
+
+def in_order(texts: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Texts session by session in the order of their days, each with the moment of its session in milliseconds."""
     sessions: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for text in texts:
         sessions[text["session"]].append(text)
@@ -140,17 +152,11 @@ def _load(memory: Memory, clock: ScriptedClock, texts: Sequence[dict[str, Any]],
         if day is None:
             day = undated = undated + timedelta(1)
         moments[session] = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
-    found = {}
-    started = time.process_time()
-    for session in sorted(sessions, key=lambda session: moments[session]):
-        clock.advance(ms=round(moments[session].timestamp() * 1000) - clock.now())
-        for text in sessions[session]:
-            logged = memory.journal.add(NewEntry(text=text["text"], topic=text["who"], session=session))
-            found[logged.id] = text["id"]
-    cost.add += 1000 * (time.process_time() - started)
-    cost.texts += len(texts)
-    assert len(found) == len(texts), "every text is an entry of its own"
-    return found
+    return [
+        (round(moments[session].timestamp() * 1000), text)
+        for session in sorted(sessions, key=lambda session: moments[session])
+        for text in sessions[session]
+    ]
 
 
 def _day(written: str) -> date | None:
@@ -202,21 +208,17 @@ class CachedEmbedder:
         return [np.frombuffer(known[key], np.float32) for key in keys]
 
 
-def _stores(file: Path) -> dict[str, list[dict[str, Any]]]:
-    stores: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    with gzip.open(file, "rt") as lines:
-        for text in _parsed(lines):
-            stores[text["store"]].append(text)
-    return stores
-
-
-def _lines(file: Path) -> list[dict[str, Any]]:
-    with file.open() as lines:
-        return list(_parsed(lines))
-
-
-def _parsed(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    return (json.loads(line) for line in lines)
+def stores(folder: Path) -> Iterator[tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
+    """The texts and the questions of each store."""
+    questions: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    with (folder / "queries.jsonl").open() as lines:
+        for question in map(json.loads, lines):
+            questions[question["store"]].append(question)
+    texts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    with gzip.open(folder / "corpus.jsonl.gz", "rt") as lines:
+        for text in map(json.loads, lines):
+            texts[text["store"]].append(text)
+    return ((some, questions[store]) for store, some in texts.items())
 
 
 def _report(result: Result) -> dict[str, Any]:

@@ -1,12 +1,13 @@
-"""How fast search is, beside bare FTS5 and tantivy on the same texts in the same run.
+"""How fast search is, beside bare FTS5, tantivy and qmd on the same texts in the same run.
 
-    python -m benchmarks.search_speed [--sizes 10000 100000] [--queries 40] [--json]
+    python -m benchmarks.search_speed [--sizes 10000 100000] [--queries 40] [--qmd FOLDER] [--json]
 
 Texts come from `benchmarks/corpus.py`, one passage each, ten to a thread; each has one random vector of 384 numbers,
 so hybrid search pays for the nearest neighbours but not for the model (a question takes MiniLM 11 to 17 ms more). CPU
 milliseconds, because the machine may be shared; the sides take turns, so that noise hits all. Bare FTS5 and tantivy
 get every word of a query joined by OR, and rank by BM25. tantivy is a dependency of this benchmark only (`pip install
-tantivy`); where it is missing its rows are left out.
+tantivy`); where it is missing its rows are left out. qmd's BM25 runs in a process of its own when FOLDER holds it
+(`npm install --prefix FOLDER node@22 @tobilu/qmd@2.8.3`); it wants every word of a query, as a prefix.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import json
 import os
 import resource
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -41,6 +44,7 @@ BATCH = 5_000
 ADDED = 30  # texts that are added one by one
 
 Search = Callable[[str], object]
+Side = Callable[[str], float]  # the CPU milliseconds of one search
 
 
 class RandomEmbedder:
@@ -70,29 +74,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--queries", type=int, default=40)
+    parser.add_argument("--qmd", type=Path, help="the folder of its node_modules")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     results = {}
     for size in given.sizes:
         with tempfile.TemporaryDirectory() as folder:
-            results[size] = measured(Path(folder), size, given.queries)
+            results[size] = measured(Path(folder), size, given.queries, given.qmd)
     print(json.dumps(results, indent=2) if given.json else _as_text(results))
 
 
-def measured(folder: Path, size: int, count: int) -> dict[str, Any]:
+def measured(folder: Path, size: int, count: int, qmd: Path | None) -> dict[str, Any]:
     texts = [_text(fields) for fields in islice(learnings(size + ADDED), size + ADDED)]
     result: dict[str, Any] = {}
-    with Memory.open(folder, create=True, models=RandomModels()) as memory:
+    with Memory.open(folder, create=True, models=RandomModels()) as memory, ExitStack() as stack:
         result["load, µs a text"] = _timed(lambda: _load(memory, texts[:size])) * 1e6 / size
         result["vectors, µs a text"] = _timed(lambda: _embed(memory)) * 1e6 / size
         bare = _bare(folder / "bare.db", texts[:size])
-        sides: dict[str, Search] = {
+        searches: dict[str, Search] = {
             "words": lambda text: memory.search(text, strategy="bm25"),
             "hybrid": memory.search,
             "bare FTS5": lambda text: bare.execute(_BARE_SEARCH, (_any_of(text),)).fetchall(),
         }
         if (tantivy := _tantivy(folder / "tantivy", texts[:size])) is not None:
-            sides["tantivy"] = tantivy
+            searches["tantivy"] = tantivy
+        sides: dict[str, Side] = {name: partial(_milliseconds, search) for name, search in searches.items()}
+        if qmd is not None:
+            sides["qmd"] = stack.enter_context(_qmd(qmd, folder / "qmd.db", texts[:size]))
         for length in (3, 40):
             for name, times in _taking_turns(sides, queries(count, length)).items():
                 p95 = statistics.quantiles(times, n=20)[-1]
@@ -103,6 +111,7 @@ def measured(folder: Path, size: int, count: int) -> dict[str, Any]:
     result["store, MB"] = _megabytes(folder / ".recollect")
     result["bare FTS5, MB"] = _megabytes(folder / "bare.db")
     result["tantivy, MB"] = _megabytes(folder / "tantivy")
+    result["qmd, MB"] = _megabytes(folder / "qmd.db")
     result["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return result
 
@@ -184,14 +193,35 @@ def _tantivy(folder: Path, texts: Sequence[tuple[str, str]]) -> Search | None:
     return lambda text: searcher.search(index.parse_query(_any_of(text), ["title", "body"]), 10)
 
 
-def _taking_turns(sides: dict[str, Search], asked: Sequence[str]) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    for search in sides.values():
-        search(asked[0])
-    for text in asked:
-        for name, search in sides.items():
-            times[name].append(1000 * _timed(partial(search, text)))
-    return times
+@contextmanager
+def _qmd(folder: Path, database: Path, texts: Sequence[tuple[str, str]]) -> Iterator[Side]:
+    node = folder / "node_modules" / "node" / "bin" / "node"
+    command = [str(node), str(Path(__file__).with_name("qmd.mjs")), str(folder.resolve()), str(database)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        talk_in, talk_out = process.stdin, process.stdout
+        assert talk_in is not None
+        assert talk_out is not None
+
+        def ask(**asked: Any) -> dict[str, Any]:
+            talk_in.write(json.dumps(asked) + "\n")
+            talk_in.flush()
+            answer: dict[str, Any] = json.loads(talk_out.readline())
+            return answer
+
+        for start in range(0, len(texts), BATCH):
+            ask(add=[(start + n, *text) for n, text in enumerate(texts[start : start + BATCH])])
+        yield lambda text: float(ask(search=text)["cpu"])
+
+
+def _taking_turns(sides: dict[str, Side], asked: Sequence[str]) -> dict[str, list[float]]:
+    for side in sides.values():
+        side(asked[0])
+    turns = [{name: side(text) for name, side in sides.items()} for text in asked]
+    return {name: [turn[name] for turn in turns] for name in sides}
+
+
+def _milliseconds(search: Search, text: str) -> float:
+    return 1000 * _timed(partial(search, text))
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from recollect.core.actor import Actor
     from recollect.core.clock import ScriptedClock
     from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review

@@ -12,19 +12,34 @@ FAST = ("inject", "hook")
 
 
 def main() -> None:
+    """Run a command and end the process with its exit code."""
+    arguments = [_readable(argument) for argument in sys.argv[1:]]
+    if not _fast(arguments):
+        sys.exit(run(arguments))
+    import gc
+    import os
+
+    gc.disable()  # the process ends before garbage could matter
+    os._exit(run(arguments))  # all is committed, closed and flushed: Python need not be taken apart piece by piece
+
+
+def run(arguments: list[str]) -> int:
     """Run a command; what goes wrong becomes one line on stderr and an exit code."""
     try:
-        code = _run([_readable(argument) for argument in sys.argv[1:]])
+        return _run(arguments)
     except OSError as error:
         print(f"recollect: {error}", file=sys.stderr)
-        code = 3
+        return 3
     except KeyboardInterrupt:
-        code = 130
-    sys.exit(code)
+        return 130
+
+
+def _fast(arguments: list[str]) -> bool:
+    return bool(arguments) and arguments[0] in FAST and not {"--help", "-h"} & set(arguments)
 
 
 def _run(arguments: list[str]) -> int:
-    if arguments and arguments[0] in FAST and not {"--help", "-h"} & set(arguments):
+    if _fast(arguments):
         if arguments[0] == "hook":
             from recollect.cli.hook import main as hook
 

@@ -22,7 +22,7 @@ from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
 from recollect.store import events, passages
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import verify
-from recollect.text.staging import read_staging
+from recollect.text.staging import read_staging, slug_of
 from repos import Repo
 
 FILE = "memory/learnings.md"
@@ -52,17 +52,23 @@ class Project:
         self._space = f"space-{uuid4().hex}"  # the tests of an engine share a database
 
     def begin(
-        self, ripe: dict[str, str], young: dict[str, str] | None = None, documents: dict[str, str] | None = None
+        self,
+        ripe: dict[str, str],
+        young: dict[str, str] | None = None,
+        documents: dict[str, str] | None = None,
+        later: dict[str, str] | None = None,
     ) -> None:
-        """Ripe entries are 20 active days old, young ones none; the last day of work is 2026-01-21."""
+        """Ripe entries are 20 active days old, later ones 19, young ones none; the last day of work is 2026-01-21."""
         young = YOUNG if young is None else young
+        later = {**ripe, **(later or {})}
         docs = DOCUMENTS if documents is None else documents
         config = {"recollect.toml": self.settings(), ".gitignore": ".recollect/\ntmp/\n"}
         self.repo.import_history(
             [
                 (START, {**docs, **config, FILE: staged(ripe)}),
-                *((START + timedelta(days=number), {}) for number in range(1, 20)),
-                (START + timedelta(days=20), {FILE: staged({**ripe, **young})}),
+                (START + timedelta(days=1), {FILE: staged(later)}),
+                *((START + timedelta(days=number), {}) for number in range(2, 20)),
+                (START + timedelta(days=20), {FILE: staged({**later, **young})}),
             ]
         )
 
@@ -343,6 +349,66 @@ def test_an_entry_brought_back_against_a_newer_one_is_placed_once_that_is_settle
     assert fates(memory.staging.consolidate())[three] == "consolidated"
 
 
+RIVALS = ("Retry failed jobs up to 3 times", "Retry failed jobs up to 5 times")
+
+
+def rivalled(project: Project) -> tuple[Memory, Consolidation]:
+    """Two entries of one day that cannot both hold, consolidated once and committed."""
+    project.begin({**RIPE, RIVALS[0]: "More is noise.", RIVALS[1]: "Three was too few."})
+    memory = project.memory()
+    run = memory.staging.consolidate()
+    project.repo.commit(START, {})
+    return memory, run
+
+
+def test_two_entries_of_one_day_that_exclude_each_other_wait_for_a_person(project: Project) -> None:
+    memory, run = rivalled(project)
+    assert [fates(run)[title] for title in RIVALS] == ["contradiction", "contradiction"]
+    assert set(RIVALS) < set(project.titles())
+    matters = memory.inbox.waiting()
+    assert [(each.subject, each.other) for each in matters] == [
+        ("staged/retry-failed-jobs-up-to-5-times", "staged/retry-failed-jobs-up-to-3-times")
+    ]
+    assert (matters[0].detail["new"], matters[0].detail["known"]) == (RIVALS[1], RIVALS[0])
+
+
+@pytest.mark.parametrize(
+    ("verb", "placed"), [("keep-old", RIVALS[:1]), ("keep-new", RIVALS[1:]), ("keep-both", RIVALS), ("dismiss", RIVALS)]
+)
+def test_what_a_person_said_of_two_entries_is_done_and_not_asked_again(
+    project: Project, verb: str, placed: tuple[str, ...]
+) -> None:
+    memory, _ = rivalled(project)
+    memory.inbox.resolve(1, verb)
+    make_due_again(project)
+    found = fates(memory.staging.consolidate())
+    assert {title: fate for title, fate in found.items() if title in RIVALS} == dict.fromkeys(placed, "consolidated")
+    assert memory.inbox.waiting() == []
+
+
+def test_bringing_back_an_entry_that_was_merged_takes_its_words_out_of_the_other(project: Project) -> None:
+    memory, _ = rivalled(project)
+    entries = {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries}
+    memory.inbox.resolve(1, "merge")
+    assert RIVALS[1] not in project.titles()
+    assert "Three was too few." in project.read(FILE)
+    assert memory.staging.restore(slug_of(RIVALS[1])).taken_out_of == f"staged/{slug_of(RIVALS[0])}"
+    assert {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries} == entries
+
+
+@pytest.mark.parametrize("verb", ["keep-old", "keep-new"])
+def test_bringing_back_the_loser_of_two_entries_asks_again(project: Project, verb: str) -> None:
+    memory, _ = rivalled(project)
+    memory.inbox.resolve(1, verb)
+    gone = RIVALS[verb == "keep-old"]
+    assert gone not in project.titles()
+    memory.staging.restore(slug_of(gone))
+    assert set(RIVALS) < set(project.titles())
+    assert [matter.number for matter in memory.inbox.waiting()] == [1]
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())[gone] == "contradiction"
+
+
 def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(project: Project) -> None:
     project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
     memory = project.memory()
@@ -411,6 +477,41 @@ def test_keeping_the_new_replaces_a_heading_that_says_otherwise(project: Project
     assert "## Never quarantine a flaky test\n\nIt is forgotten there.\n" in text
     assert "Quarantine a flaky test" not in text
     assert "### Wait for a condition in flaky tests" in text
+
+
+@pytest.mark.parametrize("verb", ["keep-new", "merge"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        TESTING,
+        TESTING.replace("flaky test.", "flaky test. Name its owner."),
+        TESTING.replace("Flaky tests\n\nQuarantine", "Quarantine a flaky test\n\nQuarantine"),
+    ],
+    ids=["all of a section", "one sentence", "the heading"],
+)
+def test_bringing_back_an_entry_that_won_brings_back_what_it_replaced_and_asks_again(
+    project: Project, document: str, verb: str
+) -> None:
+    memory = disputed(project, document)
+    before = project.state()
+    memory.inbox.resolve(1, verb)
+    assert project.state() != before
+    back = memory.staging.restore("never-quarantine-a-flaky-test")
+    assert (back.taken_out_of, back.note) == ("docs/testing.md", "")
+    assert project.read("docs/testing.md") == before["docs/testing.md"]
+    assert project.read("memory/index.md") == before["memory/index.md"]
+    assert [matter.number for matter in memory.inbox.waiting()] == [1]
+    assert set(OPPOSED) < set(project.titles())
+
+
+def test_what_was_edited_since_an_entry_won_is_left_alone(project: Project) -> None:
+    memory = disputed(project, TESTING.replace("flaky test.", "flaky test. Name its owner."))
+    memory.inbox.resolve(1, "keep-new")
+    edited = project.read("docs/testing.md").replace("Name its owner.", "Name its owner and a date.")
+    (project.repo.root / "docs/testing.md").write_text(edited, "utf-8")
+    back = memory.staging.restore("never-quarantine-a-flaky-test")
+    assert (back.taken_out_of, back.note) == ("", "docs/testing.md was changed since, so the text there stays too")
+    assert project.read("docs/testing.md") == edited
 
 
 def test_merging_puts_both_under_one_heading(project: Project) -> None:
@@ -524,23 +625,14 @@ def test_an_entry_whose_body_says_more_than_the_document_is_placed(project: Proj
 
 
 def test_only_the_newer_of_two_entries_supersedes(project: Project) -> None:
-    project.begin(
-        {"Retry failed jobs up to 3 times": "More is noise.", **RIPE, "Retry failed jobs up to 5 times": "So."}
-    )
+    project.begin({RIVALS[0]: "More is noise.", **RIPE}, later={RIVALS[1]: "Three was too few."})
     found = fates(project.memory().staging.consolidate())
-    assert found["Retry failed jobs up to 3 times"] == "superseded"
-    assert found["Retry failed jobs up to 5 times"] == "consolidated"
+    assert [found[title] for title in RIVALS] == ["superseded", "consolidated"]
 
 
 def test_an_older_entry_that_is_held_back_supersedes_nothing(project: Project) -> None:
-    project.begin(
-        {
-            "Retry failed jobs up to 3 times": "Status: pending",
-            **RIPE,
-            "Retry failed jobs up to 5 times": "Less is lost.",
-        }
-    )
-    assert fates(project.memory().staging.consolidate())["Retry failed jobs up to 5 times"] == "consolidated"
+    project.begin({RIVALS[0]: "Status: pending", **RIPE}, later={RIVALS[1]: "Less is lost."})
+    assert fates(project.memory().staging.consolidate())[RIVALS[1]] == "consolidated"
 
 
 def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) -> None:

@@ -122,6 +122,33 @@ def test_a_short_answer_is_found_by_the_words_of_its_question(memory: Memory) ->
     assert answer in ids(memory, "database billing service")
 
 
+def test_a_long_neighbour_lends_less_than_a_short_one(memory: Memory) -> None:
+    """However often it says the word: what stands beside a long text is about some of it at most."""
+    last = {}
+    for times in (1, 50):
+        log(memory, "The gateway quagga broke. " * times, session=f"s{times}")
+        last[log(memory, "Thanks, that will do.", session=f"s{times}")] = times
+    words = {last.get(hit.id): hit.signals.words for hit in memory.search("quagga", explain=True) if hit.signals}
+    assert words[1] > words[50] > 0
+
+
+def test_what_opens_a_conversation_comes_before_what_repeats_it(memory: Memory) -> None:
+    text = "The zebra queue is ours now."
+    written = [log(memory, text, topic="Ada", session="talk") for _ in range(3)]
+    hits = memory.search("zebra queue", explain=True)
+    assert [hit.id for hit in hits] == written
+    openings = [hit.signals.opening for hit in hits if hit.signals]
+    assert openings[0] > 0
+    assert openings == pytest.approx([openings[0], openings[0] / 2, openings[0] / 3])
+
+
+def test_entries_outside_a_conversation_have_no_opening(memory: Memory) -> None:
+    log(memory, "The zebra queue is ours now.", topic="Ada")
+    (hit,) = memory.search("zebra queue", explain=True)
+    assert hit.signals is not None
+    assert hit.signals.opening == 0
+
+
 def test_sessions_that_write_in_turn_are_not_mixed_up(memory: Memory) -> None:
     log(memory, "The zebra escaped.", topic="a", session="one")
     log(memory, "Nothing to report.", topic="b", session="two")

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from recollect.capture.bring_decision import put_decision, read_decision
 from recollect.capture.bring_fields import Fate, Terms, Values, caller_id, reference, row_id, text_of, time_of
 from recollect.capture.learn import initial_confidence, redacted
+from recollect.core.choices import DISCOVERY_TYPES, STATUSES
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, STATUSES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import NewLearning
-from recollect.core.task import DISCOVERY_TYPES, Discovery, Outcome, Task
+from recollect.core.task import Discovery, Outcome, Task
 from recollect.store import events, learning_sources, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash

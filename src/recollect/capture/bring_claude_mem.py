@@ -15,10 +15,10 @@ from typing import Any
 
 from recollect.capture.insight import learning_in
 from recollect.capture.pieces import Passed, Piece
+from recollect.core.choices import DiscoveryType
 from recollect.core.errors import BadInput, StoreDamaged
 from recollect.core.journal import NewEntry
 from recollect.core.new_learning import NewLearning
-from recollect.core.task import DiscoveryType
 from recollect.store import foreign
 from recollect.text.sentences import first_sentence
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.clock import parse_time
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, Refused

@@ -13,10 +13,10 @@ from typing import Any
 
 from recollect.capture.insight import learning_in, usable_tags
 from recollect.capture.pieces import Passed, Piece
+from recollect.core.choices import DiscoveryType
 from recollect.core.clock import parse_time
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
-from recollect.core.task import DiscoveryType
 from recollect.store.foreign import ForeignFile, markdown_files
 from recollect.text import markdown
 

@@ -17,7 +17,8 @@ from recollect.capture import bring, log
 from recollect.capture.bring_fields import Terms, check_trust
 from recollect.capture.learn import known_insight, redacted
 from recollect.capture.pieces import Passed, Piece
-from recollect.core.actor import Actor, Trust
+from recollect.core.actor import Actor
+from recollect.core.choices import Trust
 from recollect.core.clock import day_of, iso
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput

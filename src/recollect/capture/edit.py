@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.capture.bring_fields import check_trust
-from recollect.core.actor import Trust, lowest
+from recollect.core.actor import lowest
+from recollect.core.choices import PATTERN_TYPES, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events, learning_sources
 from recollect.store import learnings as rows

@@ -9,10 +9,11 @@ import json
 from functools import partial
 from typing import cast
 
+from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
-from recollect.core.task import DISCOVERY_TYPES, Discovery, DiscoveryType
+from recollect.core.task import Discovery
 from recollect.models.asking import Ask
 from recollect.models.reading import read_object, read_text
 from recollect.text.coia import Coia, extract

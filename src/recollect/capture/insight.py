@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from recollect.core.choices import DiscoveryType, PatternType
 from recollect.core.errors import BadInput
-from recollect.core.learning import PatternType
 from recollect.core.new_learning import TAG_LENGTH, TAG_LIMIT, TITLE_LIMIT, NewLearning
-from recollect.core.task import DiscoveryType
 from recollect.text.coia import extract
 from recollect.text.frame import one_line
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from recollect.capture import conflicts
-from recollect.core.actor import Actor, Trust
+from recollect.core.actor import Actor
+from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Rejected

@@ -9,12 +9,12 @@ from recollect.capture.edit import reword
 from recollect.capture.extraction import Found, extraction, observation, task_of
 from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
+from recollect.core.choices import DiscoveryType, PatternType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import Refused, Stale
-from recollect.core.learning import PatternType
 from recollect.core.new_learning import NewLearning
-from recollect.core.task import Discovery, DiscoveryType
+from recollect.core.task import Discovery
 from recollect.models.asking import OFFLINE, ask, known
 from recollect.store import asks, events, learnings, tasks
 from recollect.store.asks import OpenAsk

@@ -13,7 +13,7 @@ from recollect.capture.sources import SOURCES, Source
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.cli.progress import counting
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.errors import BadInput, Refused
 from recollect.memory import Memory
 from recollect.tend.purge import Plan, Purged

@@ -6,11 +6,14 @@ The table of options is also what the help page and the documentation test read.
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from recollect.cli.printing import put, read_stdin
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record

@@ -10,9 +10,10 @@ import click
 from recollect.cli.editor import typed_in_editor
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
+from recollect.core.choices import PATTERN_TYPES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, PATTERN_TYPES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.plain import plain
 from recollect.store.learnings import SORTS

@@ -6,11 +6,11 @@ Trust comes from the channel: a terminal is a person's, unless a host's environm
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from recollect.core.actor import Actor
 from recollect.memory import Memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

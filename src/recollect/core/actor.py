@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from recollect.core.record import record
 
-Trust = Literal["human", "agent", "external"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.core.choices import Trust
+
 TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
 
 

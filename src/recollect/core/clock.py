@@ -7,14 +7,16 @@ imported where it is used: the prompt hook only asks what time it is.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
 
 from recollect.core.errors import BadInput
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, tzinfo
-    from zoneinfo import ZoneInfo
+    from typing import Protocol
+else:
+    Protocol = object
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -30,7 +32,6 @@ class Clock(Protocol):
 
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
-        ...
 
 
 class SystemClock:
@@ -88,8 +89,12 @@ def iso(ms: int) -> str:
     return text.replace("+00:00", "Z")
 
 
-def zone_named(name: str) -> ZoneInfo:
+def zone_named(name: str) -> tzinfo:
     """The time zone of an IANA name."""
+    if name in ("UTC", "Etc/UTC"):  # a session's start need not read the machine's time zones for it
+        from datetime import UTC
+
+        return UTC
     from zoneinfo import ZoneInfo
 
     try:

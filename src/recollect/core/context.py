@@ -5,16 +5,16 @@ The protocols say what a room may ask for. `store` and `models` hold what answer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections import Counter
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
+    from typing import Any, Protocol
 
     from recollect.core.actor import Actor
     from recollect.core.clock import Clock
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from recollect.core.prompt import Completion, Prompt
     from recollect.core.settings import Settings
 
-Row = tuple[Any, ...]
+    Row = tuple[Any, ...]
+else:
+    Protocol, Row = object, tuple
 
 
 class Tx(Protocol):
@@ -35,48 +37,38 @@ class Tx(Protocol):
     def value(self, sql: str, **params: Any) -> Any: ...
     def run(self, sql: str, **params: Any) -> int:
         """Execute and give the number of rows changed."""
-        ...
 
     def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
     def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
         """The same for a statement that gives a row each time."""
-        ...
 
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a table, as the store has them."""
-        ...
 
     def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
         """Put a passage's terms into the word index, those it makes much of and those it mentions."""
-        ...
 
     def unindex(self, doc: int) -> None: ...
     def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
         """For each term the passages of this space that make much of it, and those that mention it; ascending."""
-        ...
 
     @property
     def keeps_vectors(self) -> bool:
         """Whether this store can hold vectors; `store/vectors.py` is what calls the three below."""
-        ...
 
     def put_vectors(self, model: int, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
         """For each passage (number, kind, hash): its pieces' unit vectors."""
-        ...
 
     def nearest(
         self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
     ) -> list[tuple[int, int, float]]:
         """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
-        ...
 
     def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
         """All pieces of some passages as (passage, piece, unit vector), in order."""
-        ...
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
-        ...
 
 
 class Db(Protocol):
@@ -87,17 +79,14 @@ class Db(Protocol):
     @property
     def place(self) -> str:
         """Where the rows are, fit to be shown: never with a password."""
-        ...
 
     def read(self, space: str) -> AbstractContextManager[Tx]: ...
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:
         """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
-        ...
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
-        ...
 
     def close(self) -> None: ...
 
@@ -109,26 +98,21 @@ class Vault(Protocol):
     def append(self, path: str, text: str) -> None: ...
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""
-        ...
 
     def delete(self, path: str, *, expect: str | None = None) -> None: ...
     def paths(self, prefix: str = "") -> list[str]: ...
     def pieces(self, path: str) -> Iterator[str]:
         """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
-        ...
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         """The names in a folder, or some of them, each with a stamp that changes when the file does; empty for what
         is no file."""
-        ...
 
     def folder_stamp(self, folder: str) -> str:
         """Changes when a file in the folder is made, replaced or deleted."""
-        ...
 
     def inside(self, tx: Tx) -> Vault:
         """The same files for reading while a transaction is open: transactions do not nest."""
-        ...
 
 
 class Git(Protocol):
@@ -136,19 +120,15 @@ class Git(Protocol):
 
     def active_days(self) -> tuple[date, ...]:
         """Days with a commit, ascending."""
-        ...
 
     def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
         """For each line of a file's working copy, the day it was added; None before a commit."""
-        ...
 
     def committed(self, path: str) -> str | None:
         """A file as HEAD has it; None when HEAD does not have it."""
-        ...
 
     def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
         """The last day on which a commit removed at least so many lines of a kind."""
-        ...
 
 
 class Models(Protocol):
@@ -157,15 +137,12 @@ class Models(Protocol):
     def provider(self, kind: str) -> Provider | None: ...
     def pause(self, seconds: float) -> None:
         """Let time pass before a model is tried again."""
-        ...
 
     def embedder(self) -> Embedder | None:
         """What turns texts into vectors; None means that everything works on words alone."""
-        ...
 
     def loaded_embedder(self) -> Embedder | None:
         """The same, but only when it has been at work in this process already: loading it takes long."""
-        ...
 
 
 class Embedder(Protocol):
@@ -176,7 +153,6 @@ class Embedder(Protocol):
     @property
     def loaded(self) -> bool:
         """Whether the next text costs no loading."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
@@ -188,7 +164,6 @@ class Provider(Protocol):
     def name(self) -> str: ...
     def complete(self, prompt: Prompt) -> Completion:
         """Raises NoAnswer, whose message never holds a key."""
-        ...
 
 
 @record

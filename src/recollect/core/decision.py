@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.record import record

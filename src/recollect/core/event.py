@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from recollect.core.actor import Trust
 from recollect.core.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from recollect.core.choices import Trust
 
 
 @record

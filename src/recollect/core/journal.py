@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, get_args
 
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 
 EntryType = Literal["user", "feedback", "project", "reference"]

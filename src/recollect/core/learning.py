@@ -6,17 +6,11 @@ future work) and action (the specific change to make).
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
-from recollect.core.actor import Trust
 from recollect.core.record import record
 
-PatternType = Literal["solution", "gotcha", "best-practice", "constraint"]
-Status = Literal["active", "archived", "superseded"]
-Verdict = Literal["helpful", "not_helpful"]
-PATTERN_TYPES: tuple[PatternType, ...] = get_args(PatternType)
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-STATUSES: tuple[Status, ...] = get_args(Status)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.core.choices import PatternType, Status, Trust, Verdict
 
 COIA = ("context", "observation", "implication", "action")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from recollect.core.choices import PATTERN_TYPES, PatternType
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
-from recollect.core.learning import COIA, PATTERN_TYPES, PatternType
+from recollect.core.learning import COIA
 from recollect.core.record import record
 
 TITLE_LIMIT = 100

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.core.actor import Trust
+    from recollect.core.choices import Trust
 
 
 @record

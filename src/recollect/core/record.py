@@ -62,7 +62,13 @@ class _LateFields:
 
     def __get__(self, instance: object, owner: type) -> dict[str, Any]:
         import dataclasses
+        import sys
 
+        from recollect.core.choices import TYPES
+
+        namespace = vars(sys.modules[owner.__module__])
+        for name, kind in TYPES.items():  # whoever asks for fields may want to know what their annotations name
+            namespace.setdefault(name, kind)
         spec = [
             (name, owner.__annotations__[name], dataclasses.field(default=self._defaults[name]))
             if name in self._defaults

@@ -7,10 +7,13 @@ work; this module only knows what exists, what type it has, and which of it a re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from recollect.core.errors import BadInput
 from recollect.core.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST_WAIT = 3600
 
@@ -257,6 +260,8 @@ def merged(
     settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
 ) -> Settings:
     """Settings with a file's or the environment's values over them. Unknown names are refused: a typo is not a wish."""
+    if not given:
+        return settings
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if name not in vars(settings):
@@ -279,6 +284,8 @@ def merged(
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`RECOLLECT_INJECT_BUDGET=900` is inject.budget; `RECOLLECT_STORE` is short for the store's url."""
     given: dict[str, Any] = {}
+    if not any(name.startswith("RECOLLECT_") for name in environ):
+        return given
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}
     for name, default in described():

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 from recollect.core.record import record
 
-DiscoveryType = Literal["blocker", "constraint", "pattern", "decision", "dependency"]
-DISCOVERY_TYPES: tuple[DiscoveryType, ...] = get_args(DiscoveryType)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.core.choices import DiscoveryType
 
 
 @record

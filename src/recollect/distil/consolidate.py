@@ -28,11 +28,11 @@ from recollect.text import route
 from recollect.text.counting import counted
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.ripeness import Aged, Plan
-from recollect.text.staging import marked_consolidated, without, without_entry
+from recollect.text.staging import Entry, marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
 VAGUE, SIZE, LIMIT = "staged-vague", "staging-size", "file-limit"
-KEEP_OLD = "keep-old"
+KEEP_OLD, STANDING = "keep-old", ("keep-both", "dismiss")
 
 
 def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
@@ -117,6 +117,8 @@ class _Run:
                 return self._leave(one, "superseded", newer.known.id, newer.reason, newer)
             if asked := self._contradicted(one, newer):
                 return asked
+        if rival := self._rivalled(one, others):
+            return rival
         pieces = [*known.in_documents(self.documents), *known.in_learnings(self.ctx, entry)]
         if (conflict := known.contradicting(self.ctx, entry, pieces)) and (asked := self._contradicted(one, conflict)):
             return asked
@@ -134,21 +136,43 @@ class _Run:
         settled = self._resolution(CONTRADICTION, one.entry.slug, found.known.id)
         if settled == KEEP_OLD:
             return self._leave(one, "redundant", found.known.id, "a person kept what was known", found)
-        return None if settled else self._ask(one, found)
+        if settled or self._both_stand(one, found):
+            return None
+        self._ask(one.entry, found)
+        return self._stay(one, "contradiction", found.known.id, found.how, found.score)
 
-    def _ask(self, one: Aged, found: Finding) -> Outcome:
-        reason = f"{found.reason}, {'sure' if found.sure else 'unsure'}"
+    def _rivalled(self, one: Aged, others: list[Aged]) -> Outcome | None:
+        """Of two entries of one day the order in the file says nothing: a person is asked, once for both."""
+        for other in others:
+            if found := known.rivalling(one, other):
+                older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
+                if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
+                    self._ask(newer, replace(found, known=known.staged_known(older)))
+                    return self._stay(one, "contradiction", found.known.id, found.how, found.score)
+        return None
+
+    def _both_stand(self, one: Aged, found: Finding) -> bool:
+        """Whether a person let this entry stand beside another one, which has been placed since and is met there."""
+        id, said = f"staged/{one.entry.slug}", known.opposing_sentence(one.entry, found.known)
+        with self.ctx.db.read(self.ctx.space) as tx:
+            matters = [each for each in escalations.all_of(tx) if each.kind == CONTRADICTION]
+        return any(
+            each.resolution in STANDING
+            and (id, said) in ((each.subject, each.detail.get("known")), (each.other, each.detail.get("new")))
+            for each in matters
+        )
+
+    def _ask(self, entry: Entry, found: Finding) -> None:
         self.escalate(
             CONTRADICTION,
-            f"staged/{one.entry.slug}",
+            f"staged/{entry.slug}",
             found.known.id,
-            reason,
-            new=one.entry.title,
-            known=known.opposing_sentence(one.entry, found.known),
+            found.how,
+            new=entry.title,
+            known=known.opposing_sentence(entry, found.known),
             under=found.known.title,
             score=found.score,
         )
-        return self._stay(one, "contradiction", found.known.id, reason, found.score)
 
     # Placing
 

@@ -53,6 +53,10 @@ class Finding:
     score: float
     sure: bool
 
+    @property
+    def how(self) -> str:
+        return f"{self.reason}, {'sure' if self.sure else 'unsure'}"
+
 
 def in_documents(documents: Mapping[str, str]) -> list[Known]:
     """Every section of the documents."""
@@ -85,6 +89,14 @@ def superseding(entry: Aged, others: Sequence[Aged]) -> Finding | None:
             if found.holds:
                 return _finding("superseded", staged_known(other.entry), found)
     return None
+
+
+def rivalling(entry: Aged, other: Aged) -> Finding | None:
+    """Another entry of the same day that cannot hold together with this one: neither is the newer."""
+    if other.entry.slug == entry.entry.slug or other.added != entry.added:
+        return None
+    found = contradiction(entry.entry.title, other.entry.title)
+    return _finding("contradiction", staged_known(other.entry), found) if found.holds else None
 
 
 def contradicting(ctx: Context, entry: Entry, known: Sequence[Known]) -> Finding | None:
@@ -146,10 +158,10 @@ def _sentences(text: str) -> list[str]:
 
 
 def _later(one: Aged, other: Aged) -> bool:
-    """A later day; within a day, further down. What is not committed yet is newest."""
-    if one.added != other.added:
-        return one.added is None or (other.added is not None and one.added > other.added)
-    return one.entry.first > other.entry.first
+    """A later day; what is not committed yet is newest."""
+    if one.added is None or other.added is None:
+        return one.added is None and other.added is not None
+    return one.added > other.added
 
 
 def _finding(relation: Relation, known: Known, found: Comparison) -> Finding:

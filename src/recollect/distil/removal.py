@@ -1,7 +1,8 @@
 """The record of every entry that left the staging file, and the way back.
 
 An event per entry holds its whole text and where it went. `restore` writes it back and, when it had been placed in a
-document and stands there unchanged, takes it out again. Knows nothing about why an entry left.
+document and stands there unchanged, takes it out again and puts back what it replaced. Knows nothing about why an
+entry left.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from recollect.capture.conflicts import KIND as CONFLICT
 from recollect.capture.learn import Captured, learn
 from recollect.capture.stage import change_file, read_file, refresh_passages
-from recollect.core.context import Context
+from recollect.core.context import Context, Tx
 from recollect.core.errors import NotFound, Refused
 from recollect.core.event import Event
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
@@ -21,17 +22,19 @@ from recollect.distil.report import Outcome
 from recollect.store import escalations, events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
-from recollect.text.documents import rendered_entry, without_block
-from recollect.text.staging import Entry, read_staging, with_entry, without_entry
+from recollect.text.documents import rendered_entry, rendered_section, sections, with_section, without_block
+from recollect.text.staging import Entry, read_staging, with_body, with_entry, without_entry
 
 CONTRADICTION = "staged-contradiction"
 REMOVED = "staged.removed"
 RESTORED = "staged.restored"
+SETTLED = "document.settled"
+MERGED = "settled in the inbox: merge"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """An entry that is staged again; `taken_out_of` names the document it was in, empty when it stays there."""
+    """An entry that is staged again; `taken_out_of` names what it was taken out of, empty when its text stays there."""
 
     id: str
     title: str
@@ -102,6 +105,7 @@ def restore(ctx: Context, slug: str) -> Restored:
             new={"removal": event.seq},
             reason=note or "asked for",
         )
+        _reopen(tx, ctx, f"staged/{slug}")
     refresh_passages(ctx)
     return Restored(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
 
@@ -117,6 +121,11 @@ def leave(ctx: Context, found: Entry, outcome: Outcome) -> None:
     record_removed(ctx, found, outcome)
     change_file(ctx, lambda text: without_entry(text, found.title, found.body))
     refresh_passages(ctx)
+
+
+def merged_words(title: str, body: str) -> str:
+    """An entry as a part of another one's body."""
+    return f"{title.rstrip('.')}.\n\n{body}".strip()
 
 
 def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
@@ -168,19 +177,66 @@ def _last_removal(history: list[Event]) -> Event | None:
     return removals[-1] if removals else None
 
 
+def _reopen(tx: Tx, ctx: Context, id: str) -> None:
+    """Who brings an entry back takes back what was said against it; nothing is decided until it is said again."""
+    for matter in list(escalations.all_of(tx)):
+        taken_back = matter.resolution in ("keep-old", "keep-new", "merge") and not matter.other.startswith("learn_")
+        if matter.kind == CONTRADICTION and id in (matter.subject, matter.other) and taken_back:
+            escalations.reopen(tx, matter.number)
+            events.record(
+                tx,
+                ctx,
+                change=ctx.ids("change"),
+                subject=matter.subject,
+                what="inbox.reopened",
+                reason=f"{matter.number}: {id} was brought back",
+            )
+
+
 def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
-    path, _, _ = event.new["where"].partition("#")
+    where = event.new["where"]
+    if event.reason == MERGED:
+        return _take_out_of_entry(ctx, event, where)
+    path, _, _ = where.partition("#")
     if event.new["fate"] != "consolidated" or not path.endswith(".md"):
         return "", ""
+    with ctx.db.read(ctx.space) as tx:
+        settled = [each for each in events.of(tx, f"doc/{where}") if each.what == SETTLED]
+    replaced = next((each for each in reversed(settled) if each.new["entry"] == event.subject), None)
     text = ctx.worktree.read(path)
-    for level in range(2, 7):
-        block = rendered_entry(event.old["title"], event.old["body"], level)
-        after = without_block(text, block) if text is not None else None
-        if text is not None and after is not None:
-            if after.strip() in ("", documents.SHARED_BEGINNING.strip()):
-                ctx.worktree.delete(path, expect=content_hash(text))
-            else:
-                ctx.worktree.replace(path, after, expect=content_hash(text))
-            documents.write_index(ctx)
-            return path, ""
-    return "", f"{path} was changed since, so the text there stays too"
+    before = _before(text, event, replaced) if text is not None else None
+    if text is None or before is None:
+        return "", f"{path} was changed since, so the text there stays too"
+    if before.strip() in ("", documents.SHARED_BEGINNING.strip()):
+        ctx.worktree.delete(path, expect=content_hash(text))
+    else:
+        ctx.worktree.replace(path, before, expect=content_hash(text))
+    documents.write_index(ctx)
+    return path, ""
+
+
+def _take_out_of_entry(ctx: Context, event: Event, where: str) -> tuple[str, str]:
+    other = read_staging(read_file(ctx)).entry(where.removeprefix("staged/"))
+    words = merged_words(event.old["title"], event.old["body"])
+    if other is None or not other.body.endswith(words):
+        return "", f"{where} is gone or was changed since, so the text there stays too"
+    body = other.body.removesuffix(words).strip()
+    change_file(ctx, lambda text: with_body(text, other.title, other.body, body))
+    return where, ""
+
+
+def _before(text: str, event: Event, replaced: Event | None) -> str | None:
+    """A document as it was without an entry; None when what was written then does not stand there any more."""
+    title, body = event.old["title"], event.old["body"]
+    if replaced is None or "title" not in replaced.new:
+        taken_out = (without_block(text, rendered_entry(title, body, level)) for level in range(2, 7))
+        return next((left for left in taken_out if left is not None), None)
+    old, now = replaced.old, replaced.new
+    section = rendered_section(old["title"], old["text"], old["level"])
+    if now["title"] != old["title"]:
+        return without_block(text, rendered_entry(title, body, old["level"]), instead=section)
+    left = without_block(text, rendered_entry(title, body, old["level"] + 1))
+    if left is None or now["text"] == old["text"]:
+        return left
+    place = next((each for each in sections(left) if (each.title, each.text) == (now["title"], now["text"])), None)
+    return with_section(left, place, section) if place else None

@@ -8,7 +8,7 @@
 | keep-both | both stand, and the entry says so |
 | dismiss | they do not contradict each other; the entry goes its way |
 
-Everything is done at once and recorded; `recollect restore-entry` brings the entry back.
+Everything is done at once and recorded; `recollect restore-entry` brings the entry back, with what it replaced.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from recollect.text.compare import contradiction
 from recollect.text.documents import (
     Section,
     rendered_entry,
+    rendered_section,
     sections,
     sentences,
     with_block,
@@ -59,10 +60,9 @@ def merge(ctx: Context, matter: Escalation) -> None:
     entry = removal.entry(ctx, matter.subject)
     if matter.other.startswith(_STAGED):
         older = removal.entry(ctx, matter.other)
-        said = f"{entry.title.rstrip('.')}.\n\n{entry.body}".strip()
-        body = f"{older.body}\n\n{said}".strip()
+        body = f"{older.body}\n\n{removal.merged_words(entry.title, entry.body)}".strip()
         change_file(ctx, lambda text: with_body(text, older.title, older.body, body))
-        removal.drop(ctx, matter.subject, reason="settled in the inbox: merge", where=matter.other)
+        removal.drop(ctx, matter.subject, reason=removal.MERGED, where=matter.other)
     elif matter.other.startswith(_LEARNING):
         new = removal.promote(ctx, entry.slug).learning.id
         _settle_echo(ctx, new, matter.other, "merge")
@@ -89,6 +89,7 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
     if why := documents.refusal(ctx, path, text):
         raise Refused(f"{why}; put that right, then settle this")
     after = _with_both(text, section, entry) if verb == "merge" else _replaced(text, section, entry)
+    now = next(each for each in sections(after) if each.first == section.first)
     ctx.worktree.replace(path, after, expect=content_hash(text))
     with ctx.db.write(ctx.space) as tx:
         events.record(
@@ -96,9 +97,9 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
             ctx,
             change=ctx.ids("change"),
             subject=matter.other,
-            what="document.settled",
-            old={"title": section.title, "text": section.text},
-            new={"entry": matter.subject},
+            what=removal.SETTLED,
+            old={"title": section.title, "text": section.text, "level": section.level},
+            new={"entry": matter.subject, "title": now.title, "text": now.text},
             reason=f"inbox {matter.number}: {verb}",
         )
     placed = Outcome(
@@ -125,8 +126,7 @@ def _replaced(text: str, section: Section, entry: Entry) -> str:
     if most < MATTERS:
         raise Refused(f"no sentence under {section.title!r} says the contrary by itself; edit it, then choose dismiss")
     left = without_sentences(section.text, lambda said: opposes(said) == most)
-    heading = f"{'#' * section.level} {section.title}\n"
-    kept = with_section(text, section, f"{heading}\n{left}\n" if left else heading)
+    kept = with_section(text, section, rendered_section(section.title, left, section.level))
     return _with_both(kept, section, entry)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
+from datetime import date, datetime, time, tzinfo
 
+from recollect.core.choices import Verdict
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NoHistory
-from recollect.core.learning import Learning, Verdict
+from recollect.core.learning import Learning
 from recollect.store import events
 from recollect.store import learnings as rows
 
@@ -63,7 +63,7 @@ def periods_due(anchor: int, now: int, days: int) -> tuple[int, int]:
     return count, anchor + count * days * DAY
 
 
-def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...], zone: ZoneInfo) -> tuple[int, int]:
+def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...], zone: tzinfo) -> tuple[int, int]:
     """The same in active days, counted from the day after the anchor's; a period ends with its last day's begin."""
     after = active[bisect_right(active, day_of(anchor, zone)) : bisect_right(active, day_of(now, zone))]
     count = len(after) // days

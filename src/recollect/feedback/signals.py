@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recollect.core.choices import VERDICTS, Verdict
 from recollect.core.confidence import decimal
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
-from recollect.core.learning import VERDICTS, Learning, Verdict
+from recollect.core.learning import Learning
 from recollect.feedback.confidence import after_verdict, without_verdict
 from recollect.store import events, injections
 from recollect.store import learnings as rows

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.moment import Moment, session_id, text
 from recollect.inject.room import Room
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 NAME = "claude-code"
 ROOM = Room(characters=10_000)
@@ -54,7 +55,7 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
 
 def _bare(text: str) -> str:
     """A compaction's summary without the tags, and the thinking, that its prompt asked for."""
-    return re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
+    return text and re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
 
 
 def answer(moment: Moment, text: str) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from recollect.hosts import claude_code
 from recollect.hosts.claude_code import answer
 from recollect.hosts.moment import Moment
 from recollect.inject.room import Room
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 __all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 

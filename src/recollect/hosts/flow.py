@@ -12,22 +12,25 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
 from recollect.core.actor import Actor
 from recollect.core.clock import clock_from
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.ids import random_id
+from recollect.core.settings import merged
 from recollect.hosts.limits import OutOfTime, seconds_for, time_limit
 from recollect.hosts.moment import Adapter, Moment, text
 from recollect.store import project as projects
+from recollect.store.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
+    from recollect.core.clock import Clock
     from recollect.memory import Memory
     from recollect.memory.replay import Write
-    from recollect.store.project import Project
 
 HOSTS = {"claude-code": "claude_code", "codex": "codex", "gemini": "gemini", "openclaw": "openclaw"}
 CYCLE = "Cycle"
@@ -50,7 +53,7 @@ def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: 
     writes = _left(moment, str(project.root)) if capturing else []
     seconds = seconds_for(moment.kind)
     try:
-        with time_limit(seconds), _opened(project, moment, actor, environ, seconds) as memory:
+        with time_limit(seconds), _opened(project, moment, actor, clock, environ) as memory:
             said, shown = _answer(memory, moment, adapter)
             if said:
                 put(adapter.answer(moment, said))
@@ -75,7 +78,9 @@ def adapter_of(host: str) -> Adapter:
     """The module of a host."""
     if host not in HOSTS:
         raise BadInput(f"no host {host!r}; known are {', '.join(HOSTS)}")
-    return cast(Adapter, import_module(f"recollect.hosts.{HOSTS[host]}"))
+    module: Any = import_module(f"recollect.hosts.{HOSTS[host]}")
+    adapter: Adapter = module
+    return adapter
 
 
 def find_project(moment: Moment, environ: Mapping[str, str]) -> Project | None:
@@ -111,17 +116,21 @@ def _moment(adapter: Adapter, event: str, given: Mapping[str, Any]) -> Moment | 
     return adapter.read(event, given)
 
 
-def _opened(project: Project, moment: Moment, actor: Actor, environ: Mapping[str, str], seconds: float) -> Memory:
+def _opened(project: Project, moment: Moment, actor: Actor, clock: Clock, environ: Mapping[str, str]) -> Memory:
     """The memory, with little patience: whoever waits is an agent."""
     from recollect.memory import Memory
 
+    most = seconds_for(moment.kind) / 4
     store = project.settings.store
-    patience = {
-        "RECOLLECT_STORE_BUSY_SECONDS": str(min(store.busy_seconds, seconds / 4)),
-        "RECOLLECT_STORE_CONNECT_SECONDS": str(min(store.connect_seconds, seconds / 4)),
-    }
-    replay = moment.kind not in _READING and moment.kind != "end"
-    return Memory.open(project.root, actor=actor, environ={**environ, **patience}, replay=replay)
+    patience = {"busy_seconds": min(store.busy_seconds, most), "connect_seconds": min(store.connect_seconds, most)}
+    settings = merged(project.settings, {"store": patience}, "hook")
+    return Memory.of(
+        Project(**{**vars(project), "settings": settings}),
+        actor=actor,
+        clock=clock,
+        environ=environ,
+        replay=moment.kind not in _READING and moment.kind != "end",
+    )
 
 
 def _answer(memory: Memory, moment: Moment, adapter: Adapter) -> tuple[str, Write]:

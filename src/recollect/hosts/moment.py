@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, Protocol
 
     from recollect.inject.room import Room
+else:
+    Protocol = object
 
 
 @record
@@ -46,11 +48,9 @@ class Adapter(Protocol):
 
     def read(self, event: str, given: Mapping[str, Any]) -> Moment | None:
         """The moment that an event of this host is; None for one that is not ours."""
-        ...
 
     def answer(self, moment: Moment, text: str) -> str:
         """A text to put in front of the agent, in the host's form."""
-        ...
 
 
 def text(given: Mapping[str, Any], *names: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from recollect.hosts.moment import Moment, session_id, text
 from recollect.inject.room import Room
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 NAME = "openclaw"
 ROOM = Room(characters=10_000)

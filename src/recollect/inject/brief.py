@@ -8,7 +8,6 @@ a day's entries from the beginning. Knows nothing about hosts.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.record import record
@@ -17,8 +16,9 @@ from recollect.store.files import content_hash
 from recollect.text.ages import with_ages
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from recollect.core.context import Context, Tx
     from recollect.inject.room import Room
@@ -70,7 +70,7 @@ def brief(ctx: Context, room: Room) -> Brief:
         held = waiting(tx, ctx)
     parts = [
         Part(name="root", heading="At a glance", blocks=_root(with_ages(ctx.vault.read(ROOT_FILE) or "", today))),
-        _daily(ctx),
+        _daily(ctx, room),
         Part(name="index", heading="Themes", blocks=_lines(ctx.vault.read(INDEX_FILE) or "")),
     ]
     parts = [part for part in parts if part.blocks]
@@ -114,7 +114,7 @@ def _root(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(blocks)
 
 
-def _daily(ctx: Context) -> Part:
+def _daily(ctx: Context, room: Room) -> Part:
     """The most recent day: yesterday or last month, it is where work was left.
 
     Its node, or the log itself while the node does not know of the last entries yet. A log with external text is not
@@ -129,14 +129,29 @@ def _daily(ctx: Context) -> Part:
         raw = ctx.vault.read(f"{log}.md") or ""
         if content_hash(raw) not in text and "trust=external" not in raw and len(raw) <= LOG_CHARACTERS:
             text, day, copied = raw, log, True
-    entries: list[list[str]] = [[]]
-    for line in quote(_FRONTMATTER.sub("", text), below=4):
-        if line.startswith("#### "):
-            entries.append([])
-        if line.strip():
-            entries[-1].append(line)
-    blocks = tuple(("", *_clipped(entry)) for entry in entries if entry)
+    blocks = _entries(text, room.cost, most=room.characters if copied else None)
     return Part(name=f"daily/{day}", heading=f"Most recent day: {day}", blocks=blocks, latest_last=copied)
+
+
+def _entries(text: str, cost: Callable[[str], int], *, most: int | None) -> tuple[tuple[str, ...], ...]:
+    """The entries of a day, one block each; only the last when they cost more than `most`: a session waits for it."""
+    stretches: list[list[str]] = [[]]
+    for line in _FRONTMATTER.sub("", text).splitlines():
+        if line.lstrip().startswith("#"):
+            stretches.append([])
+        stretches[-1].append(line)
+    blocks: list[tuple[str, ...]] = []
+    entry: list[str] = []
+    taken = 0
+    for stretch in reversed(stretches):
+        entry = [line for line in quote("\n".join(stretch), below=4) if line.strip()] + entry
+        if entry and (entry[0].startswith("#### ") or stretch is stretches[0]):
+            blocks.append(("", *_clipped(entry)))
+            taken += sum(map(cost, blocks[-1]))
+            entry = []
+        if most is not None and taken > most:
+            break
+    return tuple(blocks[::-1])
 
 
 def _lines(text: str) -> tuple[tuple[str, ...], ...]:

@@ -6,24 +6,21 @@ shown is remembered afterwards, because the answer must reach the agent even whe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from recollect.core.ids import check_id
 from recollect.core.record import record
 from recollect.inject.relevant import (
     INJECTABLE,
     NewInjection,
-    record_shown,
     relevant,
     shown,
     task_question,
 )
 from recollect.search.rank import QUICK, best
-from recollect.store import hosts, passages, tasks
+from recollect.store import hosts, passages
 from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
 from recollect.text.snippet import snippet
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -69,33 +66,6 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: Room) 
         learnings=tuple(learning.id for learning in chosen.learnings),
         entries=tuple(entry.id for entry, _ in found),
     )
-
-
-def remember(
-    ctx: Context,
-    *,
-    session: str,
-    host: str,
-    event: str,
-    task: str,
-    title: str = "",
-    learnings: Sequence[str] = (),
-    given: Sequence[str] = (),
-    fresh: str = "",
-    transcript: str = "",
-    place: str = "0",
-    change: str,
-) -> None:
-    """Remember what a session, or a subagent of it, was shown at an event."""
-    now = ctx.clock.now()
-    with ctx.db.write(ctx.space) as tx:
-        if learnings:
-            tasks.ensure_task(tx, check_id(task, "task"), outcome=check_id(session, "session"), at=now, title=title)
-            record_shown(tx, ctx, task=task, outcome=session, learnings=tuple(learnings), change=change)
-        hosts.begin(tx, session, host=host, at=now, transcript=transcript, place=int(place))
-        # A subagent has a context of its own: what it was shown is news to its session.
-        seen = (*learnings, *given) if task == session else ()
-        hosts.happened(tx, id=change, session=session, event=event, at=now, given=seen, fresh=bool(fresh))
 
 
 def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:

@@ -5,8 +5,6 @@ Two steps, because the choice must reach the agent even when the record cannot b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.confidence import FULL, thousandths
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
@@ -14,16 +12,15 @@ from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import Question, ask
 from recollect.search.rank import QUICK, best, looked_up
-from recollect.store import events, injections, tasks
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
-from recollect.text.frame import fit, section
+from recollect.text.frame import fit
 from recollect.text.kept import kept_id
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
-    from recollect.core.learning import Injection
 
 INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
@@ -87,30 +84,8 @@ def choose(ctx: Context, wanted: NewInjection) -> Chosen:
 
 def shown(found: list[Learning], budget: int) -> Chosen:
     """As many learnings as fit, and the block that shows them."""
-    fitting = fit(found, budget)
-    return Chosen(learnings=fitting, markdown=section(fitting))
-
-
-def remember(
-    ctx: Context, *, task: str, outcome: str, title: str, learnings: tuple[str, ...], change: str | None = None
-) -> list[Injection]:
-    """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
-    task, outcome = kept_id(task, "task"), kept_id(outcome, "outcome")
-    now = ctx.clock.now()
-    change = change or ctx.ids("change")
-    with ctx.db.write(ctx.space) as tx:
-        tasks.ensure_outcome(tx, outcome, at=now)
-        tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        record_shown(tx, ctx, task=task, outcome=outcome, learnings=learnings, change=change)
-        return [made for made in injections.of_task(tx, task) if made.learning_id in learnings]
-
-
-def record_shown(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: tuple[str, ...], change: str) -> None:
-    """The injections of a task that is known, in the caller's transaction."""
-    now = ctx.clock.now()
-    for id in (learning.id for learning in rows.many(tx, learnings)):
-        if injections.record(tx, learning=id, task=task, outcome=outcome, at=now):
-            events.record(tx, ctx, change=change, subject=id, what="learning.injected", reason=f"task {task}")
+    fitting, markdown = fit(found, budget)
+    return Chosen(learnings=fitting, markdown=markdown)
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.core.actor import Trust
-from recollect.core.learning import Verdict
+from recollect.core.choices import Trust, Verdict
 from recollect.text.frame import escape, one_line
 
 _FROM_OUTSIDE = "  [from outside, not adopted by a person]"

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from recollect.core.choices import PatternType, Verdict
 from recollect.core.decision import Bridge, NewDecision, Reason, Stakes
 from recollect.core.journal import EntryType, NewEntry
-from recollect.core.learning import PatternType, Verdict
 from recollect.core.new_learning import NewLearning
 from recollect.inject.relevant import NewInjection
 from recollect.mcp.answers import (

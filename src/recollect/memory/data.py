@@ -11,7 +11,8 @@ from recollect.capture import sources
 from recollect.capture.bring_pieces import Gathered, bring_in
 from recollect.capture.sources import Source
 from recollect.capture.undo import undo
-from recollect.core.actor import Actor, Trust
+from recollect.core.actor import Actor
+from recollect.core.choices import Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Context
 from recollect.core.decision import Decision

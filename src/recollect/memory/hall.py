@@ -9,7 +9,6 @@ import os
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
@@ -18,13 +17,16 @@ from recollect.core.ids import Ids, random_id
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from recollect.capture.learn import Captured
     from recollect.capture.observe import Observed
+    from recollect.core.choices import Verdict
     from recollect.core.context import Context, Models
-    from recollect.core.learning import Learning, Verdict
+    from recollect.core.learning import Learning
     from recollect.core.new_learning import NewLearning
     from recollect.feedback.signals import Taken
     from recollect.inject.relevant import Chosen, NewInjection
@@ -78,15 +80,30 @@ class Memory:
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
             projects.create(folder, environ)
-        project = projects.find(folder, environ)
-        context = open_context(
-            project,
+        return cls.of(
+            projects.find(folder, environ),
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,
             models=models,
             environ=environ,
+            replay=replay,
         )
+
+    @classmethod
+    def of(
+        cls,
+        project: projects.Project,
+        *,
+        actor: Actor,
+        clock: Clock,
+        ids: Ids = random_id,
+        models: Models | None = None,
+        environ: Mapping[str, str],
+        replay: bool,
+    ) -> Memory:
+        """The same for a project that was found already."""
+        context = open_context(project, actor=actor, clock=clock, ids=ids, models=models, environ=environ)
         memory = cls(context, project)
         if replay:
             memory._replay_spool()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from recollect.capture import edit as edits
+from recollect.core.choices import STATUSES
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.event import Event
-from recollect.core.learning import STATUSES, Injection, Learning
+from recollect.core.learning import Injection, Learning
 from recollect.core.limits import check_limit
 from recollect.core.new_learning import LearningEdit
 from recollect.search.everything import SearchOptions, search

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
+from binascii import crc32
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
 from recollect.models.configured import ConfiguredModels, offline_asked
-from recollect.store.files import content_hash
 from recollect.store.opening import open_sqlite
 from recollect.store.vault import FolderVault, Worktree
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
@@ -42,9 +42,14 @@ def open_context(
         ids=ids,
         settings=project.settings,
         space=project.settings.space,
-        clone=content_hash(f"{os.uname().nodename}:{project.root}")[:16],
+        clone=_clone(project),
         actor=actor,
     )
+
+
+def _clone(project: Project) -> str:
+    """A name for this copy of the repository that tells nobody where it lies; hashlib takes long to load."""
+    return f"{crc32(os.fsencode(f'{os.uname().nodename}:{project.root}')):08x}"
 
 
 def open_models(project: Project, environ: Mapping[str, str]) -> Models:

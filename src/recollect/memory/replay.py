@@ -7,8 +7,6 @@ asked for it, at the time they did.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from recollect.core.actor import Actor
 from recollect.core.clock import ScriptedClock
 from recollect.core.errors import BadInput, RecollectError, Trouble
@@ -16,8 +14,10 @@ from recollect.core.record import record
 from recollect.store import events, spool
 from recollect.text.kept import kept
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from recollect.core.context import Context
     from recollect.store.project import Project
@@ -103,15 +103,15 @@ def _do(ctx: Context, write: Write) -> None:
 
 
 def _inject(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.inject.relevant import remember
+    from recollect.inject.shown import remember_task
 
-    remember(ctx, **{**given, "learnings": tuple(given["learnings"])}, change=change)
+    remember_task(ctx, **given, change=change)
 
 
 def _shown(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.inject.prompted import remember
+    from recollect.inject.shown import remember_session
 
-    remember(ctx, **given, change=change)
+    remember_session(ctx, **given, change=change)
 
 
 def _feedback(ctx: Context, change: str, given: dict[str, Any]) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.core.actor import Trust
+from recollect.core.choices import STATUSES, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, STATUSES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search import fuse, rank, words

@@ -1,6 +1,7 @@
 """One score out of many signs, each of which can be shown.
 
-    score = words + title + meaning + label + person + thread + time + confidence + recency + copy + phrase + id
+    score = words + title + meaning + label + opening + person + thread + time + confidence + recency + copy + phrase
+            + id
 
 `words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best
 hit of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other
@@ -10,10 +11,9 @@ Knows nothing about where the signs come from.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -29,6 +29,7 @@ class Weights:
     titled_meaning: float = 1.25  # … with vectors, words count half and meaning more
     title_meaning: float = 0.3  # share of a real title in its meaning
     label: float = 0.3  # the question mentions the speaker, or another title of a word or two
+    opening: float = 0.17  # a conversation's first turn tells the news, the next speak about it: half of it, a third …
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
     titled_thread: float = 0.4  # … and more so when they share a real title: they are about the same thing
@@ -52,6 +53,7 @@ class Signals:
     title: float = 0.0
     meaning: float = 0.0
     label: float = 0.0
+    opening: float = 0.0
     person: float = 0.0
     thread: float = 0.0
     time: float = 0.0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store import passages
@@ -17,6 +16,7 @@ from recollect.text.normal import clean
 from recollect.text.stem import stem
 from recollect.text.tokens import terms, words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
@@ -33,9 +33,11 @@ SPELLINGS = 2  # spellings taken for one word
 PHRASES = 4
 IDS = 10
 
-_ID = re.compile(r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+|root)\b")
-_PHRASE = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”')
-_PERSON = re.compile(r"\b(?:(i|my|me|mine|we|our|us|myself)|(you|your|yours|yourself))\b")
+# Compiled where they can match: the process of a hook pays for every pattern.
+_ID = r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+|root)\b"
+_PHRASE = r'"([^"\n]{2,200})"|“([^”\n]{2,200})”'
+_SPEAKER = frozenset("i my me mine we our us myself".split())
+_LISTENER = frozenset("you your yours yourself".split())
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -86,8 +88,8 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
         whole_rarity=min(sum(query.weights.values()), WHOLE * rarity(query.total, 0)),
         pairs=pairs,
         person=_person(text),
-        ids=tuple(dict.fromkeys(found.rstrip(".?!:)") for found in _ID.findall(text)))[:IDS],
-        phrases=tuple(_plain(one or other) for one, other in _PHRASE.findall(text))[:PHRASES],
+        ids=_ids(text),
+        phrases=_phrases(text),
         span=span,
     )
 
@@ -110,8 +112,20 @@ def _plain(text: str) -> str:
 
 
 def _person(text: str) -> int:
-    found = _PERSON.findall(text.lower())
-    return any(first for first, _ in found) - any(second for _, second in found)
+    said = re.findall(r"\w+", text.lower())
+    return (not _SPEAKER.isdisjoint(said)) - (not _LISTENER.isdisjoint(said))
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    if not any(mark in text for mark in ("_", "/", "root")):
+        return ()
+    return tuple(dict.fromkeys(found.rstrip(".?!:)") for found in re.findall(_ID, text)))[:IDS]
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    if '"' not in text and "“" not in text:
+        return ()
+    return tuple(_plain(one or other) for one, other in re.findall(_PHRASE, text))[:PHRASES]
 
 
 def _respelt(tx: Tx, query: Query, text: str) -> Query:

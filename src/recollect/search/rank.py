@@ -8,7 +8,6 @@ scored. Order is stable: equal scores are ordered by id. Knows nothing about who
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.search import words
@@ -19,6 +18,7 @@ from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
 from recollect.text.tokens import terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -40,6 +40,7 @@ READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
 EVERYTHING = Narrow()
 NODE = "node"
+SAID = "log"
 FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
 
 
@@ -47,7 +48,8 @@ FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hi
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 40  # candidates that are scored
+    pool: int = 60  # candidates that are scored
+    alone: int = 30  # … where none stands in a thread, so that nothing beside it lends it words
     walked: int = 5_000  # candidates looked at for that many which pass a filter
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
@@ -101,6 +103,8 @@ def best(
     closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
     if effort.neighbours_of:
         _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights, effort)
+        if meaning:
+            closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness], weights)
     places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
     shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
     own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
@@ -148,12 +152,13 @@ def _gathered(
     if docs is None:
         by_words = not meaning or meaning.beside_words
         docs = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
-    found = _passing(tx, docs, pool, wanted, keep)
+    alone = max(effort.alone, limit)
+    found = _passing(tx, docs, pool, alone, wanted, keep)
     if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
-        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, wanted, keep)
+        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, alone, wanted, keep)
     yield from found
     if meaning:
-        yield from _passing(tx, meaning.nearest(tx, wanted), pool, wanted, keep)
+        yield from _passing(tx, meaning.nearest(tx, wanted), pool, alone, wanted, keep)
 
 
 def looked_up(
@@ -177,17 +182,17 @@ def _wanted(tx: Tx, query: Query, wanted: Narrow, pool: int, walked: int) -> lis
         kept += passages.narrowed(tx, docs[start : start + WALK], wanted)
         if len(kept) >= pool:
             return kept
-    if len(docs) == walked and len(some := passages.numbers(tx, wanted, limit=FEW + 1)) <= FEW:
-        return candidates(tx, query, most=walked, among=frozenset(some))
+    if len(docs) == walked and (few := passages.few(tx, wanted, most=FEW)) is not None:
+        return candidates(tx, query, most=walked, among=few)
     return kept
 
 
-def _passing(tx: Tx, docs: Sequence[int], pool: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
-    """The first `pool` candidates that may be shown."""
+def _passing(tx: Tx, docs: Sequence[int], pool: int, alone: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
+    """The first candidates that may be shown: `pool` of them, or `alone` where none stands in a thread."""
     found: list[Ranked] = []
-    for start in range(0, len(docs), pool):
-        found += _kept(passages.ranked(tx, docs[start : start + pool], wanted), keep)
-        if len(found) >= pool:
+    for start in range(0, len(docs), alone):
+        found += _kept(passages.ranked(tx, docs[start : start + alone], wanted), keep)
+        if len(found) >= pool or (len(found) >= alone and not any(one.thread for one in found)):
             break
     return found
 
@@ -280,6 +285,7 @@ def _own(
         "title": weights.title * reading.titled if near is None else 0.0,
         "meaning": by_meaning,
         "label": weights.label if reading.named else 0.0,
+        "opening": weights.opening / one.position if _is_turn(one) else 0.0,
     }
 
 
@@ -318,6 +324,11 @@ def _time(at: int, span: Span | None, weights: Weights) -> float:
     if span is None or at < span.since:
         return 0.0
     return weights.time if at < span.until else weights.later if at < span.until + MONTH else 0.0
+
+
+def _is_turn(one: Ranked) -> bool:
+    """Whether a passage has its place in a conversation (`log/DAY/SESSION`); entries of a mere day have no opening."""
+    return one.kind == SAID and one.position > 0 and one.thread.count("/") > 1 and not _is_real(one.title)
 
 
 def _is_real(title: str) -> bool:

@@ -12,8 +12,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from recollect.core import calendar
-from recollect.core.actor import Trust
 from recollect.core.calendar import ROOT, Level, Period
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.search import words

@@ -4,8 +4,8 @@ BM25F with three turns, each measured in docs/experiments.md:
 
 - Length is held against an absolute typical length, so a store of long notes does not change the score of a short one.
 - The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn
-  leaves out ("Yes, in June!"), they do not double what it says. Long passages borrow nothing. What follows a question
-  borrows twice as much from it.
+  leaves out ("Yes, in June!"), they do not double what it says. Long passages neither borrow nor lend: what they say
+  has other subjects too. What follows a question borrows twice as much from it.
 - The sum is divided by what a full match would have, so that scores of two questions can be compared.
 
 The same code ranks on both engines: an engine only says which passages hold a term (`store/lookup.py`).
@@ -14,11 +14,11 @@ The same code ranks on both engines: an engine only says which passages hold a t
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store.grades import HEADER_LINES, expected
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 K1 = 1.2  # how soon a repeated word stops counting
 HEADER_WEIGHTS = (5.0, 1.0, 3.0)  # title, who, keywords: a word there is a word said several times
 PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
-BESIDE = {1: 0.3, 2: 0.09}  # share of their words that the passages one and two steps away lend
-BORROWING_LENGTH = 45  # terms at which a passage borrows half as much
+BESIDE = {1: 0.4, 2: 0.12}  # share of their words that the passages one and two steps away lend
+BORROWING_LENGTH = 45  # terms at which a passage borrows, and lends, half as much
 ANSWER = 2.0  # times more that is borrowed from a question just before
 
 FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was measured with
@@ -91,7 +91,8 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
         frequencies[term] = frequencies.get(term, 0.0) + frequency
     gate = shortness(reading, BORROWING_LENGTH)
     for distance, other in beside:
-        lent = gate * BESIDE[abs(distance)] * (ANSWER if distance == -1 and other.asks else 1.0)
+        lent = gate * shortness(other, BORROWING_LENGTH) * BESIDE[abs(distance)]
+        lent *= ANSWER if distance == -1 and other.asks else 1.0
         for term, frequency in other.body.items():
             frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
     weights = question.weights

@@ -12,7 +12,6 @@ import os
 import struct
 import sys
 from pathlib import Path
-from typing import BinaryIO
 
 import apsw
 
@@ -20,6 +19,10 @@ from recollect.core.clock import SystemClock, iso
 from recollect.core.errors import StoreDamaged
 from recollect.store.files import translated as file_errors
 from recollect.store.sqlite import SqliteDb, translated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 FOLDER = "damaged"
 _HEADER = 32

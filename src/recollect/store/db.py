@@ -8,14 +8,17 @@ before it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
 
 from recollect.store import grades
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Protocol
 
     from recollect.core.context import Row, Tx
+else:
+    Protocol = object
 
 _walled: set[str] = set()
 
@@ -30,7 +33,6 @@ class Session(Protocol):
     def execute_many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]: ...
     def changes(self) -> int:
         """Rows changed by the last statement."""
-        ...
 
     def columns(self, table: str) -> Sequence[str]: ...
     def index(self, doc: int, tokens: list[str]) -> None: ...
@@ -45,7 +47,6 @@ class Session(Protocol):
     def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]: ...
     def flush(self) -> None:
         """Write what `index` may have kept back; called before the commit."""
-        ...
 
 
 class Transaction:

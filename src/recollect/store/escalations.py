@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import NotFound
 from recollect.core.record import record
 from recollect.store.paging import every
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from recollect.core.context import Tx
 
@@ -85,6 +86,14 @@ def resolve(tx: Tx, number: int, *, resolution: str, at: int) -> None:
         number=number,
         at=at,
         resolution=resolution,
+    )
+
+
+def reopen(tx: Tx, number: int) -> None:
+    """What settled it was taken back."""
+    tx.run(
+        "UPDATE escalations SET resolved_at = NULL, resolution = NULL WHERE space = :space AND number = :number",
+        number=number,
     )
 
 

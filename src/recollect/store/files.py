@@ -10,10 +10,10 @@ import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadInput, NoSpace, StoreBusy, StoreUnreachable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path

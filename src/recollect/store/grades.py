@@ -8,8 +8,8 @@ typical length. Whoever changes what is said here makes the word index anew (`WO
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,6 @@ from recollect.text.staging import lines_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from zoneinfo import ZoneInfo
 
 LIMIT_SECONDS = 5.0
 
@@ -64,7 +63,7 @@ class Removal:
 class Repository:
     """The repository around a folder, its days told in one time zone."""
 
-    def __init__(self, folder: Path, zone: ZoneInfo, *, limit: float = LIMIT_SECONDS) -> None:
+    def __init__(self, folder: Path, zone: tzinfo, *, limit: float = LIMIT_SECONDS) -> None:
         self._folder = folder
         self._zone = zone
         self._limit = limit

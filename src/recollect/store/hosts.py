@@ -7,10 +7,10 @@ context: what was given before is no longer in front of the agent.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from recollect.core.learning import Injection, Verdict
+from recollect.core.learning import Injection
 from recollect.store.paging import every
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from recollect.core.choices import Verdict
     from recollect.core.context import Tx
 
 _COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"

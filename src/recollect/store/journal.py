@@ -9,10 +9,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from recollect.core.context import Tx
 from recollect.core.journal import NodeStatus, Topic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NODE = (
     "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "

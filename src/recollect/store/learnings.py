@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from recollect.core.confidence import decimal
 from recollect.core.errors import NotFound, Stale
 from recollect.core.learning import Learning
@@ -12,8 +10,10 @@ from recollect.core.record import record
 from recollect.store import passages
 from recollect.store.paging import PAGE, every
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from recollect.core.context import Row, Tx
 

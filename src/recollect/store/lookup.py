@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from heapq import nsmallest
 from operator import neg
-from typing import TYPE_CHECKING
 
 from recollect.core.record import record
 from recollect.store import passages
 from recollect.text.normal import clean
 from recollect.text.tokens import terms as terms_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
-RAREST = 12  # terms whose passages are read
+RAREST = 24  # terms whose passages are read
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs

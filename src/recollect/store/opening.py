@@ -6,7 +6,6 @@ Knows the order of migrations and nothing of what the tables mean.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -15,6 +14,7 @@ from recollect.store.files import locked, write_path
 from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
 from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -136,7 +136,12 @@ def _tell_planner(connection: apsw.Connection) -> None:
 
     Without statistics SQLite guesses ten rows for it and prefers such an index to the row numbers it was given.
     """
-    connection.execute("ANALYZE; DELETE FROM sqlite_stat1")
+    connection.execute("ANALYZE")
+    # What it sampled of a filled store goes too: it led to walking all passages of a kind instead of reading a few.
+    for (table,) in connection.execute(
+        "SELECT name FROM sqlite_schema WHERE name IN ('sqlite_stat1', 'sqlite_stat4')"
+    ).fetchall():
+        connection.execute(f"DELETE FROM {table}")
     indexes = connection.execute(
         "SELECT s.tbl_name, s.name, (SELECT count(*) FROM pragma_index_info(s.name)) FROM sqlite_schema s "
         "WHERE s.type = 'index' AND (SELECT name FROM pragma_index_info(s.name) LIMIT 1) = 'space'"

@@ -5,9 +5,11 @@ Knows nothing about what the rows mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-from recollect.core.context import Row, Tx
+    from recollect.core.context import Row, Tx
 
 PAGE = 500
 

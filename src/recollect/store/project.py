@@ -9,7 +9,6 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
@@ -17,8 +16,10 @@ from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
 from recollect.store.files import content_hash, write_new_path, write_path
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
@@ -138,7 +139,9 @@ def create(
     named = _toml(file) if existed else {}
     if not named.get("space"):
         name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        zone = named.get("timezone") or (zone_named(timezone).key if timezone else local_timezone(environ))
+        if timezone:
+            zone_named(timezone)
+        zone = named.get("timezone") or timezone or local_timezone(environ)
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
         if existed:  # what is missing goes to the top, where no section has begun yet

@@ -10,13 +10,14 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from recollect.core.errors import Trouble
 from recollect.store.files import write_path
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 
 def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:

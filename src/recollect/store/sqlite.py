@@ -10,16 +10,17 @@ import json
 import os
 from _thread import get_ident  # `threading` takes as long to load as this whole module
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.store.db import Transaction
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from recollect.core.context import Row
     from recollect.store.db import Entry
@@ -152,18 +153,16 @@ class SqliteDb:
         number = self._numbers.get(space)
         if number is not None:
             return number
-        if create:
-            connection.execute(
-                "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces "
-                "WHERE true ON CONFLICT (space) DO NOTHING",
-                (space,),
-            )
         found = connection.execute("SELECT number FROM spaces WHERE space = ?", (space,)).fetchone()
-        if found is None:
-            return 0
+        if found is not None:
+            number = self._numbers[space] = int(found[0])
+            return number
         if not create:
-            self._numbers[space] = found[0]
-        return int(found[0])
+            return 0
+        # Not remembered: what this transaction adds may yet be rolled back.
+        sql = "INSERT INTO spaces (space, number) SELECT ?, coalesce(max(number), 0) + 1 FROM spaces RETURNING number"
+        ((made,),) = connection.execute(sql, (space,)).fetchall()
+        return int(str(made))
 
 
 class _Session:

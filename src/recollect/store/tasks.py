@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recollect.core.errors import NotFound
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.store.paging import every
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -9,7 +9,6 @@ import os
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.store.files import (
@@ -22,6 +21,7 @@ from recollect.store.files import (
     write_atomically,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NoReturn
 from recollect.capture import bring
 from recollect.capture.bring import Brought, Record
 from recollect.capture.bring_fields import Terms, check_trust
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused
 from recollect.core.plain import plain

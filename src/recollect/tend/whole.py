@@ -12,8 +12,8 @@ from itertools import islice
 
 from recollect.capture import documents, finding, stage
 from recollect.capture import log as logs
-from recollect.core.actor import Trust
 from recollect.core.calendar import LEVELS, ROOT
+from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.learning import COIA

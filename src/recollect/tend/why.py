@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.core.actor import Trust
 from recollect.core.calendar import LEVELS, ROOT
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.event import Event

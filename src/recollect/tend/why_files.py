@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recollect.capture import finding as findings
 from recollect.capture import stage
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.event import Event

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from recollect.capture import log as logs
 from recollect.core import calendar
-from recollect.core.actor import Trust
 from recollect.core.calendar import ROOT
+from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.event import Event
 from recollect.core.journal import EntryType, NodeStatus, Source

@@ -8,6 +8,8 @@ import json
 from functools import cache
 from importlib.resources import files
 
+from recollect.text.thesaurus import IRREGULAR
+
 _ENGINEERS_OPPOSITES = """
 accept reject    add remove      allow deny       append overwrite   block ignore      create delete
 eager lazy       enable disable  fixed flexible   forever temporary  hide show         inline extract
@@ -21,7 +23,8 @@ grant revoke     hold release    approve reject    pause resume      install uni
 acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
 subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
 drop keep        join leave      eagerly lazily    before after        static dynamic
-include omit     strict lax
+include omit     strict lax       open shut        exceed below        exceed under    above under
+longer under     longer below     more fewer         more less          under over
 """
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 
@@ -88,14 +91,4 @@ def base_forms(word: str) -> frozenset[str]:
         forms.add(word[:-3] + "y")
     if word.endswith(("ies", "ied")):
         forms.add(word[:-3] + "y")
-    return frozenset(forms | _IRREGULAR.get(word, frozenset()))
-
-
-_IRREGULAR = {
-    "kept": frozenset({"keep"}),
-    "held": frozenset({"hold"}),
-    "written": frozenset({"write"}),
-    "hidden": frozenset({"hide"}),
-    "shown": frozenset({"show"}),
-    "shut": frozenset({"close"}),
-}
+    return frozenset(forms | {IRREGULAR.get(word, word)})

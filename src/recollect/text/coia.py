@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
 from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
-from recollect.core.task import DISCOVERY_TYPES, DiscoveryType
 from recollect.text import topics
 from recollect.text.frame import one_line
 from recollect.text.prose import own_lines

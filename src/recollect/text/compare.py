@@ -16,7 +16,7 @@ from typing import Literal
 
 from recollect.text.alternatives import opposed_choice
 from recollect.text.antonyms import may_oppose, opposite
-from recollect.text.rule_words import LIGHT
+from recollect.text.rule_words import GENERAL, LIGHT, stem_of
 from recollect.text.statement import SENTENCES, Statement, statements
 
 Answer = Literal["yes", "unsure", "no"]
@@ -24,7 +24,8 @@ Answer = Literal["yes", "unsure", "no"]
 SAME_WORDS = 0.8  # Dice overlap from which two texts without a conflict say the same
 SAME_SUBJECT = 0.5  # … from which two sentences are about the same thing
 CHOICE_SCORE = 0.6  # of two choices for one purpose: all but the chosen thing is the same
-SAME_MEANING = 0.82  # cosine from which other words may say the same
+SAME_ACTION = 0.9  # … although another verb is used
+SAME_MEANING = 0.79  # cosine from which other words may say the same
 
 _CUE = re.compile(
     r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
@@ -86,17 +87,19 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
         return answer("unsure", "same words in other roles")
     if not whole.only_one and not whole.only_other:
         return answer("yes", "same words")
+    if whole.other_action and (cosine or 0.0) < SAME_ACTION:
+        return answer("unsure", "another action")
     if whole.only_one and whole.only_other:
-        # In the same places it is a substitution: "store images" and "store metadata" are two rules, and so are
-        # "restart it after a change" and "pause it during a change".
-        if alike and not _substituted(one, other) and whole.both_reject:
+        # Beside the same word it is a substitution: "store images" and "store metadata" are two rules.
+        near = alike or max(len(whole.only_one), len(whole.only_other)) == 1
+        if near and whole.both_reject and not _substituted(one, other, whole.only_one, whole.only_other):
             return answer("yes", "same meaning")
         return answer("unsure", "a word substituted")
     extra = whole.only_one | whole.only_other
     if not whole.both_reject or extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
         return answer("unsure", "one says more")
     return (
-        answer("yes", "nearly the same words") if alike or len(whole.shared) >= 3 else answer("unsure", "one says more")
+        answer("yes", "nearly the same words") if alike or len(whole.shared) >= 2 else answer("unsure", "one says more")
     )
 
 
@@ -207,15 +210,36 @@ class _Whole:
         ones = frozenset[str]().union(*(each.words for each in self._ones))
         others = frozenset[str]().union(*(each.words for each in self._others))
         self.shared = ones & others
-        self.only_one = ones - others
-        self.only_other = others - ones
-        total = len(ones) + len(others)
+        # What the pairs hold against each other is said on both sides: "below 5" and "not above 5".
+        opposed = [
+            (left, right)
+            for pair in self.pairs()
+            for left, right in pair.opposites
+            if left not in pair.one.subject and right not in pair.other.subject
+        ]
+        self.only_one = ones - others - {left for left, _ in opposed} - self._needless
+        self.only_other = others - ones - {right for _, right in opposed} - self._needless
+        total = 2 * len(self.shared) + len(self.only_one) + len(self.only_other)
         self.overlap = 2 * len(self.shared) / total if total else 0.0
+
+    @property
+    def _needless(self) -> frozenset[str]:
+        """The general words that narrow nothing the texts share."""
+        beside = [each for side in (*self._ones, *self._others) for each in side.qualifying]
+        return GENERAL - {word for word, after in beside if after in self.shared or not after}
 
     @property
     def qualifying(self) -> frozenset[str]:
         """The words that narrow what one of the texts is about."""
         return frozenset(word for each in (*self._ones, *self._others) for word, _ in each.qualifying)
+
+    @property
+    def other_action(self) -> bool:
+        """Whether what is done in one text is not said in the other, and the other way round."""
+        ones = frozenset[str]().union(*(each.actions for each in self._ones))
+        others = frozenset[str]().union(*(each.actions for each in self._others))
+        replaced = (ones & self.only_one and others - self.shared) or (others & self.only_other and ones - self.shared)
+        return bool(replaced)
 
     @property
     def both_reject(self) -> bool:
@@ -284,11 +308,20 @@ def _roles_swapped(one: str, other: str) -> bool:
     return passive and [*_heavy(one)][:1] == [*_heavy(other)][:1]
 
 
-def _substituted(one: str, other: str) -> bool:
-    """Whether the texts go word for word beside each other, some words being others: nothing moved."""
-    lefts, rights = _tokens(one), _tokens(other)
-    changed = [(left, right) for left, right in zip(lefts, rights, strict=False) if left != right]
-    return len(lefts) == len(rights) and {left for left, _ in changed}.isdisjoint(right for _, right in changed)
+def _substituted(one: str, other: str, only_one: frozenset[str], only_other: frozenset[str]) -> bool:
+    """Whether a word of one text and another of the other stand beside the same word on the same side."""
+    lefts, rights = _neighbours(one, only_one), _neighbours(other, only_other)
+    return not lefts.isdisjoint(rights)
+
+
+def _neighbours(text: str, words: frozenset[str]) -> set[tuple[str, str]]:
+    """What stands before and after these words; beginning and end count as words."""
+    stems = ["", *(stem_of(token) for token in _tokens(text)), ""]
+    found: set[tuple[str, str]] = set()
+    for before, here, after in zip(stems, stems[1:], stems[2:], strict=False):
+        if here in words:
+            found |= {("before", before), ("after", after)}
+    return found
 
 
 def _frame(text: str) -> list[str]:

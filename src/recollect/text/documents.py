@@ -62,7 +62,12 @@ def rendered_entry(title: str, body: str, level: int) -> str:
     lines = lines_of(body.strip())
     for at in headings(lines, _ANY_HEADING):
         lines[at] = "#" * min(6, level + 1) + " " + lines[at].lstrip("#").strip()
-    return "\n".join([f"{'#' * level} {title}", *(["", *lines] if lines != [""] else [])]) + "\n"
+    return "\n".join([f"{'#' * min(6, level)} {title}", *(["", *lines] if lines != [""] else [])]) + "\n"
+
+
+def rendered_section(title: str, text: str, level: int) -> str:
+    """A section with its own text."""
+    return f"{'#' * level} {title}\n" + (f"\n{text}\n" if text else "")
 
 
 def with_block(text: str, block: str, under: str | None) -> str:
@@ -113,15 +118,15 @@ def _said(line: str) -> tuple[str, list[str]]:
     return line[:at], _SENTENCE_END.split(line[at:].rstrip())
 
 
-def without_block(text: str, block: str) -> str | None:
+def without_block(text: str, block: str, *, instead: str = "") -> str | None:
     """The document without a block that stands in it exactly once; None when it does not (any more)."""
     lines, wanted = lines_of(text), lines_of(block)
     found = [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
     if len(found) != 1:
         return None
     at = found[0]
-    start = at - 1 if at and not lines[at - 1].strip() else at
-    rest = [*lines[:start], *lines[at + len(wanted) :]]
+    start = at - 1 if at and not lines[at - 1].strip() and not instead else at
+    rest = [*lines[:start], *(lines_of(instead) if instead else []), *lines[at + len(wanted) :]]
     return "\n".join(rest) + "\n" if rest else ""
 
 

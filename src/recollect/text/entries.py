@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 
-from recollect.core.actor import Trust
+from recollect.core.choices import Trust
 from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, EntryType, NewEntry
 from recollect.text import markdown
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
 
 from recollect.core.confidence import thousandths
 from recollect.core.record import record
 from recollect.text.tokens import tokens
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -62,13 +62,14 @@ _UNSEEN = (
     r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     r"\U000e0000-\U000e0fff]"
 )
+_SEEN = dict.fromkeys(map(ord, "…–—‘’“”•→·"))  # plain in every respect, and common: our own pages have them
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf"})
 
 
 def one_line(text: str) -> str:
     """The normal form of a field: one line, single spaces, only characters that can be seen, NFC."""
     spaced = " ".join(text.split())
-    if spaced.isascii() and spaced.isprintable():
+    if spaced.isprintable() and (spaced.isascii() or spaced.translate(_SEEN).isascii()):
         return spaced
     seen = re.sub(_UNSEEN, "", re.sub(_SURROGATE, "\ufffd", spaced))
     seen = "".join(c for c in seen if unicodedata.category(c) not in _UNSEEN_CATEGORIES)
@@ -109,22 +110,27 @@ _POSING = (
     r"|_(?=ID:|End\ of\ )|(?<=relevant\ learnings\.)_"
 )
 # In a field also every bracket: a confidence, [INST], DISCOVERY[type].
-_FORGERY = re.compile(rf"[\[\]]|{_POSING}")
+_FORGERY = rf"[\[\]]|{_POSING}"
 _POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[)|{_POSING}"
-_TEXT_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+# One of these is in every line that has one of those: cheaper to look for, and most lines have none.
+_SUSPECT = r"<|>|##|``|~~|--|_[HNhnIE]|\._|(?i:\*\*[coia])"
+_SUSPECTS = {_FORGERY: rf"[\[\]]|{_SUSPECT}", _POSING_TEXT: rf"\]\(|(?i:st\]|y\[)|{_SUSPECT}"}
+_TEXT_HEADING = r"\s{0,3}(#{1,6})\s+(.*)"
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
-_LITERAL_BACKSLASH = re.compile(rf"\\(?=[{_ESCAPABLE}])")
-_ESCAPED = re.compile(rf"\\([{_ESCAPABLE}])")
+_LITERAL_BACKSLASH = rf"\\(?=[{_ESCAPABLE}])"
+_ESCAPED = rf"\\([{_ESCAPABLE}])"
 
 
 def escape(line: str) -> str:
     """A line in normal form that can stand inside a section. `unescape` gives the line back."""
     # A backslash is doubled only where it would be read as an escape, so `C:\temp` and `\d+` stay readable.
-    return _FORGERY.sub(r"\\\g<0>", _LITERAL_BACKSLASH.sub(r"\\\\", line))
+    if "\\" in line:
+        line = _pattern(_LITERAL_BACKSLASH).sub(r"\\\\", line)
+    return _broken(_FORGERY, line)
 
 
 def unescape(line: str) -> str:
-    return _ESCAPED.sub(r"\1", line)
+    return _pattern(_ESCAPED).sub(r"\1", line)
 
 
 def quote(text: str, *, below: int) -> list[str]:
@@ -134,12 +140,16 @@ def quote(text: str, *, below: int) -> list[str]:
         bare = line.strip()
         if (bare.startswith("<!--") and bare.endswith("-->")) or (bare and not bare.strip("=")):
             continue
-        heading = _TEXT_HEADING.fullmatch(line)
+        heading = _pattern(_TEXT_HEADING).fullmatch(line)
         indent = "" if heading else " " * (len(line) - len(line.lstrip(" ")))
         words = one_line(heading[2] if heading else line)
         marked = f"{'#' * min(6, max(below, len(heading[1]) + 2))} " if heading else indent
-        lines.append((marked + _pattern(_POSING_TEXT).sub(r"\\\g<0>", words)).rstrip())
+        lines.append((marked + _broken(_POSING_TEXT, words)).rstrip())
     return lines
+
+
+def _broken(what: str, line: str) -> str:
+    return _pattern(what).sub(r"\\\g<0>", line) if _pattern(_SUSPECTS[what]).search(line) else line
 
 
 # --- Sections
@@ -147,9 +157,11 @@ def quote(text: str, *, below: int) -> list[str]:
 
 def section(learnings: Sequence[Learning]) -> str:
     """The Markdown put in front of an agent; nothing at all when there is nothing to show."""
-    if not learnings:
-        return ""
-    return "\n\n".join([HEADING, NOTE, *map(block, learnings), END_MARK]) + "\n"
+    return _section([block(learning) for learning in learnings])
+
+
+def _section(blocks: Sequence[str]) -> str:
+    return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
 def block(learning: Learning) -> str:
@@ -214,13 +226,16 @@ def strip(text: str) -> str:
     return "".join(kept)
 
 
-def fit(learnings: Sequence[Learning], budget: int) -> tuple[Learning, ...]:
-    """The learnings, best first, whose section costs at most `budget` tokens; one too long is passed over."""
+def fit(learnings: Sequence[Learning], budget: int) -> tuple[tuple[Learning, ...], str]:
+    """The learnings, best first, whose section costs at most `budget` tokens, and it; one too long is passed over."""
     taken: list[Learning] = []
+    blocks: list[str] = []
     for learning in learnings:
-        if tokens(section([*taken, learning])) <= budget:
+        made = block(learning)
+        if tokens(_section([*blocks, made])) <= budget:
             taken.append(learning)
-    return tuple(taken)
+            blocks.append(made)
+    return tuple(taken), _section(blocks)
 
 
 def task_instructions(*, outcome: str, task_title: str, description: str, section: str) -> str:

@@ -6,15 +6,13 @@ without it. Plain means short everyday words and none that names a secret; anyth
 
 from __future__ import annotations
 
-import re
-
 from recollect.core.ids import check_id
 from recollect.text.normal import clean
 
 _WORD = 15  # characters; the shortest token that redaction knows is longer
-_PLAIN = re.compile(rf"(?:[A-Za-z0-9.,()'#/]{{1,{_WORD}}}(?: |\Z))*")
-_SHORT_RUNS = re.compile(rf"(?:[A-Za-z0-9]{{1,{_WORD}}}(?:[-_.#]|\Z))*")
-_NAMES = re.compile("pass|pwd|key|secret|token|credential|auth|private|bearer|basic|machine|curl|wget", re.IGNORECASE)
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_NAMES = tuple("pass pwd key secret token credential auth private bearer basic machine curl wget".split())
+_ONE_MARK = str.maketrans("_.#", "---")
 
 
 def kept(text: str) -> str:
@@ -31,9 +29,19 @@ def kept_id(value: str, name: str) -> str:
     """What may be stored of an id that a caller chose; the same id always becomes the same."""
     value = check_id(value, name)
     # Ids of trackers and sessions are short runs of letters and digits; a token that stands alone has a longer one.
-    return value if _SHORT_RUNS.fullmatch(value) and not _NAMES.search(value) else kept(value)
+    return value if _short(value.translate(_ONE_MARK).split("-"), _LETTERS) and not _named(value) else kept(value)
 
 
 def plain(text: str) -> bool:
     """True only where redaction would find nothing."""
-    return bool(_PLAIN.fullmatch(text)) and not _NAMES.search(text)
+    return _short(text.split(" "), _LETTERS + ".,()'#/") and not _named(text)
+
+
+def _short(runs: list[str], allowed: str) -> bool:
+    """Whether all runs are short and of allowed letters, and none is empty but the last."""
+    return all(runs[:-1]) and all(len(run) <= _WORD and not run.strip(allowed) for run in runs)
+
+
+def _named(text: str) -> bool:
+    text = text.lower()
+    return any(name in text for name in _NAMES)

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.text.rule_words import WEAK, stem_of, words_of
+from recollect.text.rule_words import words_of
+from recollect.text.stem import stem
 
 Flaw = Literal["incident", "vague", "meta"]
 
@@ -80,8 +81,10 @@ _HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PA
 _SAYS_LITTLE = """
     important careful key matter thing right wrong best better good bad practice attention detail hard
     harder try think quality performance note misc todo remember stuff fix pay way
+    keep require allow permit store save put add create give return send pass carry issue run have hold set
+    take provide perform apply stay
 """
-_EMPTY = frozenset(map(stem_of, _SAYS_LITTLE.split())) | WEAK
+_EMPTY = frozenset(map(stem, _SAYS_LITTLE.split()))
 
 
 def verdict(flaw: str) -> Verdict | None:
@@ -110,7 +113,7 @@ def is_incident(text: str) -> bool:
 
 def telling_words(text: str) -> list[str]:
     """The stems of a text that say what it is about."""
-    return [stem for word in words_of(_plain(text)) if (stem := stem_of(word)) not in _EMPTY]
+    return [root for word in words_of(_plain(text)) if (root := stem(word)) not in _EMPTY]
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The words of a rule: which carry meaning, which only narrow it, which mean the same.
+"""The words of a rule: which carry meaning, which only narrow it, and the stem that words of one meaning share.
 
 Deliberately small and symmetric: a stem from here is only ever compared with another, never shown or stored.
 """
@@ -8,11 +8,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from recollect.text.stem import stem
+from recollect.text.thesaurus import IRREGULAR, SYNONYMS
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
 _TOKEN = re.compile(r"[\w./'-]+|,")
 _ARTICLES = frozenset({"a", "an", "the"})
-_PREPOSITIONS = frozenset({"at", "by", "during", "for", "from", "if", "in", "on", "unless", "when", "with"})
+_PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
 _QUALIFIERS = frozenset(
     {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
 )
@@ -23,30 +24,35 @@ _LIGHT = """
     his her is are was were be been being am do does did doing has have had having will would shall should
     must may might can could need needs needed to of in on at by for with from into onto as and or so than
     then that's while making too also just very always ever all every each any some both either such which
-    who whom whose whoever what when where how if because since per via about within inside up out over
+    around approximately roughly who whom whose whoever what when where how if because since per via about
+    within inside up out over
     through during before after prior use uses used using prefer prefers preferred favour favours favor
     favors ensure ensures sure make makes please fine ok okay want get gets go goes let lets belong
     belongs live lives happen happens first once own other another value values statement statements
-    guaranteed guarantee guarantees event events
+    guaranteed guarantee guarantees event events whenever wherever whichever until between across among along
+    against toward towards upon though although however therefore already yet still even able got
 """
 LIGHT = frozenset(_LIGHT.split())
 
 # Verbs that say little beside their object. Their opposites matter ("keep", "drop"); their absence does not.
 _WEAK = """
     keep require allow permit store save put add create give return send pass carry issue run have hold set
-    take provide perform apply stay
+    take provide perform apply stay write come contain occur exist cause represent become
 """
 
-_GROUPS = """
-check verify confirm look | delete remove erase | manually hand | change edit modify alter
-several multiple many | repo repository | db database | env environment | dir directory folder
-doc documentation | config configuration setting | short shorter under below less fewer
-longer above exceed | max maximum most | min minimum least | call invoke | finish complete done
-fetch retrieve | suite test | big large | quick fast
-store save put | start begin | ship deploy | async asynchronous | sync synchronous | auth authentication
-param parameter argument | expiry expire | silent silently | straight directly | id identifier
-var variable | keep kept | embed embedding | build built | send sent | temp temporary
+# Nouns and adverbs so general that a rule says the same without them, where they narrow nothing.
+_GENERAL = """
+    system thing something way kind sort part item piece step process operation access code file data information
+    clause expression construct mood instance number amount full whole entire possible new actual explicit
+    currently simply again otherwise properly strictly person people user everyone problem moment
 """
+
+_BASES = {**IRREGULAR, "setting": "config", "settings": "config"}  # a setting is none of the forms of "set"
+MANNER = 5  # letters from which an ending -ly makes an adverb: not in "apply"
+_AMERICAN = {"is": "iz", "yse": "yze", "our": "or"}
+_BRITISH = re.compile(
+    r"(?<=\w{2})is(?=e$|es$|ed$|ing$|er$|ation$|ations$)|(?<=\w{2})yse(?=[sdr]?$)|(?<=\w{2}[lvnb])our(?=s?$|ed$|ing$)"
+)
 
 
 def words_of(text: str) -> list[str]:
@@ -91,14 +97,17 @@ def _heavy_parts(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def stem_of(word: str) -> str:
-    root = stem(word) if word.isascii() and word.isalpha() else word
+    root = _root(word)
     return _SAME.get(root, root)
 
 
-_SAME = {
-    stem(word): stem(group.split()[0])
-    for line in _GROUPS.splitlines()
-    for group in line.split("|")
-    for word in group.split()
-}
+def _root(word: str) -> str:
+    if not (word.isascii() and word.isalpha()):
+        return word
+    word = _BRITISH.sub(lambda match: _AMERICAN[match[0]], _BASES.get(word, word))
+    return stem(word[:-2] if word.endswith("ly") and len(word) > MANNER else word)
+
+
+_SAME = {_root(word): _root(group[0]) for group in SYNONYMS for word in group}
 WEAK = frozenset(map(stem_of, _WEAK.split()))
+GENERAL = frozenset(map(stem_of, _GENERAL.split()))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.text.antonyms import base_forms
+from recollect.text.phrasing import one_phrasing
 from recollect.text.quantities import Quantity, take_quantities
 from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
 
@@ -24,26 +25,16 @@ _NEGATIVE_IMPERATIVE = re.compile(
     r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$"
 )
 _PRONOUN = re.compile(r"\b(?:it|them|they)\b")
-_TURN = r"(?:turn|switch)(?:ed|s)?\s+"
-_SWITCH = re.compile(rf"\b(?:{_TURN})?(on|off)(?=\s*(?:$|[.,;!]|by default))|\b{_TURN}(on|off)\b")
-_SPELLINGS = (
-    ("won't", "will not"),
-    ("can't", "can not"),
-    ("cannot", "can not"),
-    ("n't", " not"),
-    ("no longer", "not"),
-    ("time out", "timeout"),
-)
 
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|avoid(?:s|ing|ed)?|forbid(?:s|den)?"
-    r"|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
+    r"\b(?:not|never|no|none|neither|nothing|nobody|out of|outside(?: of)?|avoid(?:s|ing|ed)?|prevent(?:s|ing|ed)?"
+    r"|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
     r"|(?:optional|unnecessary)(?:,? (?:and )?(?:never|not))?)\b"
 )
 # "X rather than Y for Z": Y ends where what both share begins.
 _REJECTED = re.compile(
     r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)"
-    r"(?: (?:in|on|at|for|by|with|from|to)\b)?(.*?)"
+    r"(?: (?:in|into|inside|on|at|for|by|with|from|to|during)\b)?(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
 _REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
@@ -53,6 +44,12 @@ _PREFERRED = re.compile(
 )
 # One look for the word that each of those forms needs: most clauses have none.
 _REJECTS = re.compile(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
+_SUBJECT = re.compile(r"(.*?)\b(?:may|must|can|should|shall|will|is|are|do|does|need|needs|has|have)\b")
+_CONJUNCTION = r"\b(?:when|if|before|after|once|while|unless|because)\b"
+_SUBORDINATE = re.compile(rf"^{_CONJUNCTION}[^,]*,|{_CONJUNCTION}.*$")
+_DONE = re.compile(
+    r"\b(?:is|are|be|been|gets?|must|should|shall|can|may|will|do|to)\s+(?:not |never |only |always |also |be )*(\w+)"
+)
 _ORDERS = re.compile(r"before|after|once|then|prior to")
 _IN_ORDER = (
     re.compile(r"^(?:before)\b(?P<later>[^,]*),(?P<earlier>.*)$"),
@@ -76,6 +73,8 @@ class Statement:
     later: frozenset[str]
     quantities: frozenset[Quantity]
     qualifying: frozenset[tuple[str, str]]  # see `rule_words.qualifying`
+    subject: frozenset[str]  # the stems before its first auxiliary verb
+    actions: frozenset[str]  # the stems of what is done: the verb of an order, or the one after "must" or "is"
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -91,10 +90,7 @@ class Statement:
 @lru_cache(maxsize=1024)
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
-    plain = text[:TEXT_LIMIT].replace("\u2019", "'").lower()
-    for short, full in _SPELLINGS:
-        plain = plain.replace(short, full)
-    plain = _SWITCH.sub(lambda match: "enabled" if "on" in match.groups() else "disabled", plain)
+    plain = one_phrasing(text[:TEXT_LIMIT])
     parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
     read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
     return tuple(one for one in read if one.signs or one.quantities)
@@ -134,7 +130,15 @@ def _read(sentence: str) -> Statement:
         later=later - earlier,
         quantities=quantities,
         qualifying=qualifying(rest),
+        subject=frozenset(map(stem_of, words_of(spoken[1]))) if (spoken := _SUBJECT.match(rest)) else frozenset(),
+        actions=_actions(rest),
     )
+
+
+def _actions(sentence: str) -> frozenset[str]:
+    main = _SUBORDINATE.sub("", sentence)
+    done = [*words_of(main)[:1], *_DONE.findall(main)]
+    return frozenset(stem_of(word) for action in done for word in words_of(action))
 
 
 def _clauses(sentence: str) -> list[str]:

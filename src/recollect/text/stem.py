@@ -23,7 +23,7 @@ _BY_LENGTH3 = tuple(sorted(_STEP3, key=len, reverse=True))
 
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word; words of one or two letters stay."""
-    if len(word) <= 2:
+    if len(word) <= 2 or word[-1] in "abfhjkopqvwxz":  # no suffix ends with one of these
         return word
     word = _plurals(word)
     word = _past_and_gerund(word)

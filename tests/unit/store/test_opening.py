@@ -9,7 +9,9 @@ import pytest
 
 from recollect import NotInitialised
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreNewer
-from recollect.store.opening import open_sqlite
+from recollect.core.passage import Passage
+from recollect.store import passages
+from recollect.store.opening import _tell_planner, open_sqlite
 from recollect.store.schema import MIGRATIONS, VERSION
 from recollect.store.sqlite import SqliteDb
 
@@ -122,3 +124,13 @@ def test_a_lock_held_too_long_is_said_in_words(path: Path) -> None:
         assert tx.value("SELECT count(*) FROM outcomes WHERE space = :space") == 0, "readers never wait"
     holder.close()
     waiting.close()
+
+
+def test_the_planner_keeps_no_samples_of_a_filled_store(path: Path) -> None:
+    db = open_sqlite(path, create=True, busy_seconds=1)
+    with db.write("s") as tx:
+        notes = [Passage(id=f"n{n}", kind="log", title="t", lines=(f"{n}",), at=n, trust="agent") for n in range(50)]
+        passages.add_all(tx, notes)
+    _tell_planner(db.connection())  # what every migration ends with
+    assert db.connection().execute("SELECT count(*) FROM sqlite_stat4").fetchall() == [(0,)]
+    db.close()

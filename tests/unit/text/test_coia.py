@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from golden import assert_golden
+from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
 from recollect.core.new_learning import NewLearning
-from recollect.core.task import DISCOVERY_TYPES, DiscoveryType
 from recollect.text import frame
 from recollect.text.coia import Coia, Discoveries, extract, neutral_wording, read_discoveries
 

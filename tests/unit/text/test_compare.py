@@ -54,6 +54,19 @@ def test_other_words_in_the_same_places_are_another_rule_however_alike(one: str,
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("Run the migrations before the deploy", "Before the deploy, announce the migrations"),
+        ("Store invoices in the archive", "The archive is searched for invoices"),
+        ("Block merges when coverage drops", "When coverage drops, merges are flagged"),
+    ],
+)
+def test_something_else_done_with_the_same_things_is_another_rule(one: str, other: str) -> None:
+    for found in (compare.redundancy(one, other, cosine=0.88), compare.redundancy(other, one, cosine=0.88)):
+        assert (found.answer, found.reason) == ("unsure", "another action")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
         ("Start the worker with QUEUE=mail.", "Start the worker with QUEUE=mail"),
         ("Start the worker with QUEUE=mail", "Start the worker with LEVEL=mail"),
         ("Start the worker with QUEUE=mail", "Stop the mailer with QUEUE=jobs"),
@@ -72,6 +85,14 @@ def test_only_another_value_of_the_same_name_is_a_contradiction(one: str, other:
         ("Don't skip flaky tests; fix them", "Fix flaky tests rather than skipping them"),
         ("The cache TTL is 60s", "Cache TTL is 1 minute"),
         ("Webhooks can arrive out of order", "Webhooks are not guaranteed to arrive in order"),
+        ("Never merge unless CI is green", "Merge only when CI is green"),
+        ("Don't optimise before measuring", "Measure before you optimize"),
+        ("Nobody but admins may rename a project", "Renaming a project is restricted to admins"),
+        ("Keep the image below 200 MB", "The image must not exceed 200 MB"),
+        ("Roll back without a migration", "A rollback needs no migration"),
+        ("Release notes are written by the author", "The author writes the release notes"),
+        ("Retrain the model every week", "The model is retrained weekly"),
+        ("Prefer early returns to deep nesting", "Use early returns rather than deeply nested code"),
     ],
 )
 def test_the_same_insight_in_other_words_is_redundant(one: str, other: str) -> None:
@@ -89,7 +110,7 @@ def test_the_same_insight_in_other_words_is_redundant(one: str, other: str) -> N
         ("Retry requests", "Retry requests 3 times", "different quantities"),
         ("The API limits requests", "The admin API limits requests", "one says more"),
         ("Mock the clock and the network", "Mock the clock and the network in tests", "one says more"),
-        ("Write tests", "Write tests before the implementation", "one says more"),
+        ("Write contract tests", "Write contract tests before the implementation", "one says more"),
     ],
 )
 def test_what_differs_in_one_thing_that_matters_is_not_redundant(one: str, other: str, reason: str) -> None:

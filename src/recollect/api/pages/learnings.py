@@ -14,10 +14,11 @@ from recollect.api.pages.charts import Moment, history
 from recollect.api.pages.forms import Fields, Sent
 from recollect.api.pages.rendering import go, page
 from recollect.api.session import Changing, Visit, Visiting
+from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.event import Event
-from recollect.core.learning import COIA, PATTERN_TYPES, STATUSES, Learning
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
 from recollect.memory import Memory
 from recollect.store.learnings import SORTS

@@ -1,0 +1,30 @@
+"""The words that some fields may hold, as types.
+
+Apart from the records that have these fields: `typing` takes longer to load than all records together, so the prompt
+hook does without it. Records name these types as text; `core/record.py` looks here when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+Trust = Literal["human", "agent", "external"]
+PatternType = Literal["solution", "gotcha", "best-practice", "constraint"]
+Status = Literal["active", "archived", "superseded"]
+Verdict = Literal["helpful", "not_helpful"]
+DiscoveryType = Literal["blocker", "constraint", "pattern", "decision", "dependency"]
+
+PATTERN_TYPES: tuple[PatternType, ...] = get_args(PatternType)
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+STATUSES: tuple[Status, ...] = get_args(Status)
+DISCOVERY_TYPES: tuple[DiscoveryType, ...] = get_args(DiscoveryType)
+
+TYPES: dict[str, Any] = {
+    "Any": Any,
+    "Trust": Trust,
+    "PatternType": PatternType,
+    "Status": Status,
+    "Verdict": Verdict,
+    "DiscoveryType": DiscoveryType,
+}
+"""What the annotations of a record may name beside what its module holds."""
