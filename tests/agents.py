@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -30,18 +31,18 @@ def claude(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
 
 
 def codex(shell: Shell, server: ResponsesServer, *arguments: str) -> str:
-    """What Codex prints; hooks are trusted for this run, as a user would in its hooks dialogue."""
+    """What `codex exec` prints; hooks are trusted for this run, as a user would in its hooks dialogue."""
     home = shell.home / ".codex"
     home.mkdir(exist_ok=True)
     provider = f'name = "scripted"\nbase_url = "{server.url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
     (home / "config.toml").write_text(
-        'model = "gpt-5"\nmodel_provider = "scripted"\n'
+        'model = "gpt-5"\nmodel_provider = "scripted"\nmodel_auto_compact_token_limit = 20000\n'
         f"[model_providers.scripted]\n{provider}request_max_retries = 0\nstream_max_retries = 0\n"
         f'[projects."{shell.folder}"]\ntrust_level = "trusted"\n'
     )
     environ = {**shell.environ, "PATH": npm.path(), "SCRIPTED_KEY": "scripted"}
     options = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-    return _said(["codex", "exec", *options, *arguments], shell, environ)
+    return _said(["codex", "exec", *arguments[:-1], *options, arguments[-1]], shell, environ)
 
 
 def gemini(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
@@ -73,20 +74,26 @@ def _said(command: list[str], shell: Shell, environ: dict[str, str]) -> str:
 
 
 class ResponsesServer:
-    """The little of OpenAI's Responses API that Codex needs: every request is answered with the same message."""
+    """The little of OpenAI's Responses API that Codex needs: each request is answered with a message or a call."""
 
-    def __init__(self, text: str):
+    def __init__(self, script: Callable[[str], str | dict[str, Any]], *, tokens: int = 10):
         self.requests: list[dict[str, Any]] = []
-        item = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
-        item |= {"content": [{"type": "output_text", "text": text, "annotations": []}]}
-        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
-        events = [
-            {"type": "response.created", "response": {"id": "resp_1"}},
-            {"type": "response.output_item.done", "output_index": 0, "item": item},
-            {"type": "response.completed", "response": {"id": "resp_1", "usage": usage}},
-        ]
-        answer = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+        usage = {"input_tokens": tokens, "output_tokens": 5, "total_tokens": tokens + 5}
         asked = self.requests
+
+        def answer(body: dict[str, Any]) -> bytes:
+            said = script(json.dumps(body["input"]))
+            item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
+            if isinstance(said, str):
+                item["content"] = [{"type": "output_text", "text": said, "annotations": []}]
+            else:
+                item = {"type": "function_call", "call_id": f"call_{len(asked)}", **said}
+            events = [
+                {"type": "response.created", "response": {"id": "resp_1"}},
+                {"type": "response.output_item.done", "output_index": 0, "item": item},
+                {"type": "response.completed", "response": {"id": "resp_1", "usage": usage}},
+            ]
+            return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -96,7 +103,7 @@ class ResponsesServer:
 
             def do_POST(self) -> None:
                 asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-                self._send(answer, "text/event-stream")
+                self._send(answer(asked[-1]), "text/event-stream")
 
             def _send(self, body: bytes, type: str) -> None:
                 self.send_response(200)

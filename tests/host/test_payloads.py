@@ -37,16 +37,24 @@ def test_every_recorded_event_is_understood(path: Path) -> None:
         assert moment.folder == "/home/ada/shop"
         assert moment.kind != "prompt" or moment.prompt
         assert moment.kind not in ("stop", "subagent_stop") or moment.answer
-        assert moment.kind != "after_compact" or moment.text
+        assert moment.kind != "after_compact" or moment.text or moment.host == "codex", "in its transcript alone"
         assert moment.kind != "task" or moment.topic
 
 
-def test_all_nine_events_of_claude_code_were_recorded() -> None:
-    path = next(path for path in FILES if path.name.startswith("claude-code"))
+@pytest.mark.parametrize(("host", "missing"), [("claude-code", set()), ("codex", {"task"})])
+def test_all_events_of_a_host_were_recorded(host: str, missing: set[str]) -> None:
+    path = next(path for path in FILES if path.name.startswith(host))
     kinds = {moment.kind for moment in moments(path)}
-    assert kinds == {
+    assert kinds | missing == {
         "start", "prompt", "subagent", "subagent_stop", "stop", "task", "before_compact", "after_compact", "end"
     }  # fmt: skip
+
+
+def test_a_compactions_summary_of_codex_is_read_from_its_transcript() -> None:
+    given = {"session_id": "s", "transcript_path": str(RECORDED / "codex-0.166.0-transcript.jsonl")}
+    moment = adapter_of("codex").read("PostCompact", given)
+    assert moment is not None
+    assert moment.text == "Compared the created times.\n\nLEARNING_HELPFUL: learn_x"
 
 
 def test_events_of_gemini_are_moments_only_where_something_happened() -> None:

@@ -1,10 +1,10 @@
-"""Codex: the same events as Claude Code under the same names, with less room."""
+"""Codex: the same events as Claude Code under the same names, with less room and a summary only in the transcript."""
 
 from __future__ import annotations
 
 from recollect.hosts import claude_code
 from recollect.hosts.claude_code import answer
-from recollect.hosts.moment import Moment
+from recollect.hosts.moment import Moment, text
 from recollect.inject.room import Room
 
 TYPE_CHECKING = False
@@ -21,4 +21,13 @@ ASYNC = False
 
 def read(event: str, given: Mapping[str, Any]) -> Moment | None:
     moment = claude_code.read(event, given)
-    return Moment(**{**vars(moment), "host": NAME}) if moment else None
+    if moment is None:
+        return None
+    changes: dict[str, Any] = {"host": NAME}
+    if text(given, "source") == "compact":
+        changes["fresh"] = False  # its PreCompact was; and a resumed session, compacted at once, starts twice
+    if moment.kind == "after_compact" and not moment.text:
+        from recollect.capture.session import ending
+
+        changes["text"] = ending(NAME, moment.transcript).summary
+    return Moment(**{**vars(moment), **changes})

@@ -35,16 +35,18 @@ class Talk:
     files: tuple[str, ...] = ()
     delegated: str = ""
     """What the last subagent was asked to do."""
+    summary: str = ""
+    """What the last compaction made of it."""
 
 
 _Said = tuple[str, str]
-"""What kind of thing (request, answer, file, delegated) and its words."""
+"""What kind of thing (request, answer, file, delegated, summary) and its words."""
 
 
 def read(host: str, lines: Iterable[str]) -> Talk:
     """The conversation in some lines of a host's transcript."""
     reader = _READERS.get(host)
-    found: dict[str, list[str]] = {"request": [], "answer": [], "file": [], "delegated": []}
+    found: dict[str, list[str]] = {"request": [], "answer": [], "file": [], "delegated": [], "summary": []}
     for line in lines if reader else ():
         if len(line) > LINE_LIMIT:
             continue
@@ -61,6 +63,7 @@ def read(host: str, lines: Iterable[str]) -> Talk:
         answer=found["answer"][-1] if found["answer"] else "",
         files=tuple(dict.fromkeys(found["file"])),
         delegated=found["delegated"][-1] if found["delegated"] else "",
+        summary=found["summary"][-1] if found["summary"] else "",
     )
 
 
@@ -95,6 +98,8 @@ def _codex(item: dict[str, Any]) -> Iterator[_Said]:
     if item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
         for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
             yield "file", path
+    elif (item.get("metadata") or {}).get("compaction_output"):
+        yield "summary", "\n".join(_text(block.get("text")) for block in _blocks(payload))
     elif item.get("type") == "event_msg" and kind == "item_completed" and isinstance(done := payload.get("item"), dict):
         words = "\n".join(_text(block.get("text")) for block in _blocks(done))
         if done.get("type") == "UserMessage":
