@@ -38,3 +38,6 @@ def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
     log = "\n".join(path.read_text("utf-8") for path in (bare.folder / "memory").glob("2*.md"))
     assert f"- request: {PROMPT}\n- outcome: {ANSWER}\n" in log, "the turn is logged, as it was asked and answered"
     assert "Memory of this project" not in log, "nothing injected was captured"
+    found = bare.json("doctor", "--host", "gemini")
+    assert found["good"], found["tried"]
+    assert [each["event"] for each in found["given"]] == ["SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd"]

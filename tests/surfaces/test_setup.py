@@ -28,6 +28,18 @@ def start(shell: Shell, **more: str) -> str:
     return shown(answer) if answer else ""
 
 
+def test_gemini_calls_us_before_a_compression_that_was_asked_for_alone(shell: Shell) -> None:
+    shell.said("init", "--host", "gemini")
+    hooks = json.loads((shell.folder / ".gemini/settings.json").read_text())["hooks"]
+    assert {event: group.get("matcher") for event, (group,) in hooks.items()} == {
+        "SessionStart": None,
+        "BeforeAgent": None,
+        "AfterAgent": None,
+        "PreCompress": "manual",
+        "SessionEnd": None,
+    }
+
+
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
 def test_init_twice_is_init_once_and_uninstall_leaves_only_data(shell: Shell, host: str) -> None:
     before = files(shell)
