@@ -37,6 +37,7 @@ def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
     assert found.startswith(second)
     log = "\n".join(path.read_text("utf-8") for path in (bare.folder / "memory").glob("2*.md"))
     assert f"- request: {PROMPT}\n- outcome: {ANSWER}\n" in log, "the turn is logged, as it was asked and answered"
+    assert log.count("passed over") == 2, "each answer once: its event has pieces of it twice"
     assert "Memory of this project" not in log, "nothing injected was captured"
     found = bare.json("doctor", "--host", "gemini")
     assert found["good"], found["tried"]

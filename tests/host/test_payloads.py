@@ -143,6 +143,17 @@ def test_a_recorded_transcript_is_read(file: str, requests: tuple[str, ...], ans
     assert (talk.requests, talk.answer, talk.delegated) == (requests, answer, delegated)
 
 
+@pytest.mark.parametrize("value", [None, 7, [], {}, "", [7], {"content": 7}])
+def test_any_line_of_a_transcript_is_survived(value: object) -> None:
+    call = {"name": "replace", "status": "success", "args": value}
+    inner = {"type": "item_completed", "item": value, "content": value, "message": value}
+    for kind in ("user", "assistant", "gemini", "response_item", "event_msg"):
+        odd = dict.fromkeys(("content", "toolCalls", "message", "payload", "metadata"), value)
+        lines = [json.dumps({"type": kind, **odd}), json.dumps({"type": kind, "toolCalls": [call], "payload": inner})]
+        for host in ("claude-code", "codex", "gemini"):
+            assert not transcript.read(host, lines).files
+
+
 def test_files_that_were_edited_are_named_once() -> None:
     edit = {"type": "tool_use", "name": "Edit", "input": {"file_path": "/home/ada/shop/a.py"}}
     line = json.dumps({"type": "assistant", "message": {"content": [edit, edit]}})
@@ -150,6 +161,8 @@ def test_files_that_were_edited_are_named_once() -> None:
     assert transcript.read("claude-code", [line, "not json", "[]", line]).files == ("/home/ada/shop/a.py",)
     assert transcript.read("codex", [json.dumps({"type": "response_item", "payload": patch})]).files == ("b.py",)
     lines = (RECORDED / "gemini-0.61.0-transcript.jsonl").read_text("utf-8").splitlines()
+    refused = {"name": "replace", "args": {"file_path": "c.py"}, "status": "error"}
+    lines.append(json.dumps({"type": "gemini", "content": "", "toolCalls": [refused]}))
     assert transcript.read("gemini", lines).files == ("a.py",)
 
 

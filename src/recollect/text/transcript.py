@@ -98,7 +98,7 @@ def _codex(item: dict[str, Any]) -> Iterator[_Said]:
     if item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
         for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
             yield "file", path
-    elif (item.get("metadata") or {}).get("compaction_output"):
+    elif isinstance(more := item.get("metadata"), dict) and more.get("compaction_output"):
         yield "summary", "\n".join(_text(block.get("text")) for block in _blocks(payload))
     elif item.get("type") == "event_msg" and kind == "item_completed" and isinstance(done := payload.get("item"), dict):
         words = "\n".join(_text(block.get("text")) for block in _blocks(done))
@@ -118,9 +118,10 @@ def _gemini(item: dict[str, Any]) -> Iterator[_Said]:
         yield "request", "\n\n".join(filter(None, (own_words(_text(block.get("text"))) for block in _blocks(item))))
     elif item.get("type") == "gemini":
         yield "answer", "\n".join(_text(block.get("text")) for block in _blocks(item))
-        for call in item.get("toolCalls") or ():
-            if call["name"] in ("write_file", "replace") and call["status"] == "success":
-                yield "file", _text(call["args"].get("file_path"))
+        for call in _objects(item.get("toolCalls")):
+            if call.get("name") in ("write_file", "replace") and call.get("status") == "success":
+                given = call.get("args")
+                yield "file", _text(given.get("file_path") if isinstance(given, dict) else "")
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {
@@ -134,7 +135,11 @@ def _blocks(message: Any) -> list[dict[str, Any]]:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return _objects(content)
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
