@@ -16,6 +16,7 @@ __all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 
 NAME = "gemini"
 ROOM = Room(characters=10_000)
+"""It sets no limit itself; the brief and what a prompt brings have this much each."""
 ASYNC = False
 
 MOMENTS = {
