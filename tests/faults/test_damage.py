@@ -105,7 +105,7 @@ def test_random_damage_is_never_followed_by_an_emptier_memory(
     except StoreDamaged:
         after = None
     if after != before:
-        assert found.differs, "the memory changed and nobody said so"
+        assert any(one.level != "notice" for one in found.findings), "the memory changed and nobody said so"
     if found.damaged:
         aside = database(memory).parent / "damaged"
         assert any(kept.read_bytes() == damaged for kept in aside.rglob("memory.db"))
