@@ -119,7 +119,8 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     for portion in looked_up(tx, question, LEARNINGS, effort=QUICK):
         docs += portion
         confidences |= rows.confidences_of(tx, portion, rules)
-        if sum(confidence >= bar for confidence in confidences.values()) >= QUICK.pool:
+        proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= QUICK.pool
+        if proven_enough or (confidences and len(docs) >= QUICK.walked):  # further only while nothing may be shown
             break
 
     def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
