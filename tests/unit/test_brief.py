@@ -72,3 +72,4 @@ def test_stored_text_cannot_leave_its_section(texts: list[str]) -> None:
     assert "[INST]" not in body
     assert "<|im_start|>" not in body
     assert "DISCOVERY[" not in body
+    assert "DISCOVERY [" not in body
