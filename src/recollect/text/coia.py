@@ -53,11 +53,7 @@ def read_discoveries(output: str) -> Discoveries:
         return Discoveries()
     marked = [found for found in _marked(output) if found not in REPORTS]
     return Discoveries(
-        discoveries=tuple(
-            dict.fromkeys(
-                (cast(DiscoveryType, kind) if kind in DISCOVERY_TYPES else UNTYPED, text) for kind, text in marked
-            )
-        ),
+        discoveries=tuple(dict.fromkeys((kind if kind in DISCOVERY_TYPES else UNTYPED, text) for kind, text in marked)),
         unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
     )
 
