@@ -25,7 +25,7 @@ from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, rendered_section, sections, with_section, without_block
 from recollect.text.staging import Entry, read_staging, with_body, with_entry, without_entry
 
-CONTRADICTION = "staged-contradiction"
+CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
 REMOVED = "staged.removed"
 RESTORED = "staged.restored"
 SETTLED = "document.settled"
@@ -180,8 +180,11 @@ def _last_removal(history: list[Event]) -> Event | None:
 def _reopen(tx: Tx, ctx: Context, id: str) -> None:
     """Who brings an entry back takes back what was said against it; nothing is decided until it is said again."""
     for matter in list(escalations.all_of(tx)):
-        taken_back = matter.resolution in ("keep-old", "keep-new", "merge") and not matter.other.startswith("learn_")
-        if matter.kind == CONTRADICTION and id in (matter.subject, matter.other) and taken_back:
+        # A learning that took an entry's words in, or gave way to it, stays as it is.
+        settled_here = matter.kind == CONTRADICTION and not matter.other.startswith("learn_")
+        undone = ("keep-old", "keep-new", "merge") if settled_here else ("keep-old",)
+        about = matter.kind in (CONTRADICTION, VAGUE) and id in (matter.subject, matter.other)
+        if about and matter.resolution in undone:
             escalations.reopen(tx, matter.number)
             events.record(
                 tx,

@@ -50,13 +50,17 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What one consolidation takes up. `short` says that the trigger fired without enough to do."""
+    """What one consolidation takes up. `short` says that the trigger fired without enough to do.
+
+    `spare` are ripe entries that are held because the batch suffices; each may stand in for one of it that stays.
+    """
 
     trigger: Trigger
     reason: str
     batch: tuple[Aged, ...]
     held: tuple[Held, ...]
     short: bool
+    spare: tuple[Aged, ...] = ()
 
 
 def active_days_after(day: date, active: Sequence[date], today: date) -> ActiveDays:
@@ -116,16 +120,17 @@ def plan(
     short = trigger != "none" and len(ripe) < limits.batch
     if trigger == "none" or short:
         return Plan(trigger=trigger, reason=reason, batch=(), held=tuple(held), short=short)
-    batch = ripe
-    if trigger == "size":
-        batch, left = [], lines
-        for one in ripe:
-            if left < limits.lines and len(batch) >= limits.batch:
-                held.append(Held(slug=one.entry.slug, reason="the file is below its limit without it"))
-                continue
+    batch, spare, left = [], [], lines
+    for one in ripe:
+        if trigger == "size" and left < limits.lines and len(batch) >= limits.batch:
+            spare.append(one)
+        else:
             batch.append(one)
             left -= one.entry.last - one.entry.first
-    return Plan(trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False)
+    held += [Held(slug=one.entry.slug, reason="the file is below its limit without it") for one in spare]
+    return Plan(
+        trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False, spare=tuple(spare)
+    )
 
 
 def _sorted_out(
