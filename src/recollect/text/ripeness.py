@@ -7,6 +7,7 @@ mixed with calendar days. Pure: ages, sizes and days are passed in.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -69,16 +70,33 @@ def active_days_after(day: date, active: Sequence[date], today: date) -> ActiveD
 
 
 def aged(
-    entry: Entry, line_days: Sequence[date | None], active: Sequence[date], today: date, lines: Sequence[str]
+    entries: Sequence[Entry], line_days: Sequence[date | None], active: Sequence[date], today: date, lines: Sequence[str]
+) -> tuple[Aged, ...]:
+    """Entries with the age of their oldest line, so that a new title does not make one young.
+
+    A line that two entries share says nothing of either: git may have carried it from the one to the other.
+    """
+    own = [{_squeezed(lines[at]) for at in range(entry.first, entry.last)} for entry in entries]
+    found = Counter(line for each in own for line in each)
+    return tuple(_aged(entry, line_days, active, today, lines, found) for entry in entries)
+
+
+def _aged(
+    entry: Entry,
+    line_days: Sequence[date | None],
+    active: Sequence[date],
+    today: date,
+    lines: Sequence[str],
+    found: Mapping[str, int],
 ) -> Aged:
-    """An entry with the age of its oldest line, so that a new title does not make it young."""
-    days = [
-        day
-        for line, day in zip(lines[entry.first : entry.last], line_days[entry.first : entry.last], strict=True)
-        if day and any(letter.isalnum() for letter in line)
-    ]
-    added = min(days, default=None)
+    telling = [at for at in range(entry.first, entry.last) if any(letter.isalnum() for letter in lines[at])]
+    own = [at for at in telling if found[_squeezed(lines[at])] == 1] or [entry.first]
+    added = min((day for at in own if (day := line_days[at])), default=None)
     return Aged(entry=entry, added=added, age=None if added is None else active_days_after(added, active, today))
+
+
+def _squeezed(line: str) -> str:
+    return "".join(line.split())
 
 
 def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> tuple[Trigger, str]:
