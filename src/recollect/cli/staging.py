@@ -113,18 +113,15 @@ def index(check: bool, project: str | None, as_json: bool) -> int:
 @click.argument("path", required=False)
 def merge_driver(base: Path, ours: Path, theirs: Path, path: str | None) -> int:
     """Merge two versions of the staging file entry by entry; git calls it (`recollect init --merge-driver`)."""
-    from recollect.store.files import write_path
-    from recollect.text.merge import merge_staging
+    from recollect.store.merge_driver import merge_files
 
     try:
-        texts = [each.read_text("utf-8") for each in (base, ours, theirs)]
-    except (OSError, UnicodeDecodeError) as error:
+        conflicts = merge_files(base, ours, theirs)
+    except OSError as error:
         raise BadInput(f"cannot merge {path or ours}: {error}") from None
-    merged = merge_staging(*texts)
-    write_path(ours, merged.text)
-    for title in merged.conflicts:
+    for title in conflicts:
         click.echo(f"recollect: both sides changed {title!r} in {path or ours}", err=True)
-    return 1 if merged.conflicts else 0
+    return 1 if conflicts else 0
 
 
 def _report(found: Ages) -> str:

@@ -70,7 +70,11 @@ def active_days_after(day: date, active: Sequence[date], today: date) -> ActiveD
 
 
 def aged(
-    entries: Sequence[Entry], line_days: Sequence[date | None], active: Sequence[date], today: date, lines: Sequence[str]
+    entries: Sequence[Entry],
+    line_days: Sequence[date | None],
+    active: Sequence[date],
+    today: date,
+    lines: Sequence[str],
 ) -> tuple[Aged, ...]:
     """Entries with the age of their oldest line, so that a new title does not make one young.
 
@@ -146,9 +150,7 @@ def plan(
             batch.append(one)
             left -= one.entry.last - one.entry.first
     held += [Held(slug=one.entry.slug, reason="the file is below its limit without it") for one in spare]
-    return Plan(
-        trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False, spare=tuple(spare)
-    )
+    return Plan(trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False, spare=tuple(spare))
 
 
 def _sorted_out(

@@ -245,6 +245,14 @@ def test_two_entries_written_under_one_title_are_both_kept() -> None:
     assert merge_staging(staging(), ours, ours).text == ours
 
 
+@pytest.mark.parametrize("rule", ["***", "---"])
+def test_a_rule_after_an_entry_stays_and_does_not_bring_the_entry_back(rule: str) -> None:
+    ruled = staging("a", "b") + f"\n{rule}\n"
+    assert merge_staging(staging("a", "b"), ruled, staging("a", "b")).text == ruled
+    assert merge_staging(staging("a", "b"), staging("a", "b"), ruled).text == ruled
+    assert merge_staging(staging("a", "b"), staging("a"), ruled).text == staging("a")
+
+
 def test_the_later_day_of_consolidation_survives_a_merge() -> None:
     marked = staging("a", preamble="# Learnings\n\n<!-- recollect: consolidated on {} -->")
     merged = merge_staging(staging("a"), marked.format("2026-03-01"), marked.format("2026-04-01"))
