@@ -206,6 +206,32 @@ def test_a_wrong_index_is_told_by_its_fault(text: str, fault: str) -> None:
     assert fault in {problem.fault for problem in check_index(text, DOCUMENTS, "memory/index.md")}
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "See [it]({}).",
+        'See [it]({} "Its title") and [more](x.md).',
+        "See [it](<{}>).",
+        "[r1]: {}",
+        "  [r1]: <{}> 'Its title'",
+        'See <a href="{}">it</a>.',
+        "See <a class='x' href='{}'>it</a>.",
+    ],
+)
+@pytest.mark.parametrize("target", ["guide.md#moved", "#moved"])
+def test_a_link_of_any_form_follows_a_moved_heading(link: str, target: str) -> None:
+    moved = {("docs/guide.md", "moved"): ("docs/part.md", "moved-1")}
+    here = "docs/other.md" if target.startswith("guide") else "docs/guide.md"
+    assert relinked(link.format(target) + "\n", here, moved) == link.format("part.md#moved-1") + "\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["[^1]: guide.md#moved", "See guide.md#moved.", "[it](https://guide.md#moved)", "[it](guide.md)"]
+)
+def test_what_is_no_link_to_a_moved_heading_stays(line: str) -> None:
+    assert relinked(line + "\n", "docs/a.md", {("docs/guide.md", "moved"): ("docs/part.md", "moved")}) == line + "\n"
+
+
 # Merging the staging file
 
 
