@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -148,6 +149,18 @@ def test_a_body_cannot_forge_an_entry_or_swallow_the_next(memory: Memory, body: 
     assert titles == ["Check the response code before parsing the body", "Measure before optimising a query"]
 
 
+@pytest.mark.parametrize("opening", ["```python", "~~~", "<!-- a note"])
+def test_nothing_is_staged_into_a_fence_that_nobody_closed(memory: Memory, opening: str) -> None:
+    memory.staging.stage("Measure before optimising a query", "Guesses are wrong.")
+    path = memory.project.root / FILE
+    broken = path.read_text("utf-8") + f"\n{opening}\nrows = 1\n"
+    path.write_text(broken, "utf-8")
+    line = broken.splitlines().index(opening) + 1
+    with pytest.raises(Refused, match=f"{FILE}, line {line}: "):
+        memory.staging.stage("Check the response code before parsing the body", "Errors are HTML.")
+    assert path.read_text("utf-8") == broken
+
+
 @pytest.mark.parametrize("title", ["", "   ", "x" * 201])
 def test_a_title_that_cannot_be_one_is_refused(memory: Memory, title: str) -> None:
     with pytest.raises(BadInput):
@@ -257,6 +270,33 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:
     assert "+### Wait for a condition in flaky tests" in run.diff
     assert "-## Wait for a condition in flaky tests" in run.diff
     assert not (project.repo.root / "tmp").exists()
+
+
+def test_a_dry_run_shows_the_index_as_the_run_would_write_it(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    _, _, shown = memory.staging.consolidate(dry_run=True).diff.partition("+++ b/memory/index.md\n")
+    memory.staging.consolidate()
+    added = [line[1:] for line in shown.partition("\n--- ")[0].splitlines() if line.startswith("+")]
+    assert "\n".join(added) + "\n" == project.read("memory/index.md")
+
+
+@pytest.mark.parametrize("shape", ["symlink", "folder", "fifo", "conflict"])
+def test_a_staging_file_that_cannot_be_used_is_a_reason_and_no_failure(project: Project, shape: str) -> None:
+    project.begin(RIPE)
+    path = project.repo.root / FILE
+    text = path.read_text("utf-8")
+    path.unlink()
+    if shape == "symlink":
+        path.symlink_to(project.repo.root / "docs/testing.md")
+    elif shape == "folder":
+        path.mkdir()
+    elif shape == "fifo":
+        os.mkfifo(path)
+    else:
+        path.write_text(f"<<<<<<< ours\n{text}=======\n>>>>>>> theirs\n", "utf-8")
+    run = project.memory().staging.consolidate()
+    assert (run.due, "learnings.md" in run.reason) == (False, True)
 
 
 NOWHERE = {
@@ -449,7 +489,7 @@ def test_what_waits_for_a_person_does_not_hold_up_the_next_oldest(project: Proje
     """Eleven ripe entries of a file that is over its limit by little; the three oldest contradict a document."""
     body = "Because.\n" + "\n".join(f"- point {number}" for number in range(9))
     rest = [f"Keep the {word} apart" for word in "apples boats cables drums engines files gates hats".split()]
-    project.begin({title: body for title in OPPOSING}, later=dict.fromkeys(rest, body), documents={"docs/r.md": RULES})
+    project.begin(dict.fromkeys(OPPOSING, body), later=dict.fromkeys(rest, body), documents={"docs/r.md": RULES})
     memory = project.memory()
     first = memory.staging.consolidate()
     assert first.trigger == "size"
@@ -610,8 +650,8 @@ def test_a_staging_file_that_cannot_be_written_stops_the_run_before_any_document
     (project.repo.root / FILE).write_bytes(project.read(FILE).encode() + b"\nCaf\xe9\n")
     project.repo.commit(START, {})
     before = {path: project.read(path) for path in DOCUMENTS}
-    with pytest.raises(Refused, match="learnings.md is not UTF-8"):
-        project.memory().staging.consolidate()
+    run = project.memory().staging.consolidate()
+    assert (run.due, "not UTF-8" in run.reason) == (False, True)
     assert {path: project.read(path) for path in DOCUMENTS} == before
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from recollect.capture.documents import shared_path
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
 from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
@@ -56,14 +56,14 @@ def due(ctx: Context) -> Plan:
 def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = None) -> Consolidation:
     try:
         file = read_with_history(ctx, ctx.settings.staging.file)
-    except NotFound as missing:
-        return Consolidation(due=False, trigger="none", reason=str(missing))
+        if "\ufffd" in file.text:
+            # Found out only after a document was written, an entry would be placed again by every run.
+            raise Refused(f"{file.path} is not UTF-8 throughout; put that right, then run this again")
+    except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
+        return Consolidation(due=False, trigger="none", reason=str(unusable))
     made = planned(ctx, file, _waiting(ctx))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
-    if "\ufffd" in file.text:
-        # Found out only after a document was written, the entry would be placed again by every run.
-        raise Refused(f"{file.path} is not UTF-8 throughout; put that right, then run this again")
     run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load(ctx), alike=alike(ctx))
     if made.short:
         ripe = counted(len(file.entries) - len(made.held), "entry")
@@ -326,6 +326,8 @@ class _Run:
         staging = without(self.file.text, gone)
         changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
+        index, after = documents.index_change(self.ctx, self.documents)
+        changes[self.ctx.settings.consolidate.index] = (index or "", after)
         return "".join(
             _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.capture.conflicts import KIND as CONFLICT
 from recollect.capture.learn import Captured, learn
-from recollect.capture.stage import change_file, read_file, refresh_passages
+from recollect.capture.stage import appended, change_file, read_file, refresh_passages
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NotFound, Refused
 from recollect.core.event import Event
@@ -23,7 +23,7 @@ from recollect.store import escalations, events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, rendered_section, sections, with_section, without_block
-from recollect.text.staging import Entry, read_staging, with_body, with_entry, without_entry
+from recollect.text.staging import Entry, read_staging, with_body, without_entry
 
 CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
 REMOVED = "staged.removed"
@@ -94,7 +94,7 @@ def restore(ctx: Context, slug: str) -> Restored:
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
     taken_out_of, note = _take_out(ctx, event)
-    change_file(ctx, lambda text: with_entry(text, title, body))
+    change_file(ctx, lambda text: appended(ctx, text, title, body))
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,

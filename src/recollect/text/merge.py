@@ -22,7 +22,7 @@ class Merged:
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """A preamble or an entry of one side: what it says, and its lines as they stand. Both empty when it is not there."""
+    """A preamble or an entry of one side: what it says, and its lines as they stand; empty when it is not there."""
 
     title: str = ""
     says: str = ""

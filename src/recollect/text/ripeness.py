@@ -80,23 +80,19 @@ def aged(
 
     A line that two entries share says nothing of either: git may have carried it from the one to the other.
     """
-    own = [{_squeezed(lines[at]) for at in range(entry.first, entry.last)} for entry in entries]
-    found = Counter(line for each in own for line in each)
-    return tuple(_aged(entry, line_days, active, today, lines, found) for entry in entries)
+    words = [_squeezed(line) for line in lines]
+    holders = Counter(line for entry in entries for line in set(words[entry.first : entry.last]))
+    found = []
+    for entry in entries:
+        own = [at for at in range(entry.first, entry.last) if holders[words[at]] == 1 and _tells(lines[at])]
+        added = min((day for at in own or [entry.first] if (day := line_days[at])), default=None)
+        age = None if added is None else active_days_after(added, active, today)
+        found.append(Aged(entry=entry, added=added, age=age))
+    return tuple(found)
 
 
-def _aged(
-    entry: Entry,
-    line_days: Sequence[date | None],
-    active: Sequence[date],
-    today: date,
-    lines: Sequence[str],
-    found: Mapping[str, int],
-) -> Aged:
-    telling = [at for at in range(entry.first, entry.last) if any(letter.isalnum() for letter in lines[at])]
-    own = [at for at in telling if found[_squeezed(lines[at])] == 1] or [entry.first]
-    added = min((day for at in own if (day := line_days[at])), default=None)
-    return Aged(entry=entry, added=added, age=None if added is None else active_days_after(added, active, today))
+def _tells(line: str) -> bool:
+    return any(letter.isalnum() for letter in line)
 
 
 def _squeezed(line: str) -> str:
