@@ -138,7 +138,9 @@ def plan(
     short = trigger != "none" and len(ripe) < limits.batch
     if trigger == "none" or short:
         return Plan(trigger=trigger, reason=reason, batch=(), held=tuple(held), short=short)
-    batch, spare, left = [], [], lines
+    batch: list[Aged] = []
+    spare: list[Aged] = []
+    left = lines
     for one in ripe:
         if trigger == "size" and left < limits.lines and len(batch) >= limits.batch:
             spare.append(one)
