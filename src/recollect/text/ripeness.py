@@ -85,7 +85,11 @@ def aged(
     found = []
     for entry in entries:
         own = [at for at in range(entry.first, entry.last) if holders[words[at]] == 1 and _tells(lines[at])]
-        added = min((day for at in own or [entry.first] if (day := line_days[at])), default=None)
+        days = [line_days[at] for at in own or [entry.first]]
+        committed = [day for day in days if day]
+        # Under a new title a line may come from an entry that left; a retitled entry brings most of its own.
+        is_new = line_days[entry.first] is None and 2 * len(committed) < len(days)
+        added = None if is_new else min(committed, default=None)
         age = None if added is None else active_days_after(added, active, today)
         found.append(Aged(entry=entry, added=added, age=age))
     return tuple(found)

@@ -176,6 +176,20 @@ def test_a_line_repeated_from_an_old_entry_does_not_age_a_new_one(repo: Repo, co
     assert ages(repo) == {PIN: new, SKILL: old}
 
 
+def test_a_line_taken_over_from_an_entry_that_left_does_not_age_a_new_one(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + EVIDENCE})
+    repo.commit(day(1))
+    repo.write(FILE, PREAMBLE + TWO + EVIDENCE)
+    assert ages(repo) == {PIN: (None, None)}
+
+
+def test_a_title_changed_in_the_working_copy_keeps_the_age(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE})
+    repo.commit(day(1))
+    repo.write(FILE, PREAMBLE + ONE.replace("Load the skill before editing it", "Read skills first"))
+    assert ages(repo) == {"read-skills-first": (DAY, 1)}
+
+
 def test_two_entries_that_share_every_line_are_as_old_as_their_titles(repo: Repo) -> None:
     repo.commit(DAY, {FILE: PREAMBLE + ONE})
     repo.commit(day(1), {FILE: PREAMBLE + ONE + "\n" + ONE})
