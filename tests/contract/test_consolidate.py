@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -103,6 +104,10 @@ def fates(run: Consolidation) -> dict[str, str]:
     return {outcome.title: outcome.fate for outcome in run.outcomes}
 
 
+def held(run: Consolidation) -> dict[str, str]:
+    return {each.slug: each.reason for each in run.held}
+
+
 # Staging
 
 
@@ -142,6 +147,18 @@ def test_a_body_cannot_forge_an_entry_or_swallow_the_next(memory: Memory, body: 
     memory.staging.stage("Measure before optimising a query", "Guesses are wrong.")
     titles = [entry.title for entry in read_staging((memory.project.root / FILE).read_text("utf-8")).entries]
     assert titles == ["Check the response code before parsing the body", "Measure before optimising a query"]
+
+
+@pytest.mark.parametrize("opening", ["```python", "~~~", "<!-- a note"])
+def test_nothing_is_staged_into_a_fence_that_nobody_closed(memory: Memory, opening: str) -> None:
+    memory.staging.stage("Measure before optimising a query", "Guesses are wrong.")
+    path = memory.project.root / FILE
+    broken = path.read_text("utf-8") + f"\n{opening}\nrows = 1\n"
+    path.write_text(broken, "utf-8")
+    line = broken.splitlines().index(opening) + 1
+    with pytest.raises(Refused, match=f"{FILE}, line {line}: "):
+        memory.staging.stage("Check the response code before parsing the body", "Errors are HTML.")
+    assert path.read_text("utf-8") == broken
 
 
 @pytest.mark.parametrize("title", ["", "   ", "x" * 201])
@@ -253,6 +270,33 @@ def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:
     assert "+### Wait for a condition in flaky tests" in run.diff
     assert "-## Wait for a condition in flaky tests" in run.diff
     assert not (project.repo.root / "tmp").exists()
+
+
+def test_a_dry_run_shows_the_index_as_the_run_would_write_it(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    _, _, shown = memory.staging.consolidate(dry_run=True).diff.partition("+++ b/memory/index.md\n")
+    memory.staging.consolidate()
+    added = [line[1:] for line in shown.partition("\n--- ")[0].splitlines() if line.startswith("+")]
+    assert "\n".join(added) + "\n" == project.read("memory/index.md")
+
+
+@pytest.mark.parametrize("shape", ["symlink", "folder", "fifo", "conflict"])
+def test_a_staging_file_that_cannot_be_used_is_a_reason_and_no_failure(project: Project, shape: str) -> None:
+    project.begin(RIPE)
+    path = project.repo.root / FILE
+    text = path.read_text("utf-8")
+    path.unlink()
+    if shape == "symlink":
+        path.symlink_to(project.repo.root / "docs/testing.md")
+    elif shape == "folder":
+        path.mkdir()
+    elif shape == "fifo":
+        os.mkfifo(path)
+    else:
+        path.write_text(f"<<<<<<< ours\n{text}=======\n>>>>>>> theirs\n", "utf-8")
+    run = project.memory().staging.consolidate()
+    assert (run.due, "learnings.md" in run.reason) == (False, True)
 
 
 NOWHERE = {
@@ -406,7 +450,7 @@ def test_bringing_back_the_loser_of_two_entries_asks_again(project: Project, ver
     assert set(RIVALS) < set(project.titles())
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
     make_due_again(project)
-    assert fates(memory.staging.consolidate())[gone] == "contradiction"
+    assert held(memory.staging.consolidate())[slug_of(gone)] == "waits for an answer in the inbox, matter 1"
 
 
 def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(project: Project) -> None:
@@ -430,13 +474,49 @@ def make_due_again(project: Project) -> None:
     project.repo.commit(START, {FILE: f"{text[:at]}{more}\n{text[at:]}"})
 
 
+RULES = "# Rules\n\n" + "\n".join(
+    f"## About {thing}\n\n{rule}.\n"
+    for thing, rule in {
+        "tests": "Quarantine a flaky test",
+        "rates": "Cache the exchange rates",
+        "payments": "Retry a failed payment at night",
+    }.items()
+)
+OPPOSING = ["Never quarantine a flaky test", "Never cache the exchange rates", "Never retry a failed payment at night"]
+
+
+def test_what_waits_for_a_person_does_not_hold_up_the_next_oldest(project: Project) -> None:
+    """Eleven ripe entries of a file that is over its limit by little; the three oldest contradict a document."""
+    body = "Because.\n" + "\n".join(f"- point {number}" for number in range(9))
+    rest = [f"Keep the {word} apart" for word in "apples boats cables drums engines files gates hats".split()]
+    project.begin(dict.fromkeys(OPPOSING, body), later=dict.fromkeys(rest, body), documents={"docs/r.md": RULES})
+    memory = project.memory()
+    first = memory.staging.consolidate()
+    assert first.trigger == "size"
+    assert fates(first) == dict.fromkeys(OPPOSING, "contradiction") | dict.fromkeys(rest[:3], "consolidated")
+    project.repo.commit(START + timedelta(days=20), {FILE: project.read(FILE) + "\n- filler" * 40})
+    second = memory.staging.consolidate()
+    assert set(fates(second)) == set(rest[3:6])
+    assert second.escalations == ()
+    assert {slug_of(title) for title in OPPOSING} < set(held(second))
+
+
+def test_an_entry_dismissed_as_vague_is_not_taken_up_again(project: Project) -> None:
+    project.begin({**RIPE, "Deployed the wrong branch": ""})
+    memory = project.memory()
+    memory.staging.consolidate()
+    memory.inbox.resolve(1, "dismiss")
+    make_due_again(project)
+    assert "too vague" in held(memory.staging.consolidate())["deployed-the-wrong-branch"]
+
+
 @pytest.mark.parametrize("verb", ["keep-both", "dismiss"])
 def test_a_settled_contradiction_lets_the_entry_through(project: Project, verb: str) -> None:
     project.begin({"Never quarantine a flaky test": "It is forgotten there.", **RIPE})
     memory = project.memory()
     assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "contradiction"
     make_due_again(project)
-    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "contradiction"
+    assert "never-quarantine-a-flaky-test" in held(memory.staging.consolidate())
     memory.inbox.resolve(1, verb)
     make_due_again(project)
     assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "consolidated"
@@ -565,6 +645,16 @@ def test_a_staging_file_that_is_not_utf8_is_not_written_over(project: Project) -
     assert staging.read_bytes().endswith(b"Caf\xe9\n")
 
 
+def test_a_staging_file_that_cannot_be_written_stops_the_run_before_any_document(project: Project) -> None:
+    project.begin(RIPE)
+    (project.repo.root / FILE).write_bytes(project.read(FILE).encode() + b"\nCaf\xe9\n")
+    project.repo.commit(START, {})
+    before = {path: project.read(path) for path in DOCUMENTS}
+    run = project.memory().staging.consolidate()
+    assert (run.due, "not UTF-8" in run.reason) == (False, True)
+    assert {path: project.read(path) for path in DOCUMENTS} == before
+
+
 def test_a_document_somebody_is_writing_in_is_not_settled(project: Project) -> None:
     memory = disputed(project)
     project.repo.write("docs/testing.md", project.read("docs/testing.md") + "\nMine.\n")
@@ -607,6 +697,15 @@ def test_a_promoted_entry_is_not_asked_about_again(project: Project, verb: str) 
     memory, old = settled_against_a_learning(project, verb)
     memory.staging.promote("never-cache-the-exchange-rates")
     assert [matter for matter in memory.inbox.waiting() if matter.other == old.id] == []
+
+
+def test_an_entry_brought_back_against_a_learning_asks_again(project: Project) -> None:
+    memory, old = settled_against_a_learning(project, "keep-old")
+    memory.staging.restore("never-cache-the-exchange-rates")
+    assert [matter.other for matter in memory.inbox.waiting()] == [old.id]
+    make_due_again(project)
+    assert "Never cache the exchange rates" not in fates(memory.staging.consolidate())
+    assert "Never cache the exchange rates" in project.titles()
 
 
 def test_what_somebody_brought_back_is_not_dropped_again(project: Project) -> None:

@@ -19,7 +19,7 @@ from recollect.text import quality
 from recollect.text.compare import redundancy
 from recollect.text.normal import clean
 from recollect.text.redact import redact
-from recollect.text.staging import Entry, closed, read_staging, slug_of, with_entry
+from recollect.text.staging import Entry, closed, open_line, read_staging, slug_of, with_entry
 
 KIND = "staged"
 TITLE_LIMIT = 200
@@ -132,12 +132,20 @@ def passage_of(ctx: Context, tx: Tx, entry: Entry) -> Passage:
     )
 
 
+def appended(ctx: Context, text: str, title: str, body: str) -> str:
+    """The staging file with one more entry, unless its end is inside something that nobody closed."""
+    if line := open_line(text):
+        path = ctx.settings.staging.file
+        raise Refused(f"{path}, line {line}: this fence or comment is never closed; close it, then run this again")
+    return with_entry(text, title, body)
+
+
 def _append(ctx: Context, title: str, body: str) -> tuple[Entry, bool]:
     repeated: list[Entry] = []
 
     def change(text: str) -> str:
         repeated[:] = [entry for entry in read_staging(text).entries if _same(entry, title, body)][:1]
-        return text if repeated else with_entry(text or _BEGINNING, title, body)
+        return text if repeated else appended(ctx, text or _BEGINNING, title, body)
 
     after = change_file(ctx, change)
     return (repeated[0], True) if repeated else (read_staging(after).entries[-1], False)

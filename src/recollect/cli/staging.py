@@ -9,7 +9,7 @@ import click
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.cli.printing import read_stdin
-from recollect.core.errors import BadInput, NoHistory
+from recollect.core.errors import BadInput
 from recollect.distil.report import Consolidation
 from recollect.distil.staged import Ages
 from recollect.text.counting import counted
@@ -53,18 +53,15 @@ def stage(title: str, body: str | None, project: str | None, as_json: bool) -> N
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Change nothing; print the diff.")
+@click.option("--dry-run", is_flag=True, help="Change nothing; print the diff and what would be escalated.")
 @common
 def consolidate(dry_run: bool, project: str | None, as_json: bool) -> None:
     """Move staged learnings that have proved themselves into the permanent documents, when that is due.
 
-    Nothing due is fine, and so is a repository that cannot say how old an entry is: a hand-off goes on either way.
+    Nothing due is fine, and so is a staging file that cannot be read or dated: a hand-off goes on either way.
     """
     with open_memory(project) as memory:
-        try:
-            run = memory.staging.consolidate(dry_run=dry_run)
-        except NoHistory as unknown:
-            run = Consolidation(due=False, trigger="none", reason=str(unknown))
+        run = memory.staging.consolidate(dry_run=dry_run)
     emit(run, _said(run, dry_run=dry_run), as_json=as_json)
 
 
@@ -113,18 +110,15 @@ def index(check: bool, project: str | None, as_json: bool) -> int:
 @click.argument("path", required=False)
 def merge_driver(base: Path, ours: Path, theirs: Path, path: str | None) -> int:
     """Merge two versions of the staging file entry by entry; git calls it (`recollect init --merge-driver`)."""
-    from recollect.store.files import write_path
-    from recollect.text.merge import merge_staging
+    from recollect.store.merge_driver import merge_files
 
     try:
-        texts = [each.read_text("utf-8") for each in (base, ours, theirs)]
-    except (OSError, UnicodeDecodeError) as error:
+        conflicts = merge_files(base, ours, theirs)
+    except OSError as error:
         raise BadInput(f"cannot merge {path or ours}: {error}") from None
-    merged = merge_staging(*texts)
-    write_path(ours, merged.text)
-    for title in merged.conflicts:
+    for title in conflicts:
         click.echo(f"recollect: both sides changed {title!r} in {path or ours}", err=True)
-    return 1 if merged.conflicts else 0
+    return 1 if conflicts else 0
 
 
 def _report(found: Ages) -> str:
@@ -154,7 +148,8 @@ def _said(run: Consolidation, *, dry_run: bool) -> str:
     if not run.due:
         return f"nothing to consolidate: {run.reason}"
     if dry_run:
-        return run.diff or "nothing would change"
+        asked = "".join(f"would escalate: {line}\n" for line in run.escalations)
+        return (run.diff + asked).rstrip("\n") or "nothing would change"
     lines = [f"{one.fate}: {one.title} ({one.where})" for one in run.outcomes]
     lines += [f"escalated: {line}" for line in run.escalations]
     return "\n".join([*lines, run.report] if run.report else lines)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from recollect.capture.documents import shared_path
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
-from recollect.distil.removal import CONTRADICTION, record_recurrence, record_removed, was_restored
+from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
 from recollect.models.asking import OFFLINE, ask
@@ -31,7 +31,7 @@ from recollect.text.ripeness import Aged, Plan
 from recollect.text.staging import Entry, marked_consolidated, without, without_entry
 
 LEASE_SECONDS = 600
-VAGUE, SIZE, LIMIT = "staged-vague", "staging-size", "file-limit"
+SIZE, LIMIT = "staging-size", "file-limit"
 KEEP_OLD, STANDING = "keep-old", ("keep-both", "dismiss")
 
 
@@ -50,15 +50,18 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
 
 def due(ctx: Context) -> Plan:
     """Only the two tests: what a consolidation would take up now."""
-    return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), {})
+    return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), _waiting(ctx))
 
 
 def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = None) -> Consolidation:
     try:
         file = read_with_history(ctx, ctx.settings.staging.file)
-    except NotFound as missing:
-        return Consolidation(due=False, trigger="none", reason=str(missing))
-    made = planned(ctx, file, {})
+        if "\ufffd" in file.text:
+            # Found out only after a document was written, an entry would be placed again by every run.
+            raise Refused(f"{file.path} is not UTF-8 throughout; put that right, then run this again")
+    except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
+        return Consolidation(due=False, trigger="none", reason=str(unusable))
+    made = planned(ctx, file, _waiting(ctx))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
     run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load(ctx), alike=alike(ctx))
@@ -66,7 +69,8 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = No
         ripe = counted(len(file.entries) - len(made.held), "entry")
         reason = f"{made.reason}; ripe: {ripe}, needed: {thresholds(ctx).batch}"
         if made.trigger == "size":
-            run.escalate(SIZE, file.path, _since(file), f"{reason}. Take entries out by hand or wait for them to ripen")
+            advice = "Take entries out by hand, settle what waits in the inbox, or wait for entries to ripen"
+            run.escalate(SIZE, file.path, _since(file), f"{reason}. {advice}")
         # Said once; after that it waits in the inbox and there is nothing new to say.
         return Consolidation(
             due=bool(run.escalations),
@@ -75,11 +79,33 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = No
             held=made.held,
             escalations=tuple(run.escalations),
         )
-    for entry in made.batch:
-        run.outcomes.append(run.settle(entry))
+    queue, spare = list(made.batch), list(made.spare)
+    while queue:
+        outcome = run.settle(queue.pop(0))
+        run.outcomes.append(outcome)
+        if not outcome.left and spare:
+            queue.append(spare.pop(0))
         if lease:
             leases.renew(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
     return run.finish(made)
+
+
+def _waiting(ctx: Context) -> dict[str, str]:
+    """Entries that only a person can move on, with the reason: taken up again they would be in the way of the rest."""
+    waiting: dict[str, str] = {}
+    with ctx.db.read(ctx.space) as tx:
+        for matter in escalations.all_of(tx):
+            if matter.kind not in (CONTRADICTION, VAGUE):
+                continue
+            if matter.resolved_at is None:
+                reason = f"waits for an answer in the inbox, matter {matter.number}"
+            elif (matter.kind, matter.resolution) == (VAGUE, "dismiss"):
+                reason = f"too vague, as matter {matter.number} said; give it a title that says the rule"
+            else:
+                continue
+            entries = [id for id in (matter.subject, matter.other) if id.startswith("staged/")]
+            waiting |= {id.removeprefix("staged/"): reason for id in entries}
+    return waiting
 
 
 def _since(file: StagingFile) -> str:
@@ -275,12 +301,13 @@ class _Run:
 
     def finish(self, made: Plan) -> Consolidation:
         ctx, gone = self.ctx, self._gone()
+        taken_up = {outcome.slug for outcome in self.outcomes}
         done = Consolidation(
             due=True,
             trigger=made.trigger,
             reason=made.reason,
             outcomes=tuple(self.outcomes),
-            held=made.held,
+            held=tuple(each for each in made.held if each.slug not in taken_up),
             splits=tuple(self.splits),
             escalations=tuple(self.escalations),
         )
@@ -299,6 +326,8 @@ class _Run:
         staging = without(self.file.text, gone)
         changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
+        index, after = documents.index_change(self.ctx, self.documents)
+        changes[self.ctx.settings.consolidate.index] = (index or "", after)
         return "".join(
             _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
         )

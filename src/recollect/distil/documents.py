@@ -101,12 +101,18 @@ def check(ctx: Context) -> IndexState:
     return IndexState(path=at, problems=tuple(found), written=False)
 
 
+def index_change(ctx: Context, documents: Mapping[str, str]) -> tuple[str | None, str]:
+    """The memory index as it is and as these documents make it; where there is neither, both are empty."""
+    at = ctx.settings.consolidate.index
+    before = ctx.worktree.read(at)
+    return ("", "") if before is None and not documents else (before, make_index(documents, at))
+
+
 def write_index(ctx: Context) -> IndexState:
     """Make the memory index what the documents say."""
-    at = ctx.settings.consolidate.index
-    before, documents = ctx.worktree.read(at), load(ctx)
-    after = make_index(documents, at)
-    if before == after or (before is None and not documents):
+    at, documents = ctx.settings.consolidate.index, load(ctx)
+    before, after = index_change(ctx, documents)
+    if before == after:
         return IndexState(path=at, problems=(), written=False)
     problems = check_index(before or "", documents, at)
     ctx.worktree.replace(at, after, expect="" if before is None else content_hash(before))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.capture.conflicts import KIND as CONFLICT
 from recollect.capture.learn import Captured, learn
-from recollect.capture.stage import change_file, read_file, refresh_passages
+from recollect.capture.stage import appended, change_file, read_file, refresh_passages
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NotFound, Refused
 from recollect.core.event import Event
@@ -23,9 +23,9 @@ from recollect.store import escalations, events
 from recollect.store import learnings as learning_rows
 from recollect.store.files import content_hash
 from recollect.text.documents import rendered_entry, rendered_section, sections, with_section, without_block
-from recollect.text.staging import Entry, read_staging, with_body, with_entry, without_entry
+from recollect.text.staging import Entry, read_staging, with_body, without_entry
 
-CONTRADICTION = "staged-contradiction"
+CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
 REMOVED = "staged.removed"
 RESTORED = "staged.restored"
 SETTLED = "document.settled"
@@ -94,7 +94,7 @@ def restore(ctx: Context, slug: str) -> Restored:
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
     taken_out_of, note = _take_out(ctx, event)
-    change_file(ctx, lambda text: with_entry(text, title, body))
+    change_file(ctx, lambda text: appended(ctx, text, title, body))
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,
@@ -180,8 +180,11 @@ def _last_removal(history: list[Event]) -> Event | None:
 def _reopen(tx: Tx, ctx: Context, id: str) -> None:
     """Who brings an entry back takes back what was said against it; nothing is decided until it is said again."""
     for matter in list(escalations.all_of(tx)):
-        taken_back = matter.resolution in ("keep-old", "keep-new", "merge") and not matter.other.startswith("learn_")
-        if matter.kind == CONTRADICTION and id in (matter.subject, matter.other) and taken_back:
+        # A learning that took an entry's words in, or gave way to it, stays as it is.
+        settled_here = matter.kind == CONTRADICTION and not matter.other.startswith("learn_")
+        undone = ("keep-old", "keep-new", "merge") if settled_here else ("keep-old",)
+        about = matter.kind in (CONTRADICTION, VAGUE) and id in (matter.subject, matter.other)
+        if about and matter.resolution in undone:
             escalations.reopen(tx, matter.number)
             events.record(
                 tx,

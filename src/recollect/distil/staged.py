@@ -67,7 +67,7 @@ def read_with_history(ctx: Context, path: str) -> StagingFile:
     refuse_conflicts(path, text)
     staging = read_staging(text)
     lines, line_days, active = lines_of(text), ctx.git.line_days(path, text), ctx.git.active_days()
-    entries = tuple(aged(entry, line_days, active, today(ctx), lines) for entry in staging.entries)
+    entries = aged(staging.entries, line_days, active, today(ctx), lines)
     last = staging.consolidated_on or ctx.git.day_removed(path, HEADING_LINE, least=REMOVED_TOGETHER)
     # A file that was never consolidated has been waiting since its oldest entry.
     since = last or min((one.added for one in entries if one.added), default=None)

@@ -169,11 +169,13 @@ def _carried_over(old: Sequence[str], days: Sequence[date], new: Sequence[str]) 
         raise NoHistory("git's answer does not fit the file; nothing was decided")
     before, after = [_squeezed(line) for line in old], [_squeezed(line) for line in new]
     found: list[date | None] = [None] * len(new)
+    stayed: set[int] = set()
     for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         found[block.b : block.b + block.size] = days[block.a : block.a + block.size]
+        stayed |= set(range(block.a, block.a + block.size))
     moved: dict[str, date] = {}
-    for line, day in zip(before, days, strict=True):
-        if len(line) >= _SHORT_LINE:
+    for at, (line, day) in enumerate(zip(before, days, strict=True)):
+        if len(line) >= _SHORT_LINE and at not in stayed:
             moved[line] = min(day, moved.get(line, day))
     return tuple(day or moved.get(line) for day, line in zip(found, after, strict=True))
 

@@ -7,6 +7,7 @@ mixed with calendar days. Pure: ages, sizes and days are passed in.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -50,13 +51,17 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What one consolidation takes up. `short` says that the trigger fired without enough to do."""
+    """What one consolidation takes up. `short` says that the trigger fired without enough to do.
+
+    `spare` are ripe entries that are held because the batch suffices; each may stand in for one of it that stays.
+    """
 
     trigger: Trigger
     reason: str
     batch: tuple[Aged, ...]
     held: tuple[Held, ...]
     short: bool
+    spare: tuple[Aged, ...] = ()
 
 
 def active_days_after(day: date, active: Sequence[date], today: date) -> ActiveDays:
@@ -65,16 +70,37 @@ def active_days_after(day: date, active: Sequence[date], today: date) -> ActiveD
 
 
 def aged(
-    entry: Entry, line_days: Sequence[date | None], active: Sequence[date], today: date, lines: Sequence[str]
-) -> Aged:
-    """An entry with the age of its oldest line, so that a new title does not make it young."""
-    days = [
-        day
-        for line, day in zip(lines[entry.first : entry.last], line_days[entry.first : entry.last], strict=True)
-        if day and any(letter.isalnum() for letter in line)
-    ]
-    added = min(days, default=None)
-    return Aged(entry=entry, added=added, age=None if added is None else active_days_after(added, active, today))
+    entries: Sequence[Entry],
+    line_days: Sequence[date | None],
+    active: Sequence[date],
+    today: date,
+    lines: Sequence[str],
+) -> tuple[Aged, ...]:
+    """Entries with the age of their oldest line, so that a new title does not make one young.
+
+    A line that two entries share says nothing of either: git may have carried it from the one to the other.
+    """
+    words = [_squeezed(line) for line in lines]
+    holders = Counter(line for entry in entries for line in set(words[entry.first : entry.last]))
+    found = []
+    for entry in entries:
+        own = [at for at in range(entry.first, entry.last) if holders[words[at]] == 1 and _tells(lines[at])]
+        days = [line_days[at] for at in own or [entry.first]]
+        committed = [day for day in days if day]
+        # Under a new title a line may come from an entry that left; a retitled entry brings most of its own.
+        is_new = line_days[entry.first] is None and 2 * len(committed) < len(days)
+        added = None if is_new else min(committed, default=None)
+        age = None if added is None else active_days_after(added, active, today)
+        found.append(Aged(entry=entry, added=added, age=age))
+    return tuple(found)
+
+
+def _tells(line: str) -> bool:
+    return any(letter.isalnum() for letter in line)
+
+
+def _squeezed(line: str) -> str:
+    return "".join(line.split())
 
 
 def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> tuple[Trigger, str]:
@@ -116,16 +142,17 @@ def plan(
     short = trigger != "none" and len(ripe) < limits.batch
     if trigger == "none" or short:
         return Plan(trigger=trigger, reason=reason, batch=(), held=tuple(held), short=short)
-    batch = ripe
-    if trigger == "size":
-        batch, left = [], lines
-        for one in ripe:
-            if left < limits.lines and len(batch) >= limits.batch:
-                held.append(Held(slug=one.entry.slug, reason="the file is below its limit without it"))
-                continue
+    batch: list[Aged] = []
+    spare: list[Aged] = []
+    left = lines
+    for one in ripe:
+        if trigger == "size" and left < limits.lines and len(batch) >= limits.batch:
+            spare.append(one)
+        else:
             batch.append(one)
             left -= one.entry.last - one.entry.first
-    return Plan(trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False)
+    held += [Held(slug=one.entry.slug, reason="the file is below its limit without it") for one in spare]
+    return Plan(trigger=trigger, reason=reason, batch=tuple(batch), held=tuple(held), short=False, spare=tuple(spare))
 
 
 def _sorted_out(

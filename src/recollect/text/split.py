@@ -20,7 +20,8 @@ from recollect.text.staging import free_slug, lines_of, slug_of, text_lines
 LEAST, MOST = 100, 300
 PARTS_MARK = "<!-- recollect: this document was split; its parts -->"
 
-_LINK = re.compile(r"(\]\()([^)\s#]*)(?:#([^)\s]+))?(\))")
+# A link to a heading: in the line, as the definition of a reference, or in HTML; a title after it stays as it is.
+_LINK = re.compile(r"""(\]\(\s*<?|^ {0,3}\[[^\]^][^\]]*\]:\s*<?|\bhref=["'])([^)\s#>"]*)#([^)\s>"']+)""")
 
 Place = tuple[str, str]  # a document's path, and the slug of a heading in it
 
@@ -65,15 +66,15 @@ def relinked(text: str, here: str, moved: Mapping[Place, Place]) -> str:
     origin = {old_path for old_path, _ in moved}
 
     def follow(match: re.Match[str]) -> str:
-        opening, target, slug, closing = match.groups()
-        if not slug or "://" in target:
+        opening, target, slug = match.groups()
+        if "://" in target:
             return match[0]
         aims = [posixpath.normpath(posixpath.join(folder, target))] if target else [here, *origin]
         place = next((moved[aim, slug] for aim in aims if (aim, slug) in moved), None)
         if place is None:
             return match[0]
         path = "" if place[0] == here else posixpath.relpath(place[0], folder or ".")
-        return f"{opening}{path}#{place[1]}{closing}"
+        return f"{opening}{path}#{place[1]}"
 
     return _each_text_line(text, lambda line: _LINK.sub(follow, line))
 

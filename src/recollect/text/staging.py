@@ -128,8 +128,14 @@ def closed(body: str) -> str:
     lines = lines_of(body)
     for at in headings(lines, _ENDS_ENTRY):
         lines[at] = "### " + lines[at].lstrip("#").strip()
-    _, still_open = _walk(lines)
+    _, still_open, _ = _walk(lines)
     return "\n".join([*lines, still_open] if still_open else lines)
+
+
+def open_line(text: str) -> int | None:
+    """The line, counted from 1, of a fence or comment that nothing closes: whatever is appended falls into it."""
+    _, still_open, at = _walk(lines_of(text))
+    return at + 1 if still_open else None
 
 
 def unmarked(preamble: str) -> str:
@@ -147,10 +153,10 @@ def text_lines(lines: list[str]) -> list[int]:
     return _walk(lines)[0]
 
 
-def _walk(lines: list[str]) -> tuple[list[int], str]:
-    """The lines of text, and what would close the fence or comment that is open at the end."""
+def _walk(lines: list[str]) -> tuple[list[int], str, int]:
+    """The lines of text, what would close the fence or comment that is open at the end, and where the last began."""
     found: list[int] = []
-    closing = ""
+    closing, opened = "", 0
     for at, line in enumerate(lines):
         if closing == _COMMENT_END:
             closing = "" if _COMMENT_END in line else closing
@@ -158,12 +164,12 @@ def _walk(lines: list[str]) -> tuple[list[int], str]:
             run = line.strip()
             closing = "" if len(run) >= len(closing) and run == closing[0] * len(run) else closing
         elif match := _FENCE.match(line):
-            closing = match[1]
+            closing, opened = match[1], at
         elif line.lstrip().startswith("<!--"):
-            closing = "" if _COMMENT_END in line else _COMMENT_END
+            closing, opened = "" if _COMMENT_END in line else _COMMENT_END, at
         else:
             found.append(at)
-    return found, closing
+    return found, closing, opened
 
 
 def lines_of(text: str) -> list[str]:

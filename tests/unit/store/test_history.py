@@ -41,7 +41,7 @@ def ages(repo: Repo, name: str = FILE, *, today: date = date(2027, 6, 1)) -> dic
     text = path.read_text("utf-8")
     git = Repository(repo.root, ZoneInfo("UTC"))
     line_days, active, lines = git.line_days(path, text), git.active_days(), lines_of(text)
-    found = [aged(entry, line_days, active, today, lines) for entry in read_staging(text).entries]
+    found = aged(read_staging(text).entries, line_days, active, today, lines)
     return {one.entry.slug: (one.added, one.age) for one in found}
 
 
@@ -158,6 +158,42 @@ def test_an_entry_moved_within_the_working_copy_keeps_its_age(repo: Repo) -> Non
     repo.commit(day(1), {FILE: PREAMBLE + ONE + "\n" + TWO})
     repo.write(FILE, PREAMBLE + TWO + "\n" + ONE)
     assert ages(repo) == {PIN: (day(1), 0), SKILL: (DAY, 1)}
+
+
+EVIDENCE = "\n**Evidence:** seen while running the release pipeline\n"
+
+
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_line_repeated_from_an_old_entry_does_not_age_a_new_one(repo: Repo, committed: bool, first: bool) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + EVIDENCE})
+    repo.commit(day(1))
+    both = [TWO + EVIDENCE, ONE + EVIDENCE] if first else [ONE + EVIDENCE, TWO + EVIDENCE]
+    repo.write(FILE, PREAMBLE + "\n".join(both))
+    if committed:
+        repo.commit(day(2))
+    new, old = ((day(2), 0), (DAY, 2)) if committed else ((None, None), (DAY, 1))
+    assert ages(repo) == {PIN: new, SKILL: old}
+
+
+def test_a_line_taken_over_from_an_entry_that_left_does_not_age_a_new_one(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + EVIDENCE})
+    repo.commit(day(1))
+    repo.write(FILE, PREAMBLE + TWO + EVIDENCE)
+    assert ages(repo) == {PIN: (None, None)}
+
+
+def test_a_title_changed_in_the_working_copy_keeps_the_age(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE})
+    repo.commit(day(1))
+    repo.write(FILE, PREAMBLE + ONE.replace("Load the skill before editing it", "Read skills first"))
+    assert ages(repo) == {"read-skills-first": (DAY, 1)}
+
+
+def test_two_entries_that_share_every_line_are_as_old_as_their_titles(repo: Repo) -> None:
+    repo.commit(DAY, {FILE: PREAMBLE + ONE})
+    repo.commit(day(1), {FILE: PREAMBLE + ONE + "\n" + ONE})
+    assert {added for added, _ in ages(repo).values()} <= {DAY, day(1)}
 
 
 def test_days_are_told_in_the_projects_time_zone(repo: Repo) -> None:

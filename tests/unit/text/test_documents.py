@@ -206,6 +206,32 @@ def test_a_wrong_index_is_told_by_its_fault(text: str, fault: str) -> None:
     assert fault in {problem.fault for problem in check_index(text, DOCUMENTS, "memory/index.md")}
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "See [it]({}).",
+        'See [it]({} "Its title") and [more](x.md).',
+        "See [it](<{}>).",
+        "[r1]: {}",
+        "  [r1]: <{}> 'Its title'",
+        'See <a href="{}">it</a>.',
+        "See <a class='x' href='{}'>it</a>.",
+    ],
+)
+@pytest.mark.parametrize("target", ["guide.md#moved", "#moved"])
+def test_a_link_of_any_form_follows_a_moved_heading(link: str, target: str) -> None:
+    moved = {("docs/guide.md", "moved"): ("docs/part.md", "moved-1")}
+    here = "docs/other.md" if target.startswith("guide") else "docs/guide.md"
+    assert relinked(link.format(target) + "\n", here, moved) == link.format("part.md#moved-1") + "\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["[^1]: guide.md#moved", "See guide.md#moved.", "[it](https://guide.md#moved)", "[it](guide.md)"]
+)
+def test_what_is_no_link_to_a_moved_heading_stays(line: str) -> None:
+    assert relinked(line + "\n", "docs/a.md", {("docs/guide.md", "moved"): ("docs/part.md", "moved")}) == line + "\n"
+
+
 # Merging the staging file
 
 
@@ -243,6 +269,14 @@ def test_two_entries_written_under_one_title_are_both_kept() -> None:
     ours, theirs = (staging("a").replace("Because of a", word) for word in ("Left", "Right"))
     assert merge_staging(staging(), ours, theirs).text.count("## a\n") == 2
     assert merge_staging(staging(), ours, ours).text == ours
+
+
+@pytest.mark.parametrize("rule", ["***", "---"])
+def test_a_rule_after_an_entry_stays_and_does_not_bring_the_entry_back(rule: str) -> None:
+    ruled = staging("a", "b") + f"\n{rule}\n"
+    assert merge_staging(staging("a", "b"), ruled, staging("a", "b")).text == ruled
+    assert merge_staging(staging("a", "b"), staging("a", "b"), ruled).text == ruled
+    assert merge_staging(staging("a", "b"), staging("a"), ruled).text == staging("a")
 
 
 def test_the_later_day_of_consolidation_survives_a_merge() -> None:
