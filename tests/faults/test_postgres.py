@@ -502,6 +502,28 @@ def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ
     assert _command(project, environ, "vault", "pull").returncode == 2
 
 
+def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
+    server: Server, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    environ["RECOLLECT_STORE"] = server.new_database("kept")
+    initialise(environ["RECOLLECT_STORE"])
+    project = tmp_path / "project"
+    project.mkdir()
+    assert _command(project, environ, "init").returncode == 0
+    with Memory.open(project, environ=environ) as memory:
+        files = {"2026-03-01.md": "entry\n", "learnings/finding.md": "a finding\n"}
+        for path, text in files.items():
+            memory.context.vault.append(path, text)
+        assert _command(project, environ, "vault", "pull").returncode == 0
+        shutil.rmtree(project / "memory")
+        pushed = _command(project, environ, "vault", "push")
+        for path in files:
+            assert f"missing here, kept in the store: {path}; bring it back with: recollect vault pull" in pushed.stdout
+        assert {path: memory.context.vault.read(path) for path in files} == files
+    assert _command(project, environ, "vault", "pull").returncode == 0
+    assert {path: (project / "memory" / path).read_text() for path in files} == files
+
+
 # Purged means gone
 
 

@@ -76,6 +76,6 @@ def _mirrored(project: Project, *, pull: bool, force: bool) -> Mirrored:
     last = json.loads(memory.read_text("utf-8")) if memory.exists() else {}
     with _opened(project, url) as team:
         source, target = (team.vault, folder) if pull else (folder, team.vault)
-        done = mirror(source, target, last, force=force)
+        done = mirror(source, target, last, pull=pull, force=force)
     write_path(memory, json.dumps(done.equal, indent=0, sort_keys=True))
     return done
