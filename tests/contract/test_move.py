@@ -164,6 +164,50 @@ def test_a_target_that_remembers_something_is_refused_untouched(home: Home, ends
     assert home.state(ends[1])["learnings"] == before["learnings"]
 
 
+def test_a_file_of_the_target_that_says_something_else_is_refused_untouched(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as memory:
+        memory.context.vault.replace("2026-03-01.md", "written by hand\n")
+    for restart in (False, True):
+        with pytest.raises(
+            Refused, match=r"in 2026-03-01\.md; nothing was changed\..*vault push.*move these files away"
+        ):
+            home.move(*ends, restart=restart)
+    with home.open(ends[1]) as memory:
+        assert memory.context.vault.paths() == ["2026-03-01.md"]
+        assert memory.context.vault.read("2026-03-01.md") == "written by hand\n"
+
+
+def test_a_file_that_both_ends_have_is_not_in_the_way(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as memory:
+        memory.context.vault.replace("daily/2026-03-01.md", "a day")
+        memory.context.vault.replace("2026-03-01.md", "## Züge [project]\n")
+    home.move(*ends)
+    assert home.state(ends[1]) == home.state(ends[0])
+
+
+def test_a_file_written_by_hand_before_a_stopped_move_goes_on_is_refused(home: Home) -> None:
+    with home.open(home.url) as memory:
+        _live(memory)
+    with _stopped_at("learnings") as stop:
+        home.move(home.url, "embedded", progress=stop)
+    (home.project.vault / "2026-03-01.md").write_text("by hand", "utf-8")
+    for restart in (False, True):
+        with pytest.raises(Refused, match=r"2026-03-01\.md"):
+            home.move(home.url, "embedded", restart=restart)
+    assert (home.project.vault / "2026-03-01.md").read_text("utf-8") == "by hand"
+
+
+def test_a_file_that_the_source_wrote_anew_since_the_stop_comes_over(home: Home) -> None:
+    with home.open("embedded") as memory:
+        _live(memory)
+    with _stopped_at("learnings") as stop:
+        home.move("embedded", home.url, progress=stop)
+    with home.open("embedded") as memory:
+        memory.context.vault.replace("daily/2026-03-01.md", "another day")
+    home.move("embedded", home.url)
+    assert home.state(home.url) == home.state("embedded")
+
+
 def test_restart_empties_what_an_unfinished_move_left(home: Home, ends: tuple[str, str]) -> None:
     with _stopped_at("passages") as stop:
         home.move(*ends, progress=stop)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from recollect.core.context import Db, Row, Tx, Vault
 from recollect.core.errors import BadInput, Refused, Stale, StoreDamaged
 from recollect.store import dump, moves
+from recollect.store.files import content_hash
 from recollect.store.vault import WORKTREE_FILES
 
 Progress = Callable[[str, int, int], None]
@@ -64,6 +65,8 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
         earlier = moves.unfinished(tx)
         if earlier is None and any(dump.count(tx, table) for table in dump.TABLES):
             raise Refused(f"{target.db.place} already remembers something for space {space}; nothing was changed")
+        if earlier is None or target.db.engine == "sqlite":  # a server lets nobody write while a move is unfinished
+            _refuse_other_files(source.vault, target.vault.inside(tx))
         if earlier is not None and earlier.source != source.db.place and not restart:
             raise Refused(
                 f"{target.db.place} holds part of a move from {earlier.source}; finish that, or begin with --restart"
@@ -75,15 +78,30 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
         return {}
 
 
+def _refuse_other_files(source: Vault, target: Vault) -> None:
+    """What would be lost; a beginning of the source's text, as an earlier try leaves it, would not be."""
+    other = [
+        path
+        for path in set(target.paths()).intersection(source.paths()) - WORKTREE_FILES
+        if not (source.read(path) or "").startswith(target.read(path) or "")
+    ]
+    if other:
+        raise Refused(
+            f"the target has other text than the source in {', '.join(sorted(other))}; nothing was changed. Make both "
+            "sides equal with recollect vault push (or vault pull), or move these files away"
+        )
+
+
 def _copy_files(source: Vault, target: Vault, progress: Progress) -> int:
     """Every text of the vault, compared afterwards as it reads back."""
     paths = [path for path in source.paths() if path not in WORKTREE_FILES]
     for done, path in enumerate(paths):
         progress("files", done, len(paths))
         text = source.read(path)
-        if text is None or target.read(path) == text:
+        old = target.read(path)
+        if text is None or old == text:
             continue
-        target.replace(path, text)
+        target.replace(path, text, expect="" if old is None else content_hash(old))
         if target.read(path) != text:
             raise StoreDamaged(f"{path} does not read back as it was written; the source is untouched")
     progress("files", len(paths), len(paths))
