@@ -10,12 +10,17 @@ import pytest
 
 from recollect import BadInput, LearningEdit, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
-from recollect.core.errors import StoreDamaged
+from recollect.core.errors import StoreDamaged, StoreUnreachable
+from recollect.core.journal import NewEntry
+from recollect.memory.data import Rescue
 from recollect.memory.moving import move_memory
+from recollect.memory.replay import Write, deliver
 from recollect.store import dump
 from recollect.store import project as projects
 from recollect.tend.move import Moved, Progress
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+DISCOVERY = "DISCOVERY[constraint]: Uploads must stay below 5 MB because the gateway cuts them off"
 
 
 class Home:
@@ -127,6 +132,50 @@ def test_a_move_that_was_stopped_goes_on(home: Home, ends: tuple[str, str], tabl
     moved = home.move(*ends)
     assert home.state(ends[1]) == before
     assert moved.rows["learnings"] == 3
+
+
+def test_nobody_writes_where_a_move_is_unfinished(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as early:
+        with _stopped_at("learnings") as stop:
+            home.move(*ends, progress=stop)
+        with home.open(ends[1]) as late:
+            for memory in (early, late):
+                assert memory.search("playwright sleeping") == []
+                for write in (
+                    lambda memory=memory: memory.learn(learning(FLAKY)),
+                    lambda memory=memory: memory.journal.add(NewEntry(text="Deployed the shop")),
+                    memory.cycle,
+                ):
+                    with pytest.raises(StoreUnreachable, match=r"a move from .* is not finished.*migrate.*--restart"):
+                        write()
+    home.move(*ends)
+    assert home.state(ends[1]) == home.state(ends[0])
+    with home.open(ends[1]) as memory:
+        memory.rate(memory.search("playwright sleeping")[0].learning.id, "helpful")
+
+
+def test_what_a_hook_wrote_meanwhile_waits_for_the_end_of_the_move(home: Home, ends: tuple[str, str]) -> None:
+    with _stopped_at("learnings") as stop:
+        home.move(*ends, progress=stop)
+    with home.open(ends[1]) as memory:
+        write = Write(id="change_1", verb="observe", arguments={"output": DISCOVERY, "task": "t-9"})
+        assert not deliver(memory.context, memory.project, write)
+    home.open(ends[1]).close()
+    home.move(*ends)
+    with home.open(ends[1]) as memory:
+        assert memory.status().spooled == 0
+        assert memory.status().discoveries == 1
+
+
+def test_status_and_doctor_name_an_unfinished_move(home: Home, ends: tuple[str, str]) -> None:
+    with _stopped_at("learnings") as stop:
+        home.move(*ends, progress=stop)
+    with home.open(ends[1]) as memory, home.open(ends[0]) as source:
+        assert memory.status().moving_from == source.status().store
+        assert source.status().moving_from == ""
+    more = {} if ends[1] == "embedded" else {"RECOLLECT_STORE": ends[1]}
+    rescue = Rescue.of(home.root, actor=memory.context.actor, environ={**home.environ, **more})
+    assert [finding.what for finding in rescue.doctor().findings if finding.what != "permissions"] == ["move"]
 
 
 def test_what_changed_since_the_stop_comes_over_too(home: Home, ends: tuple[str, str]) -> None:

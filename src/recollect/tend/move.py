@@ -1,7 +1,7 @@
 """Moving a space from one store to another: files first, then rows, then proof by counts and hashes.
 
 The source is only read, from one consistent view. Each page of rows is written together with the place it reached, so
-that a move that was stopped goes on there, and no event comes twice.
+that a move that was stopped goes on there, and no event comes twice. Until it is finished nobody else writes there.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def move(source: Side, target: Side, space: str, *, at: int, restart: bool, prog
     """Copy everything of a space. Run again after a stop it goes on; `restart` empties what an earlier try left."""
     if source.db.place == target.db.place:
         raise BadInput(f"both ends are {source.db.place}; name two different stores")
+    target.db.takes_move = True
     reached = _begin(source, target, space, at=at, restart=restart)
     resumed = bool(reached)
     files = _copy_files(source.vault, target.vault, progress)
