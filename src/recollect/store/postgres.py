@@ -127,7 +127,7 @@ class PostgresDb:
                 if not allowed:  # the server would only warn, and skip it
                     raise StoreUnreachable(
                         f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
-                        "An administrator runs: recollect db init"
+                        "An administrator runs: recollect db init --admin ADDRESS"
                     )
                 connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
 

@@ -62,6 +62,7 @@ class SqliteDb:
         self._connections: dict[int, apsw.Connection] = {}
         self._numbers: dict[str, int] = {}
         self.takes_move = False
+        self.upgraded = False  # whether opening it brought it to a newer schema
 
     @contextmanager
     def read(self, space: str) -> Iterator[Transaction]:

@@ -29,13 +29,17 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """What is now in the target, proved equal to the source. `resumed`: an earlier try had come part of the way."""
+    """What is now in the target, proved equal to the source. `resumed`: an earlier try had come part of the way.
+
+    `upgraded`: opening the source brought it to this program's schema, after a backup; nothing else changed it.
+    """
 
     source: str
     target: str
     rows: dict[str, int]
     files: int
     resumed: bool
+    upgraded: bool = False
 
 
 def move(source: Side, target: Side, space: str, *, at: int, restart: bool, progress: Progress) -> Moved:
