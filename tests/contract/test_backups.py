@@ -12,9 +12,9 @@ import pytest
 
 from conftest import PERSON, Opener
 from embedded import fill
-from recollect import Memory, Refused
+from recollect import Memory
 from recollect.core.context import Tx
-from recollect.core.errors import Stale, StoreDamaged
+from recollect.core.errors import Stale, StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
 from recollect.memory.data import Rescue
 from recollect.store import dump
@@ -176,7 +176,7 @@ def test_an_unfinished_move_is_not_restored_over(team: Memory, rescue: Rescue) -
     copy = Path(team.data.backup().path)
     with team.context.db.write(team.context.space) as tx:
         tx.run("INSERT INTO moves (space, source, reached, started_at) VALUES (:space, 'x', '{}', 1)")
-    with pytest.raises(Refused, match="is not finished"):
+    with pytest.raises(StoreUnreachable, match="is not finished"):
         rescue.restore(copy)
 
 

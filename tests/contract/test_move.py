@@ -10,12 +10,17 @@ import pytest
 
 from recollect import BadInput, LearningEdit, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
-from recollect.core.errors import StoreDamaged
+from recollect.core.errors import StoreDamaged, StoreUnreachable
+from recollect.core.journal import NewEntry
+from recollect.memory.data import Rescue
 from recollect.memory.moving import move_memory
+from recollect.memory.replay import Write, deliver
 from recollect.store import dump
 from recollect.store import project as projects
 from recollect.tend.move import Moved, Progress
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+
+DISCOVERY = "DISCOVERY[constraint]: Uploads must stay below 5 MB because the gateway cuts them off"
 
 
 class Home:
@@ -129,6 +134,50 @@ def test_a_move_that_was_stopped_goes_on(home: Home, ends: tuple[str, str], tabl
     assert moved.rows["learnings"] == 3
 
 
+def test_nobody_writes_where_a_move_is_unfinished(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as early:
+        with _stopped_at("learnings") as stop:
+            home.move(*ends, progress=stop)
+        with home.open(ends[1]) as late:
+            for memory in (early, late):
+                assert memory.search("playwright sleeping") == []
+                for write in (
+                    lambda memory=memory: memory.learn(learning(FLAKY)),
+                    lambda memory=memory: memory.journal.add(NewEntry(text="Deployed the shop")),
+                    memory.cycle,
+                ):
+                    with pytest.raises(StoreUnreachable, match=r"a move from .* is not finished.*migrate.*--restart"):
+                        write()
+    home.move(*ends)
+    assert home.state(ends[1]) == home.state(ends[0])
+    with home.open(ends[1]) as memory:
+        memory.rate(memory.search("playwright sleeping")[0].learning.id, "helpful")
+
+
+def test_what_a_hook_wrote_meanwhile_waits_for_the_end_of_the_move(home: Home, ends: tuple[str, str]) -> None:
+    with _stopped_at("learnings") as stop:
+        home.move(*ends, progress=stop)
+    with home.open(ends[1]) as memory:
+        write = Write(id="change_1", verb="observe", arguments={"output": DISCOVERY, "task": "t-9"})
+        assert not deliver(memory.context, memory.project, write)
+    home.open(ends[1]).close()
+    home.move(*ends)
+    with home.open(ends[1]) as memory:
+        assert memory.status().spooled == 0
+        assert memory.status().discoveries == 1
+
+
+def test_status_and_doctor_name_an_unfinished_move(home: Home, ends: tuple[str, str]) -> None:
+    with _stopped_at("learnings") as stop:
+        home.move(*ends, progress=stop)
+    with home.open(ends[1]) as memory, home.open(ends[0]) as source:
+        assert memory.status().moving_from == source.status().store
+        assert source.status().moving_from == ""
+    more = {} if ends[1] == "embedded" else {"RECOLLECT_STORE": ends[1]}
+    rescue = Rescue.of(home.root, actor=memory.context.actor, environ={**home.environ, **more})
+    assert [finding.what for finding in rescue.doctor().findings if finding.what != "permissions"] == ["move"]
+
+
 def test_what_changed_since_the_stop_comes_over_too(home: Home, ends: tuple[str, str]) -> None:
     with _stopped_at("injections") as stop:
         home.move(*ends, progress=stop)
@@ -162,6 +211,50 @@ def test_a_target_that_remembers_something_is_refused_untouched(home: Home, ends
         with pytest.raises(Refused, match="already remembers"):
             home.move(*ends, restart=restart)
     assert home.state(ends[1])["learnings"] == before["learnings"]
+
+
+def test_a_file_of_the_target_that_says_something_else_is_refused_untouched(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as memory:
+        memory.context.vault.replace("2026-03-01.md", "written by hand\n")
+    for restart in (False, True):
+        with pytest.raises(
+            Refused, match=r"in 2026-03-01\.md; nothing was changed\..*vault push.*move these files away"
+        ):
+            home.move(*ends, restart=restart)
+    with home.open(ends[1]) as memory:
+        assert memory.context.vault.paths() == ["2026-03-01.md"]
+        assert memory.context.vault.read("2026-03-01.md") == "written by hand\n"
+
+
+def test_a_file_that_both_ends_have_is_not_in_the_way(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[1]) as memory:
+        memory.context.vault.replace("daily/2026-03-01.md", "a day")
+        memory.context.vault.replace("2026-03-01.md", "## Züge [project]\n")
+    home.move(*ends)
+    assert home.state(ends[1]) == home.state(ends[0])
+
+
+def test_a_file_written_by_hand_before_a_stopped_move_goes_on_is_refused(home: Home) -> None:
+    with home.open(home.url) as memory:
+        _live(memory)
+    with _stopped_at("learnings") as stop:
+        home.move(home.url, "embedded", progress=stop)
+    (home.project.vault / "2026-03-01.md").write_text("by hand", "utf-8")
+    for restart in (False, True):
+        with pytest.raises(Refused, match=r"2026-03-01\.md"):
+            home.move(home.url, "embedded", restart=restart)
+    assert (home.project.vault / "2026-03-01.md").read_text("utf-8") == "by hand"
+
+
+def test_a_file_that_the_source_wrote_anew_since_the_stop_comes_over(home: Home) -> None:
+    with home.open("embedded") as memory:
+        _live(memory)
+    with _stopped_at("learnings") as stop:
+        home.move("embedded", home.url, progress=stop)
+    with home.open("embedded") as memory:
+        memory.context.vault.replace("daily/2026-03-01.md", "another day")
+    home.move("embedded", home.url)
+    assert home.state(home.url) == home.state("embedded")
 
 
 def test_restart_empties_what_an_unfinished_move_left(home: Home, ends: tuple[str, str]) -> None:

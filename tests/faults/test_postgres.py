@@ -19,13 +19,15 @@ import pytest
 
 from conftest import PERSON
 from embedders import WordEmbedder
+from old_stores import unpack
 from recollect import Memory
 from recollect.core.context import Db, Tx
-from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.memory.data import Rescue
 from recollect.models.scripted import ScriptedModels
 from recollect.store.postgres import PostgresDb
-from recollect.store.postgres_setup import initialise
+from recollect.store.postgres_setup import Made, initialise
+from recollect.store.schema import VERSION
 from samples import learning
 from servers import Server, copied, own_server, reachable_install
 
@@ -280,7 +282,7 @@ def test_an_upgrade_makes_the_word_index_of_every_space_anew(
     server.sql("DELETE FROM passage_words; DELETE FROM migrations WHERE position > 10", "upgraded")
     server.sql("DROP TABLE readings; CREATE TABLE documents ()", "upgraded")
     server.sql("UPDATE meta SET value = '10' WHERE name = 'schema'", "upgraded")
-    assert "schema m011_grades" in initialise(url)
+    assert "schema m011_grades" in initialise(url).made
     for name in ("one", "two"):
         with Memory.open(tmp_path / name, actor=PERSON, environ=environ) as memory:
             assert memory.search("webhooks out of order")
@@ -323,6 +325,13 @@ def _stranger(server: Server) -> str:
     return server.url("private", user="stranger")
 
 
+def _without_version(server: Server) -> str:
+    url = server.new_database("versionless")
+    initialise(url)
+    server.sql("UPDATE meta SET value = 'xx' WHERE name = 'schema'", "versionless")
+    return url
+
+
 UNUSABLE: dict[str, tuple[Callable[[Server], str], str, int]] = {
     "no server": (lambda _: f"postgresql://u:{SECRET}@/x?host=/tmp/no-such-socket", "check that the server runs", 3),
     "no host": (lambda _: f"postgresql://u:{SECRET}@no-such-host.invalid/x", "cannot be reached", 3),
@@ -331,6 +340,7 @@ UNUSABLE: dict[str, tuple[Callable[[Server], str], str, int]] = {
     "another program's": (_another_programs, "a database of its own", 3),
     "newer schema": (_newer, "upgrade this program", 3),
     "older schema": (_older, "recollect db init", 3),
+    "no schema said": (_without_version, "is damaged: it does not say which schema it has", 3),
     "not UTF-8": (_wrong_encoding, "ENCODING 'UTF8'", 3),
     "no rights": (_stranger, "permission denied", 3),
     "no store yet": (lambda server: server.new_database("empty"), "recollect db init", 2),
@@ -378,7 +388,7 @@ def test_a_server_without_pgvector_works_on_words_alone_until_it_gets_it(
         control.unlink()
         with own_server(install=install) as server:
             url = server.new_database("team")
-            assert "extension vector" not in initialise(url)
+            assert "extension vector" not in initialise(url).made
             environ["RECOLLECT_STORE"] = url
             models = ScriptedModels({}, embedder=WordEmbedder(loaded=True))
             with Memory.open(tmp_path, create=True, environ=environ, models=models) as memory:
@@ -389,8 +399,8 @@ def test_a_server_without_pgvector_works_on_words_alone_until_it_gets_it(
                 memory.learnings.archive(kept.id)
                 assert memory.data.verify() == ()
             control.write_text(described, "utf-8")
-            assert initialise(url) == ["extension vector", "room for vectors"]
-            assert initialise(url) == []
+            assert initialise(url).made == ["extension vector", "room for vectors"]
+            assert initialise(url).made == []
             with Memory.open(tmp_path, environ=environ, models=models) as memory:
                 assert memory.data.embed().made == 1
                 assert memory.status().embedder == "words"
@@ -405,9 +415,9 @@ def test_the_role_that_db_init_makes_may_do_everything_and_nothing_more(
     server: Server, tmp_path: Path, environ: dict[str, str]
 ) -> None:
     url = server.url("guarded", user="locked_agent", password=SECRET)
-    made = initialise(url, admin=server.url())
+    made = initialise(url, admin=server.url()).made
     assert made[:3] == ["role locked_agent", "database guarded", "extension vector"]
-    assert initialise(url, admin=server.url()) == []
+    assert initialise(url, admin=server.url()) == Made(made=[], notes=[])
     environ["RECOLLECT_STORE"] = url
     root = tmp_path / "project"
     root.mkdir()
@@ -448,10 +458,72 @@ def test_a_password_never_reaches_the_servers_log(tmp_path: Path) -> None:
     assert SECRET not in log
 
 
+@pytest.mark.parametrize("make", [_another_programs, _wrong_encoding])
+def test_a_database_that_cannot_be_used_is_refused_before_a_role_is_made(make: Callable[[Server], str]) -> None:
+    with own_server() as server:
+        name = make(server).partition("@/")[2].partition("?")[0]
+        with pytest.raises((StoreDamaged, StoreUnreachable)):
+            initialise(server.url(name, user="agent"), admin=server.url())
+        assert server.sql("SELECT rolname FROM pg_roles WHERE rolcanlogin") == [("postgres",)]
+
+
+def _made_by_an_older_program(server: Server, url: str, database: str) -> None:
+    """A store with a role for rows only, as it was before the last table came."""
+    initialise(url, admin=server.url())
+    server.sql("DROP TABLE readings; CREATE TABLE documents (); DELETE FROM migrations WHERE position > 11", database)
+    server.sql("UPDATE meta SET value = '11' WHERE name = 'schema'", database)
+
+
+def test_a_role_that_may_not_upgrade_is_told_who_may(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
+    url = server.url("behind", user="agent_behind")
+    _made_by_an_older_program(server, url, "behind")
+    with pytest.raises(StoreUnreachable, match=r"then run: recollect db init --admin ADDRESS$"):
+        Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": url})
+    with pytest.raises(StoreUnreachable, match=r"then run: recollect db init$"):
+        Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": server.url("behind")})
+    with pytest.raises(StoreUnreachable, match=r"must be owner.*recollect db init --admin ADDRESS"):
+        initialise(url)
+
+
+@pytest.mark.parametrize("way", ["for the store's role", "as the owner"])
+def test_an_upgrade_gives_the_stores_roles_their_rights_to_new_tables(
+    server: Server, tmp_path: Path, environ: dict[str, str], way: str
+) -> None:
+    database = f"upgraded_{way[:2]}"
+    url = server.url(database, user=f"agent_{database}")
+    _made_by_an_older_program(server, url, database)
+    server.sql(f"CREATE ROLE reader_{database}; GRANT SELECT ON learnings TO reader_{database}", database)
+    if way == "as the owner":
+        made = initialise(server.url(database)).made
+        assert made[-1] == f"rights of role agent_{database}"
+    else:
+        initialise(url, admin=server.url())
+    assert initialise(server.url(database)).made == []
+    assert server.sql(f"SELECT has_table_privilege('reader_{database}', 'readings', 'SELECT')", database) == [(False,)]
+    with Memory.open(tmp_path, create=True, actor=PERSON, environ={**environ, "RECOLLECT_STORE": url}) as memory:
+        memory.learn(learning())
+        assert memory.data.verify() == ()
+
+
+def test_a_role_that_was_there_before_keeps_its_password_and_that_is_said(server: Server) -> None:
+    server.sql("CREATE ROLE locked_before LOGIN PASSWORD 'first'")
+    for password, said in (("first", False), (SECRET, True)):
+        done = initialise(server.url("passworded", user="locked_before", password=password), admin=server.url())
+        assert any("its password was not changed" in note for note in done.notes) == said
+        assert SECRET not in " ".join(done.notes)
+
+
+def test_a_superuser_as_the_stores_role_is_warned_of(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
+    environ["RECOLLECT_STORE"] = server.url("powerful")
+    done = _command(tmp_path, environ, "db", "init", "--admin", server.url())
+    assert done.returncode == 0
+    assert "role postgres is a superuser" in done.stdout
+
+
 def test_people_who_make_a_store_at_once_make_one(server: Server) -> None:
     url = server.new_database("rushed")
     made: list[list[str]] = []
-    threads = [threading.Thread(target=lambda: made.append(initialise(url))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: made.append(initialise(url).made)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -500,6 +572,44 @@ def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ
     assert "wrote 2026-03-01.md" in _command(project, team, "vault", "push").stdout
     assert "both sides are equal" in _command(project, team, "vault", "pull").stdout
     assert _command(project, environ, "vault", "pull").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        (VERSION - 1, "was upgraded to this program's schema after a backup, and else not changed"),
+        (VERSION, "memory.db was not changed"),
+    ],
+)
+def test_a_move_says_whether_the_source_was_upgraded(
+    server: Server, tmp_path: Path, environ: dict[str, str], version: int, says: str
+) -> None:
+    url = server.new_database(f"from_schema_{version}")
+    initialise(url)
+    project = unpack(version, tmp_path / "project").parent.parent
+    assert says in _command(project, environ, "migrate", "--from", "embedded", "--to", url).stdout
+
+
+def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
+    server: Server, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    environ["RECOLLECT_STORE"] = server.new_database("kept")
+    initialise(environ["RECOLLECT_STORE"])
+    project = tmp_path / "project"
+    project.mkdir()
+    assert _command(project, environ, "init").returncode == 0
+    with Memory.open(project, environ=environ) as memory:
+        files = {"2026-03-01.md": "entry\n", "learnings/finding.md": "a finding\n"}
+        for path, text in files.items():
+            memory.context.vault.append(path, text)
+        assert _command(project, environ, "vault", "pull").returncode == 0
+        shutil.rmtree(project / "memory")
+        pushed = _command(project, environ, "vault", "push")
+        for path in files:
+            assert f"missing here, kept in the store: {path}; bring it back with: recollect vault pull" in pushed.stdout
+        assert {path: memory.context.vault.read(path) for path in files} == files
+    assert _command(project, environ, "vault", "pull").returncode == 0
+    assert {path: (project / "memory" / path).read_text() for path in files} == files
 
 
 # Purged means gone

@@ -69,8 +69,8 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     new, kinds = redacted(new)
     now = ctx.clock.now()
     day = today(ctx)
-    if new.session:
-        with ctx.db.write(ctx.space) as tx:
+    with ctx.db.write(ctx.space) as tx:  # first, so that a store that takes no writes leaves no entry in the log
+        if new.session:
             day = journal.session_day(tx, new.session, day)
     topic = _topic(new)
     path = log_path(day)

@@ -29,6 +29,6 @@ def db_init(store: str | None, admin: str | None, project: str | None, as_json: 
     from recollect.memory.moving import initialise_store, store_address
 
     url = store or store_address(Path(project or "."), os.environ)
-    made = initialise_store(url, admin=admin)
-    text = "\n".join(f"made {line}" for line in made) or "nothing to do: the store is up to date"
-    emit({"made": made}, text, as_json=as_json)
+    done = initialise_store(url, admin=admin)
+    lines = [f"made {line}" for line in done.made] or ["nothing to do: the store is up to date"]
+    emit(done, "\n".join([*lines, *done.notes]), as_json=as_json)

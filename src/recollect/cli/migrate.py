@@ -34,10 +34,11 @@ def migrate(source: str, target: str, restart: bool, project: str | None, as_jso
     if sys.stderr.isatty():
         click.echo("\r\033[K", err=True, nl=False)
     total = sum(done.rows.values())
+    upgraded = "upgraded to this program's schema after a backup, and else " if done.upgraded else ""
     text = (
         f"moved {counted(total, 'row')} and {counted(done.files, 'file')} from {done.source} to {done.target}; "
         "counts and hashes agree.\n"
-        f"{done.source} was not changed. "
+        f"{done.source} was {upgraded}not changed. "
         + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
         + " the new one."
     )

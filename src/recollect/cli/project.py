@@ -70,6 +70,7 @@ def status(project: str | None, as_json: bool) -> None:
         found = memory.status()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
+        *([_half_moved(found)] if found.moving_from else []),
         f"learnings   {', '.join(f'{count} {name}' for name, count in found.learnings.items())}",
         f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
         f"{found.verdicts['not_helpful']} not helpful",
@@ -89,6 +90,13 @@ def status(project: str | None, as_json: bool) -> None:
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     emit(found, "\n".join(lines), as_json=as_json)
+
+
+def _half_moved(found: Status) -> str:
+    return (
+        f"unfinished  a move from {found.moving_from}; until then nothing is written here. Run the same recollect "
+        "migrate again, or with --restart to begin anew"
+    )
 
 
 def _models(found: ModelsStatus) -> str:

@@ -24,7 +24,7 @@ def vault_pull(force: bool, project: str | None, as_json: bool) -> None:
     """Bring the team's logs, nodes, findings and themes into the memory folder."""
     from recollect.memory.moving import pull_vault
 
-    _report(pull_vault(projects.find(Path(project or "."), os.environ), force=force), "here", as_json=as_json)
+    _report(pull_vault(projects.find(Path(project or "."), os.environ), force=force), pull=True, as_json=as_json)
 
 
 @vault.command("push")
@@ -34,14 +34,17 @@ def vault_push(force: bool, project: str | None, as_json: bool) -> None:
     """Bring what was changed in the memory folder to the team."""
     from recollect.memory.moving import push_vault
 
-    _report(push_vault(projects.find(Path(project or "."), os.environ), force=force), "there", as_json=as_json)
+    _report(push_vault(projects.find(Path(project or "."), os.environ), force=force), pull=False, as_json=as_json)
 
 
-def _report(done: Mirrored, where: str, *, as_json: bool) -> None:
+def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:
+    where, back = ("here", "push") if pull else ("there", "pull")
+    kept = "missing there, kept here" if pull else "missing here, kept in the store"
     lines = [f"wrote {path}" for path in done.written] + [f"removed {path}" for path in done.removed]
     lines += [f"newer {where}, left alone: {path}" for path in done.ahead]
+    lines += [f"{kept}: {path}; bring it back with: recollect vault {back}" for path in done.missing]
     lines += [f"changed on both sides, left alone: {path}" for path in done.conflicts]
-    value = {"written": done.written, "removed": done.removed, "ahead": done.ahead, "conflicts": done.conflicts}
+    value = {name: getattr(done, name) for name in ("written", "removed", "ahead", "missing", "conflicts")}
     emit(value, "\n".join(lines) or "nothing to do: both sides are equal", as_json=as_json)
     if done.conflicts:
         raise click.exceptions.Exit(1)

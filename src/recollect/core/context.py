@@ -80,6 +80,9 @@ class Db(Protocol):
     def place(self) -> str:
         """Where the rows are, fit to be shown: never with a password."""
 
+    takes_move: bool
+    """Whether whoever writes is the move itself; an unfinished move into a space keeps everybody else from writing."""
+
     def read(self, space: str) -> AbstractContextManager[Tx]: ...
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, NotInitialised
@@ -13,9 +15,13 @@ from recollect.memory.opening import open_database, open_vault
 from recollect.store import project as projects
 from recollect.store.files import write_path
 from recollect.store.project import Project
+from recollect.store.sqlite import SqliteDb
 from recollect.store.vault import FolderVault
 from recollect.tend.mirror import Mirrored, mirror
 from recollect.tend.move import Moved, Progress, Side, move
+
+if TYPE_CHECKING:
+    from recollect.store.postgres_setup import Made
 
 EMBEDDED = "embedded"
 
@@ -27,7 +33,8 @@ def move_memory(
     if source == EMBEDDED and not project.database.exists():
         raise BadInput(f"there is no embedded store at {project.database}; nothing to move")
     with _opened(project, source) as old, _opened(project, target) as new:
-        return move(old, new, project.settings.space, at=clock.now(), restart=restart, progress=progress)
+        moved = move(old, new, project.settings.space, at=clock.now(), restart=restart, progress=progress)
+    return replace(moved, upgraded=isinstance(old.db, SqliteDb) and old.db.upgraded)
 
 
 def pull_vault(project: Project, *, force: bool) -> Mirrored:
@@ -40,8 +47,8 @@ def push_vault(project: Project, *, force: bool) -> Mirrored:
     return _mirrored(project, pull=False, force=force)
 
 
-def initialise_store(url: str, *, admin: str | None) -> list[str]:
-    """Make or upgrade the store at `url`; says what it made."""
+def initialise_store(url: str, *, admin: str | None) -> Made:
+    """Make or upgrade the store at `url`."""
     if not url.startswith(("postgresql://", "postgres://")):
         raise BadInput("name the store to make: set RECOLLECT_STORE or give --store postgresql://user@host/database")
     from recollect.store.postgres_setup import initialise
@@ -76,6 +83,6 @@ def _mirrored(project: Project, *, pull: bool, force: bool) -> Mirrored:
     last = json.loads(memory.read_text("utf-8")) if memory.exists() else {}
     with _opened(project, url) as team:
         source, target = (team.vault, folder) if pull else (folder, team.vault)
-        done = mirror(source, target, last, force=force)
+        done = mirror(source, target, last, pull=pull, force=force)
     write_path(memory, json.dumps(done.equal, indent=0, sort_keys=True))
     return done

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from recollect.core.errors import StoreUnreachable
 from recollect.store import grades
 
 TYPE_CHECKING = False
@@ -120,6 +121,15 @@ class Transaction:
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         return self._last.setdefault(action, Counter())
+
+    def refuse_half_moved(self, place: str) -> None:
+        """Called by the engine when a writer begins: a move that goes on would undo what was written meanwhile."""
+        source = self.value("SELECT source FROM moves WHERE space = :space")
+        if source is not None:
+            raise StoreUnreachable(
+                f"a move from {source} to {place} is not finished, and until then nothing is written there. Run the "
+                "same recollect migrate again to finish it, or with --restart to begin anew"
+            )
 
     def finish(self) -> None:
         """Called by the engine just before it commits."""

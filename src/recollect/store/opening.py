@@ -50,10 +50,12 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
             from recollect.store.damage import refuse_lost_log
 
             refuse_lost_log(db)
-        if empty or version_of(db) != VERSION:
+        version = 0 if empty else version_of(db)
+        if version != VERSION:
             path.parent.mkdir(parents=True, exist_ok=True)
             with locked(path.with_suffix(".lock")):
                 migrate(db, backup=path.parent / "backups")
+        db.upgraded = 0 < version < VERSION
     except BaseException:
         db.close()
         raise

@@ -83,6 +83,7 @@ class PostgresDb:
             self.address, busy_seconds=busy_seconds, connect_seconds=connect_seconds, limit=connections
         )
         self._numbers: dict[str, int] = {}
+        self.takes_move = False
         self.keeps_vectors = True  # not on a server without pgvector, as opening it finds out
 
     @contextmanager
@@ -100,6 +101,8 @@ class PostgresDb:
         with self._connections.transaction(begin) as connection:
             number = self._number(connection, space) or _new_number(connection, space)
             transaction = Transaction(space, _Session(connection, self.keeps_vectors), number)
+            if not self.takes_move:
+                transaction.refuse_half_moved(self.place)
             yield transaction
             transaction.finish()
         self._numbers[space] = number  # only now: a number that was rolled back is nobody's
@@ -124,7 +127,7 @@ class PostgresDb:
                 if not allowed:  # the server would only warn, and skip it
                     raise StoreUnreachable(
                         f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
-                        "An administrator runs: recollect db init"
+                        "An administrator runs: recollect db init --admin ADDRESS"
                     )
                 connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
 

@@ -44,7 +44,17 @@ SELECT current_setting('server_version_num')::int, current_setting('server_versi
   EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL
     AND string_to_array(substring(default_version from '^[0-9]+[.][0-9]+'), '.')::int[] >= %(oldest)s::int[]),
   coalesce((SELECT atttypid::regtype::text = 'halfvec' FROM pg_attribute
-    WHERE attrelid = to_regclass('vectors') AND attname = 'vector'), false)"""
+    WHERE attrelid = to_regclass('vectors') AND attname = 'vector'), false),
+  coalesce((SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('meta')), true)"""
+
+# Roles that write rows, but were left out when somebody else made the newest tables.
+_LACKING = """
+SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee
+WHERE c.oid = to_regclass('learnings') AND a.privilege_type = 'INSERT' AND a.grantee <> c.relowner
+  AND EXISTS (SELECT FROM pg_class t WHERE t.relnamespace = c.relnamespace AND t.relkind = 'r'
+    AND pg_has_role(t.relowner, 'USAGE')
+    AND NOT (has_table_privilege(r.oid, t.oid, 'SELECT') AND has_table_privilege(r.oid, t.oid, 'MAINTAIN')))
+ORDER BY r.rolname"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,16 @@ class _Seen:
     has_vector: bool
     can_vector: bool
     keeps_vectors: bool
+    may_upgrade: bool
     version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What was made, and what whoever asked for it should know."""
+
+    made: list[str]
+    notes: list[str]
 
 
 def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, connections: int) -> PostgresDb:
@@ -74,7 +93,7 @@ def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, conn
         if seen.version < VERSION:
             raise StoreUnreachable(
                 f"{db.place} has schema {seen.version}, this program needs {VERSION}. Nothing was touched; take a "
-                "backup (pg_dump), then run: recollect db init"
+                f"backup (pg_dump), then run: recollect db init{'' if seen.may_upgrade else ' --admin ADDRESS'}"
             )
         db.keeps_vectors = seen.keeps_vectors
     except BaseException:
@@ -83,31 +102,34 @@ def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, conn
     return db
 
 
-def initialise(url: str, *, admin: str | None = None) -> list[str]:
-    """Make or upgrade the store at `url`; says what it made.
+def initialise(url: str, *, admin: str | None = None) -> Made:
+    """Make or upgrade the store at `url`.
 
     With `admin` (an address of somebody who may) also the database and the role that `url` names: the role may read and
     write rows, nothing else. Without it, the role of `url` owns what it makes.
     """
     address = Address(url)
-    made: list[str] = []
     if admin is None:
-        made += _make_schema(PostgresDb(url), role=None)
-        return made
+        return Made(made=_make_schema(PostgresDb(url), role=None), notes=[])
     name, user = address.parts.get("dbname"), address.parts.get("user")
     if not name or not user:
         raise BadInput("store.url must name a user and a database: postgresql://user@host/database")
     office = PostgresDb(admin)
+    inside = PostgresDb(make_conninfo(Address(admin).conninfo, dbname=name))
     try:
         with office.plain() as connection:
             _refuse_old_server(_look(connection, office.place), office.place)
-            made += _make_role(connection, user, address.parts.get("password", ""))
+            if _has_database(connection, name):
+                with inside.plain() as there:
+                    _refuse_unusable(_look(there, inside.place), inside.place)
+            notes = _about_role(connection, address, user)
+            made = _make_role(connection, user, address.parts.get("password", ""))
             made += _make_database(connection, name)
     finally:
         office.close()
-    inside = make_conninfo(Address(admin).conninfo, dbname=name)
-    made += _make_schema(PostgresDb(inside), role=user)
-    return made
+        inside.close()
+    made += _make_schema(inside, role=user)
+    return Made(made=made, notes=notes)
 
 
 def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
@@ -124,7 +146,11 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
             made += _make_vectors(connection, db.place)
             made += index_large_spaces(connection)
             if role is not None:
+                _let_in(connection, role)
                 _grant(connection, role)
+            for (lacking,) in connection.execute(_LACKING.encode()).fetchall():
+                _grant(connection, str(lacking))
+                made.append(f"rights of role {lacking}")
     finally:
         db.close()
     return made
@@ -193,7 +219,12 @@ def _look(connection: psycopg.Connection[Row], place: str) -> _Seen:
         version = 0
         if found[3] == MARK:
             row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-            version = int(row[0]) if row else 0
+            version = int(row[0]) if row and row[0].isdecimal() else 0
+            if version < 1:  # ours, so it was written together with its version
+                raise StoreDamaged(
+                    f"{place} is damaged: it does not say which schema it has. Nothing was deleted. Restore it from "
+                    "your backup"
+                )
     return _Seen(*(*found, version))
 
 
@@ -215,6 +246,32 @@ def _refuse_old_server(seen: _Seen, place: str) -> None:
         raise StoreUnreachable(f"{place} runs PostgreSQL {seen.server}; {OLDEST_SERVER} or newer is needed")
 
 
+def _about_role(connection: psycopg.Connection[Row], address: Address, user: str) -> list[str]:
+    """What to know about a role that is there already and stays as it is."""
+    found = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", (user,)).fetchone()
+    notes = []
+    if found == (True,):
+        notes.append(
+            f"role {user} is a superuser and may do everything on this server; name a role of the store's own in "
+            "store.url, and this command makes it"
+        )
+    if found and not _takes_password(address):
+        notes.append(
+            f"role {user} was there before, its password was not changed, and it is not the one in the store's "
+            "address. Correct the address, or set the password with ALTER ROLE"
+        )
+    return notes
+
+
+def _takes_password(address: Address) -> bool:
+    """False only when the server says so; whether the role can come in from here at all is another matter."""
+    try:
+        psycopg.connect(address.conninfo).close()
+    except psycopg.OperationalError as error:
+        return "password authentication failed" not in str(error)
+    return True
+
+
 def _make_role(connection: psycopg.Connection[Row], user: str, password: str) -> list[str]:
     if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (user,)).fetchone():
         return []
@@ -227,25 +284,34 @@ def _make_role(connection: psycopg.Connection[Row], user: str, password: str) ->
     return [f"role {user}"]
 
 
+def _has_database(connection: psycopg.Connection[Row], name: str) -> bool:
+    return bool(connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone())
+
+
 def _make_database(connection: psycopg.Connection[Row], name: str) -> list[str]:
-    if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone():
+    if _has_database(connection, name):
         return []
     connection.execute(sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name)))
     return [f"database {name}"]
 
 
+def _let_in(connection: psycopg.Connection[Row], role: str) -> None:
+    """Nobody but this role, and whoever was let in by name, comes into the database."""
+    (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
+    database = sql.Identifier(name)
+    with connection.transaction():
+        connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, sql.Identifier(role)))
+
+
 def _grant(connection: psycopg.Connection[Row], role: str) -> None:
-    """Rows and nothing else: no tables, no other database's business, and nobody but this role comes in."""
-    who = sql.Identifier(role)
-    (database,) = connection.execute("SELECT current_database()").fetchone() or ("",)
+    """Rows and nothing else: no tables, no other database's business."""
     with connection.transaction():
         for statement in (
-            sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database)),
-            sql.SQL("REVOKE CREATE ON SCHEMA public FROM PUBLIC"),
-            sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(sql.Identifier(database), who),
-            sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who),
-            sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA public TO {}").format(who),
-            sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}").format(who),
-            sql.SQL("REVOKE INSERT, UPDATE, DELETE ON meta, migrations FROM {}").format(who),
+            "GRANT USAGE ON SCHEMA public TO {}",
+            "GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA public TO {}",
+            "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}",
+            "REVOKE INSERT, UPDATE, DELETE ON meta, migrations FROM {}",
         ):
-            connection.execute(statement)
+            connection.execute(sql.SQL(statement).format(sql.Identifier(role)))

@@ -61,6 +61,8 @@ class SqliteDb:
         self._busy_ms = round(busy_seconds * 1000)
         self._connections: dict[int, apsw.Connection] = {}
         self._numbers: dict[str, int] = {}
+        self.takes_move = False
+        self.upgraded = False  # whether opening it brought it to a newer schema
 
     @contextmanager
     def read(self, space: str) -> Iterator[Transaction]:
@@ -73,6 +75,8 @@ class SqliteDb:
         """The one writer. When the block ends without an error the change is committed and synced."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
+            if not self.takes_move:
+                transaction.refuse_half_moved(self.place)
             yield transaction
             transaction.finish()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context, Db, Tx
 from recollect.core.errors import RecollectError, Refused, Stale
-from recollect.store import dump, moves
+from recollect.store import dump
 from recollect.store.copies import Checked, Progress, backup_to, check_file, filling
 from recollect.store.damage import kept_aside
 from recollect.store.files import TEMP_SUFFIX
@@ -121,8 +121,6 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
         given = SqliteDb(copy)
         try:
             with given.read(space) as old, db.write(space) as new:
-                if moves.unfinished(new):
-                    raise Refused(f"a move into {db.place} is not finished; finish it with: recollect migrate")
                 if _size(new) != before:
                     raise Stale("somebody wrote to the store meanwhile, and nothing was changed; run it again")
                 dump.empty(new)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
-from recollect.store import spool
+from recollect.store import moves, spool
 from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
@@ -59,6 +59,12 @@ def doctor(
 
 def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """What is left, and what was mended."""
+    with ctx.db.read(ctx.space) as tx:
+        move = moves.unfinished(tx)
+    if move is not None:  # what is there is a part, and nothing may be written to it
+        detail = f"a move from {move.source} is not finished; until then nothing is written here"
+        remedy = "the same recollect migrate again, or with --restart to begin anew"
+        return (Finding(level="notice", what="move", subject=ctx.db.place, detail=detail, remedy=remedy),), ()
     found = verify(ctx, progress=progress)
     levels = {finding.level for finding in found}
     if not fix or "damage" in levels or "difference" not in levels:

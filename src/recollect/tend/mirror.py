@@ -2,6 +2,9 @@
 
 Remembers the hash of every file when both sides were last equal, so that it can tell who changed what: a change on one
 side goes over, a change on both is left alone and reported. Text that was only added to goes over in any case.
+
+A folder loses files for many reasons (another branch, a clean checkout), so a file that is missing there is never
+deleted at the team's. What the team deleted goes from the folder too, logs excepted: they only ever grow.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from recollect.capture.log import days
 from recollect.core.context import Vault
 from recollect.store.files import content_hash
 from recollect.store.vault import WORKTREE_FILES
@@ -17,6 +21,7 @@ from recollect.store.vault import WORKTREE_FILES
 @dataclass(frozen=True, kw_only=True)
 class Mirrored:
     """Paths by what became of them. `ahead`: changed only on the side that is written to, and left as they are.
+    `missing`: gone from the side that is brought from, and kept on the other.
 
     `equal` is what the next mirroring is given as `last`.
     """
@@ -24,13 +29,17 @@ class Mirrored:
     written: tuple[str, ...]
     removed: tuple[str, ...]
     ahead: tuple[str, ...]
+    missing: tuple[str, ...]
     conflicts: tuple[str, ...]
     equal: dict[str, str]
 
 
-def mirror(source: Vault, target: Vault, last: dict[str, str], *, force: bool = False) -> Mirrored:
-    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour."""
-    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "conflict": []}
+def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, force: bool = False) -> Mirrored:
+    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
+
+    `pull`: the source is the team's, whose deletions count; otherwise the target is.
+    """
+    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "missing": [], "conflict": []}
     equal: dict[str, str] = {}
     for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):
         new, old = source.read(path), target.read(path)
@@ -38,7 +47,7 @@ def mirror(source: Vault, target: Vault, last: dict[str, str], *, force: bool = 
         if new == old:
             equal[path] = _hash(new)
             continue
-        fate = _fate(new, old, known)
+        fate = _fate(new, old, known, pull=pull, log=bool(days((path,))))
         if force and fate == "conflict":
             fate = "remove" if new is None else "write"
         found[fate].append(path)
@@ -53,13 +62,22 @@ def mirror(source: Vault, target: Vault, last: dict[str, str], *, force: bool = 
         written=tuple(found["write"]),
         removed=tuple(found["remove"]),
         ahead=tuple(found["ahead"]),
+        missing=tuple(found["missing"]),
         conflicts=tuple(found["conflict"]),
         equal=equal,
     )
 
 
-def _fate(new: str | None, old: str | None, known: str) -> Literal["write", "remove", "ahead", "conflict"]:
+def _fate(
+    new: str | None, old: str | None, known: str, *, pull: bool, log: bool
+) -> Literal["write", "remove", "ahead", "missing", "conflict"]:
     """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
+    if new is None and known and (log or not pull):
+        return "missing"
+    if old is None and (log or pull):
+        return "write"
+    if log and new is not None and old is not None and old.startswith(new):
+        return "ahead"  # an older copy of the log, whoever brought it back
     if _hash(old) == known:
         return "remove" if new is None else "write"
     if _hash(new) == known:

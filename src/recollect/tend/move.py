@@ -1,7 +1,7 @@
 """Moving a space from one store to another: files first, then rows, then proof by counts and hashes.
 
 The source is only read, from one consistent view. Each page of rows is written together with the place it reached, so
-that a move that was stopped goes on there, and no event comes twice.
+that a move that was stopped goes on there, and no event comes twice. Until it is finished nobody else writes there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from recollect.core.context import Db, Row, Tx, Vault
 from recollect.core.errors import BadInput, Refused, Stale, StoreDamaged
 from recollect.store import dump, moves
+from recollect.store.files import content_hash
 from recollect.store.vault import WORKTREE_FILES
 
 Progress = Callable[[str, int, int], None]
@@ -28,19 +29,24 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Moved:
-    """What is now in the target, proved equal to the source. `resumed`: an earlier try had come part of the way."""
+    """What is now in the target, proved equal to the source. `resumed`: an earlier try had come part of the way.
+
+    `upgraded`: opening the source brought it to this program's schema, after a backup; nothing else changed it.
+    """
 
     source: str
     target: str
     rows: dict[str, int]
     files: int
     resumed: bool
+    upgraded: bool = False
 
 
 def move(source: Side, target: Side, space: str, *, at: int, restart: bool, progress: Progress) -> Moved:
     """Copy everything of a space. Run again after a stop it goes on; `restart` empties what an earlier try left."""
     if source.db.place == target.db.place:
         raise BadInput(f"both ends are {source.db.place}; name two different stores")
+    target.db.takes_move = True
     reached = _begin(source, target, space, at=at, restart=restart)
     resumed = bool(reached)
     files = _copy_files(source.vault, target.vault, progress)
@@ -64,6 +70,8 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
         earlier = moves.unfinished(tx)
         if earlier is None and any(dump.count(tx, table) for table in dump.TABLES):
             raise Refused(f"{target.db.place} already remembers something for space {space}; nothing was changed")
+        if earlier is None or target.db.engine == "sqlite":  # a server lets nobody write while a move is unfinished
+            _refuse_other_files(source.vault, target.vault.inside(tx))
         if earlier is not None and earlier.source != source.db.place and not restart:
             raise Refused(
                 f"{target.db.place} holds part of a move from {earlier.source}; finish that, or begin with --restart"
@@ -75,15 +83,30 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
         return {}
 
 
+def _refuse_other_files(source: Vault, target: Vault) -> None:
+    """What would be lost; a beginning of the source's text, as an earlier try leaves it, would not be."""
+    other = [
+        path
+        for path in set(target.paths()).intersection(source.paths()) - WORKTREE_FILES
+        if not (source.read(path) or "").startswith(target.read(path) or "")
+    ]
+    if other:
+        raise Refused(
+            f"the target has other text than the source in {', '.join(sorted(other))}; nothing was changed. Make both "
+            "sides equal with recollect vault push (or vault pull), or move these files away"
+        )
+
+
 def _copy_files(source: Vault, target: Vault, progress: Progress) -> int:
     """Every text of the vault, compared afterwards as it reads back."""
     paths = [path for path in source.paths() if path not in WORKTREE_FILES]
     for done, path in enumerate(paths):
         progress("files", done, len(paths))
         text = source.read(path)
-        if text is None or target.read(path) == text:
+        old = target.read(path)
+        if text is None or old == text:
             continue
-        target.replace(path, text)
+        target.replace(path, text, expect="" if old is None else content_hash(old))
         if target.read(path) != text:
             raise StoreDamaged(f"{path} does not read back as it was written; the source is untouched")
     progress("files", len(paths), len(paths))

@@ -13,7 +13,7 @@ from recollect.distil import noticing
 from recollect.models.jobs import KINDS
 from recollect.models.spending import today
 from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
-from recollect.store import asks, counts, decisions, escalations, journal, spool, themes, usage, vectors
+from recollect.store import asks, counts, decisions, escalations, journal, moves, spool, themes, usage, vectors
 from recollect.store.project import Project
 
 
@@ -48,6 +48,7 @@ class Status:
     space: str
     engine: str
     store: str
+    moving_from: str
     timezone: str
     actor: Actor
     learnings: dict[str, int]
@@ -76,10 +77,12 @@ def status(ctx: Context, project: Project) -> Status:
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
         unsettled = journal.unsettled(tx)
+        move = moves.unfinished(tx)
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
             store=ctx.db.place,
+            moving_from=move.source if move else "",
             timezone=project.settings.timezone,
             actor=ctx.actor,
             learnings=counts.learnings_by_status(tx),
