@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +25,7 @@ def files(shell: Shell) -> dict[str, bytes]:
     return {str(path.relative_to(shell.folder)): path.read_bytes() for path in found}
 
 
-def start(shell: Shell, **more: str) -> str:
+def start(shell: Shell, **more: Any) -> str:
     answer = shell.said("hook", "SessionStart", "--host", "claude-code", stdin=START, **more)
     return shown(answer) if answer else ""
 
@@ -214,12 +216,70 @@ def test_openclaw_is_answered_in_plain_text(shell: Shell) -> None:
     assert shell.said("hook", "Heartbeat", "--host", "openclaw") == "HEARTBEAT_OK\n"
 
 
+def launched(shell: Shell, place: Path, **environ: str) -> str:
+    """What the plugin's launcher says at a session's start, where our program is not on the PATH."""
+    command = [str(PLUGIN / "bin/recollect"), "hook", "SessionStart", "--host", "claude-code"]
+    around = {**shell.environ, "PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(place), **environ}
+    done = subprocess.run(command, input=START, env=around, cwd=place, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return shown(done.stdout) if done.stdout else ""
+
+
 def test_the_launcher_finds_the_interpreter_that_init_left(shell: Shell, tmp_path: Path) -> None:
-    launcher = str(PLUGIN / "bin/recollect")
-    command = [launcher, "hook", "SessionStart", "--host", "claude-code"]
-    environ = {**shell.environ, "PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(shell.folder / "deep/er")}
-    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert BRIEF in shown(done.stdout)
-    environ["CLAUDE_PROJECT_DIR"] = str(tmp_path)
-    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (shell.folder / "deep").mkdir()
+    assert BRIEF in launched(shell, shell.folder / "deep")
+    assert launched(shell, tmp_path) == ""
+    assert launched(shell, shell.folder, HOME="/nonexistent") == ""
+
+
+def test_the_launcher_finds_it_in_a_state_folder_elsewhere_and_in_a_linked_worktree(bare: Shell) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    state = {"XDG_STATE_HOME": str(bare.home / "state")}
+    bare.said("init", **state)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["worktree", "add", "-q", "../linked"]):
+        subprocess.run([*git, *arguments], cwd=bare.folder, check=True, capture_output=True)
+    assert BRIEF in launched(bare, bare.folder.parent / "linked", **state)
+
+
+def test_a_repository_does_not_choose_what_the_launcher_runs(shell: Shell, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    (clone / ".recollect").mkdir(parents=True)
+    program = clone / ".recollect/x"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/taken-over\n")
+    program.chmod(0o755)
+    for text in (str(program), ".recollect/x"):
+        (clone / ".recollect/interpreter").write_text(text + "\n")
+        launched(shell, clone)
+        launched(shell, clone, HOME="/nonexistent")
+    assert not (tmp_path / "taken-over").exists()
+
+
+def test_a_clone_that_carries_a_store_is_silent_until_init(shell: Shell, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(shell.folder, clone)
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    elsewhere = {"HOME": str(stranger)}
+    assert start(shell, folder=clone, **elsewhere) == ""
+    (clone / ".recollect/begun").unlink()
+    (clone / ".recollect/begun").symlink_to(shell.folder / ".recollect/begun")
+    assert start(shell, folder=clone) == ""
+    (clone / ".recollect/begun").unlink()
+    (clone / ".recollect/begun").write_text("../interpreter\n")
+    assert start(shell, folder=clone) == ""
+    assert (
+        "hooks are silent: you did not begin"
+        in shell.run("doctor", "--host", "claude-code", folder=clone).stdout.decode()
+    )
+    assert "this memory is yours" in shell.said("init", folder=clone)
+    assert BRIEF in start(shell, folder=clone)
+
+
+def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path) -> None:
+    shell.folder.rename(tmp_path / "moved")
+    assert BRIEF in start(shell, folder=tmp_path / "moved")
+
+
+def test_init_says_so_where_the_state_folder_cannot_be_written(bare: Shell) -> None:
+    said = bare.said("init", HOME="/dev/null", XDG_CONFIG_HOME=str(bare.home))
+    assert "hooks stay silent here" in said

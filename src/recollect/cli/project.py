@@ -58,6 +58,8 @@ def init(
     remember_interpreter(found, sys.executable)
     told, notes = tell_hosts(found, hosts, dry_run=False)
     made += told
+    if not projects.is_begun(found):
+        notes.append(f"hooks stay silent here: {found.state} cannot be written")
     lines = [f"made {line}" for line in made] or ["nothing to do: this folder already has a memory"]
     emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
 

@@ -90,7 +90,7 @@ def find_project(moment: Moment, environ: Mapping[str, str]) -> Project | None:
             continue
         with suppress(RecollectError, OSError, ValueError):
             project = projects.find(Path(place), environ)
-            if project.data.is_dir():  # a clone has the settings file; a memory begins with `init`
+            if projects.is_begun(project):  # a clone has the settings file, or a store of somebody else's
                 return project
     return None
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
 from recollect.hosts.flow import CYCLE, FAILED, PAUSED
 from recollect.hosts.setup import has_plugin, plugin_folder, told
+from recollect.store.project import is_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -117,6 +118,8 @@ def _try(root: Path, event: str, command: list[str] | None) -> tuple[str, bool]:
 def _notes(project: Project, environ: Mapping[str, str]) -> Iterator[str]:
     if (project.data / PAUSED).exists():
         yield "hooks are silent: recollect pause --off lets them answer again"
+    if not is_begun(project):
+        yield f"hooks are silent: you did not begin this memory, or {project.state} cannot be written; recollect init"
     if environ.get("CI"):
         yield "CI is set: nothing is captured"
     if project.settings.hosts.ignore:

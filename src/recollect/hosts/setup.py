@@ -13,7 +13,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
 from recollect.hosts import insertions
 from recollect.hosts.configuration import Addition, additions
@@ -158,8 +158,9 @@ def told(project: Project) -> dict[str, list[str]]:
 
 
 def remember_interpreter(project: Project, python: str) -> None:
-    """The plugin's launcher looks here: it cannot know where we are installed."""
-    write_path(project.data / INTERPRETER, f"{python}\n")
+    """The plugin's launcher looks here: it cannot know where we are installed. One for all the user's projects."""
+    with suppress(RecollectError):  # no folder of the user's own: the launcher goes by the PATH
+        write_path(project.state / INTERPRETER, f"{python}\n", mode=0o600)
 
 
 def _changed(root: Path, file: str, asked: list[Addition], kept: dict[str, Any] | None) -> Change:

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
+from recollect.core.errors import BadInput, NotInitialised, RecollectError, Refused, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
-from recollect.store.files import content_hash, write_new_path, write_path
+from recollect.store.files import content_hash, read_regular, write_new_path, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
+BEGUN = "begun"
 IGNORE_LINE = ".recollect/"
 # Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
 # hash and made again by the next cycle, without a conflict for anyone to settle.
@@ -159,6 +160,9 @@ def create(
     if not project.data.is_dir():
         project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
+        _mark_begun(project)
+    elif not is_begun(project) and _mark_begun(project):
+        made.append("the mark that this memory is yours: hooks answer here")
     ignore = root / ".gitignore"
     text = ignore.read_text("utf-8") if ignore.exists() else ""
     if IGNORE_LINE not in text.splitlines():
@@ -171,6 +175,32 @@ def create(
         write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
         made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
+
+
+def is_begun(project: Project) -> bool:
+    """Whether this user ran `init` for this store. A repository may carry a store, but not what the user's folder says.
+
+    The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
+    """
+    try:
+        folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            secret = (read_regular(folder, BEGUN) or b"").decode("ascii").strip()  # no link: it could name another's
+        finally:
+            os.close(folder)
+        return secret.isalnum() and (project.state / BEGUN / secret).is_file()
+    except (OSError, ValueError, BadInput):
+        return False
+
+
+def _mark_begun(project: Project) -> bool:
+    """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
+    secret = os.urandom(16).hex()
+    with suppress(RecollectError):
+        write_path(project.state / BEGUN / secret, f"{project.data}\n", mode=0o600)
+        write_path(project.data / BEGUN, f"{secret}\n", mode=0o600)
+        return True
+    return False
 
 
 def planned(root: Path, environ: Mapping[str, str]) -> Project:
