@@ -26,7 +26,7 @@ def files(shell: Shell) -> dict[str, bytes]:
 
 
 def start(shell: Shell, **more: Any) -> str:
-    answer = shell.said("hook", "SessionStart", "--host", "claude-code", stdin=START, **more)
+    answer = shell.said("hook", "SessionStart", "--host", "claude-code", **{"stdin": START, **more})
     return shown(answer) if answer else ""
 
 
@@ -166,15 +166,51 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     assert BRIEF in start(shell)
 
 
-@pytest.mark.parametrize("pattern", ["vendor", "ven*", "~/scratch/*"])
-def test_a_folder_can_be_ignored(shell: Shell, pattern: str) -> None:
+def ignoring(shell: Shell, pattern: str) -> None:
     with (shell.folder / "recollect.toml").open("a") as file:
         file.write(f'[hosts]\nignore = ["{pattern}"]\n')
-    inside = shell.home / "scratch/x" if "~" in pattern else shell.folder / "vendor"
-    said = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(inside)})
-    arguments = ("hook", "SessionStart", "--host", "claude-code")
-    assert shell.said(*arguments, stdin=said) == ""
-    assert shell.said(*arguments, stdin=said.replace(str(inside), str(shell.folder))) != ""
+
+
+def answers_in(shell: Shell, folder: Path) -> bool:
+    return start(shell, stdin=json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(folder)})) != ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "inside"),
+    [
+        ("vendor", "shop/vendor"),
+        ("vendor", "shop/vendor/deep"),
+        ("ven*", "shop/vendor"),
+        ("vendor/", "shop/vendor"),
+        ("./vendor", "shop/vendor"),
+        ("./vendor//", "shop/vendor/deep"),
+        ("vendor/**", "shop/vendor"),
+        ("vendor/**", "shop/vendor/deep"),
+        ("**/vendor", "shop/vendor"),
+        ("vendor/**/deep", "shop/vendor/deep"),
+        ("vendor", "link/vendor"),
+        ("linked", "elsewhere"),
+        ("~/scratch/*", "home/scratch/x"),
+        ("~/scratch/", "home/scratch"),
+    ],
+)
+def test_a_folder_can_be_ignored(shell: Shell, pattern: str, inside: str) -> None:
+    top = shell.folder.parent
+    (top / "link").symlink_to(shell.folder)
+    (top / "elsewhere").mkdir()
+    (shell.folder / "linked").symlink_to(top / "elsewhere")
+    ignoring(shell, pattern)
+    assert not answers_in(shell, top / inside)
+    assert answers_in(shell, shell.folder)
+    assert answers_in(shell, shell.folder / "invented")
+
+
+def test_signs_in_the_name_of_a_project_are_no_pattern(bare: Shell) -> None:
+    bare.folder = bare.folder.rename(bare.folder.parent / "shop [new]")
+    bare.said("init")
+    ignoring(bare, "vendor")
+    assert not answers_in(bare, bare.folder / "vendor")
+    assert answers_in(bare, bare.folder)
 
 
 def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
@@ -182,6 +218,13 @@ def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
     said = '{"session_id": "s-1", "last_assistant_message": "word"}'
     shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI="true")
     assert not (shell.folder / "memory").exists()
+
+
+@pytest.mark.parametrize("value", ["", "0", "false", "FALSE"])
+def test_a_ci_that_says_no_is_none(shell: Shell, value: str) -> None:
+    said = '{"session_id": "s-1", "last_assistant_message": "a word to keep"}'
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI=value)
+    assert "a word to keep" in shell.said("log", "show", "2026-03-02")
 
 
 @pytest.mark.parametrize(
@@ -283,3 +326,18 @@ def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path
 def test_init_says_so_where_the_state_folder_cannot_be_written(bare: Shell) -> None:
     said = bare.said("init", HOME="/dev/null", XDG_CONFIG_HOME=str(bare.home))
     assert "hooks stay silent here" in said
+
+
+def test_the_last_failure_has_its_time_and_goes_with_the_next_success(shell: Shell) -> None:
+    shell.said("init", "--host", "claude-code")
+    settings = shell.folder / "recollect.toml"
+    good = settings.read_text()
+    settings.write_text(good + "[hosts\n")
+    assert start(shell) == ""
+    settings.write_text(good)
+    for _ in range(2):  # the doctor's own questions are no success of the host's
+        assert "the last failure: 2026-03-02T09:00:00Z SessionStart: BadInput" in shell.said(
+            "doctor", "--host", "claude-code"
+        )
+    start(shell)
+    assert "the last failure" not in shell.said("doctor", "--host", "claude-code")

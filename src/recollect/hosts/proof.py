@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
-from recollect.hosts.flow import CYCLE, FAILED, PAUSED
+from recollect.hosts.flow import CYCLE, FAILED, PAUSED, in_ci
 from recollect.hosts.setup import has_plugin, plugin_folder, told
 from recollect.store.project import is_begun
 
@@ -120,7 +120,7 @@ def _notes(project: Project, environ: Mapping[str, str]) -> Iterator[str]:
         yield "hooks are silent: recollect pause --off lets them answer again"
     if not is_begun(project):
         yield f"hooks are silent: you did not begin this memory, or {project.state} cannot be written; recollect init"
-    if environ.get("CI"):
+    if in_ci(environ):
         yield "CI is set: nothing is captured"
     if project.settings.hosts.ignore:
         yield f"silent in: {', '.join(project.settings.hosts.ignore)}"

@@ -99,6 +99,20 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     return Project(root=root, data=data, settings=settings, state=state_folder(environ))
 
 
+def last_known(root: Path, environ: Mapping[str, str]) -> Project:
+    """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
+    data = _shared_root(root) / DATA_FOLDER
+    _refuse_links(root / SETTINGS_FILE, (data, data.parent / VAULT_FOLDER), environ)
+    try:
+        was = json.loads((data / _copy_name(root)).read_bytes())["content"]
+        given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise NotInitialised(f"nothing is known of {root}") from None
+    settings = merged(merged(_users(environ), given, str(root)), from_environment(environ), "environment")
+    check_space(settings.space)
+    return Project(root=root, data=data, settings=settings, state=state_folder(environ))
+
+
 def _refuse_outside(root: Path, folder: str) -> None:
     """A folder that a setting names lies inside the project, links included."""
     if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
