@@ -106,6 +106,82 @@ def test_with_the_plugin_installed_init_writes_no_hooks(shell: Shell) -> None:
     assert files(shell) == before
 
 
+def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> None:
+    (shell.folder / ".mcp.json").write_text(THEIRS[".mcp.json"])
+    before = files(shell)
+    shell.said("init", "--host", "claude-code", "--host", "codex")
+    codex = {name: text for name, text in files(shell).items() if name.startswith(".codex")}
+    (shell.home / ".claude").mkdir()
+    (shell.home / ".claude/settings.json").write_text('{"enabledPlugins": {"recollect@recollect": true}}')
+    doubled = f"everything comes twice, from the plugin and from {SETTINGS}, .mcp.json"
+    assert doubled in shell.run("doctor", "--host", "claude-code").stdout.decode()
+    assert f"--- a/{SETTINGS}" in shell.said("init", "--host", "claude-code", "--dry-run")
+    assert f"took our hooks and server out of {SETTINGS}" in shell.said("init", "--host", "claude-code")
+    assert files(shell) == before | codex
+    assert "everything comes twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
+    shell.said("uninstall")
+    assert files(shell) == before
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_file_that_was_there_keeps_its_permissions(shell: Shell, mode: int) -> None:
+    file = shell.folder / ".mcp.json"
+    file.write_text(THEIRS[".mcp.json"])
+    file.chmod(mode)
+    shell.said("init", "--host", "claude-code")
+    assert file.stat().st_mode & 0o777 == mode
+    shell.said("uninstall")
+    assert file.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("real", ["shop/settings.json", "home/dotfiles/settings.local.json"])
+def test_a_link_stays_one_and_the_file_it_leads_to_is_changed_and_restored(shell: Shell, real: str) -> None:
+    target, link = shell.folder.parent / real, shell.folder / SETTINGS
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(THEIRS[SETTINGS].encode())
+    link.parent.mkdir()
+    link.symlink_to(target)
+    shell.said("init", "--host", "claude-code")
+    assert link.is_symlink()
+    assert "SessionStart" in target.read_text()
+    shell.said("uninstall")
+    assert link.is_symlink()
+    assert target.read_bytes() == THEIRS[SETTINGS].encode()
+
+
+@pytest.mark.parametrize("real", ["elsewhere/HEARTBEAT.md", "home/.bashrc"])
+def test_a_link_to_a_file_that_is_not_the_hosts_is_refused(shell: Shell, real: str) -> None:
+    target = shell.folder.parent / real
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("theirs\n")
+    (shell.folder / "HEARTBEAT.md").symlink_to(target)
+    done = shell.run("init", "--host", "openclaw")
+    assert done.returncode == 2
+    assert b"HEARTBEAT.md is a link to" in done.stderr
+    assert target.read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "text"),
+    [
+        ("claude-code", ".mcp.json", '{"mcpServers": {"recollect": {"command": "mine"}}}'),
+        ("openclaw", "skills/recollect/SKILL.md", "mine"),
+        ("codex", ".codex/hooks.json", "\ufeff{}"),
+    ],
+)
+def test_an_init_that_a_hosts_file_refuses_makes_nothing(bare: Shell, host: str, file: str, text: str) -> None:
+    (bare.folder / file).parent.mkdir(parents=True, exist_ok=True)
+    (bare.folder / file).write_text(text)
+    assert bare.run("init", "--host", host).returncode == 2
+    assert files(bare) == {file: text.encode()}
+    assert not (bare.folder / ".recollect").exists()
+
+
+def test_init_with_a_host_fills_in_the_space_of_a_settings_file(bare: Shell) -> None:
+    (bare.folder / "recollect.toml").write_text('timezone = "UTC"\n')
+    assert f"made {SETTINGS}" in bare.said("init", "--host", "claude-code")
+
+
 def test_a_file_that_is_no_plain_json_is_left_alone(shell: Shell) -> None:
     (shell.folder / ".gemini").mkdir()
     (shell.folder / ".gemini/settings.json").write_text('{"theme": 1, // a comment\n}')

@@ -45,8 +45,9 @@ def init(
     above = projects.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+    # For a real run, too: what a host's file refuses is known before anything is made.
+    diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
     if dry_run:
-        diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)

@@ -219,9 +219,12 @@ def _mark_begun(project: Project) -> bool:
 
 def planned(root: Path, environ: Mapping[str, str]) -> Project:
     """The project that is here, or would be after `create`; nothing is made."""
-    if (root / SETTINGS_FILE).is_file():
+    file = root / SETTINGS_FILE
+    if file.is_file() and _toml(file).get("space"):
         return load(root, environ)
-    return Project(root=root, data=root / DATA_FOLDER, settings=outside(environ), state=state_folder(environ))
+    return Project(
+        root=root, data=_shared_root(root) / DATA_FOLDER, settings=outside(environ), state=state_folder(environ)
+    )
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
