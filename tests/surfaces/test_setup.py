@@ -390,7 +390,9 @@ def test_a_clone_that_carries_a_store_is_silent_until_init(shell: Shell, tmp_pat
         "hooks are silent: you did not begin"
         in shell.run("doctor", "--host", "claude-code", folder=clone).stdout.decode()
     )
+    assert b"you did not begin the memory" in shell.run("mcp", folder=clone).stderr
     assert "this memory is yours" in shell.said("init", folder=clone)
+    assert shell.said("mcp", folder=clone) == ""
     assert BRIEF in start(shell, folder=clone)
 
 
