@@ -11,7 +11,8 @@ import click
 
 from recollect.cli.output import common, emit
 from recollect.hosts import setup
-from recollect.hosts.flow import HOSTS, PAUSED
+from recollect.hosts.flow import HOSTS
+from recollect.hosts.quiet import PAUSED
 from recollect.store import project as projects
 from recollect.store.files import write_path
 from recollect.store.project import Project

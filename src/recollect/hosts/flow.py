@@ -20,6 +20,7 @@ from recollect.core.ids import random_id
 from recollect.core.settings import merged
 from recollect.hosts.limits import OutOfTime, seconds_for, time_limit
 from recollect.hosts.moment import Adapter, Moment, path
+from recollect.hosts.quiet import in_ci, silent
 from recollect.store import project as projects
 from recollect.store.project import Project
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 HOSTS = {"claude-code": "claude_code", "codex": "codex", "gemini": "gemini", "openclaw": "openclaw"}
 CYCLE = "Cycle"
 """The event that our own configuration adds: maintenance beside a session, not in it."""
-PAUSED = "paused"
 FAILED = "hook-failure.txt"
 _READING = ("start", "prompt", "subagent")
 """Moments that answer. They do not wait for the spool; the others empty it first."""
@@ -104,11 +104,6 @@ def seconds_of(host: str, event: str) -> float:
     return seconds_for(moment.kind if moment else "")
 
 
-def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether nobody will come back to this session: `CI` is set, and not to a no."""
-    return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
-
-
 def _find_project(moment: Moment, environ: Mapping[str, str]) -> tuple[Project, RecollectError | None] | None:
     """The project a session works in: where its host was started, else where it stands now.
 
@@ -129,41 +124,6 @@ def _find_project(moment: Moment, environ: Mapping[str, str]) -> tuple[Project, 
             if not environ.get("HOME") and (project.data / projects.BEGUN).is_file():
                 return project, Refused("HOME is not set: it cannot be seen whether you began this memory")
     return None
-
-
-def silent(project: Project, moment: Moment, environ: Mapping[str, str]) -> bool:
-    """Whether the user asked for quiet, here or for now."""
-    if (project.data / PAUSED).exists():
-        return True
-    if not project.settings.hosts.ignore:
-        return False
-    from fnmatch import fnmatchcase
-
-    folder = moment.folder or "."
-    folders = {os.path.abspath(folder), os.path.realpath(folder)}
-    places = {
-        place
-        for pattern in project.settings.hosts.ignore
-        if pattern
-        for place in _places(pattern, str(project.root), environ.get("HOME", ""))
-    }
-    return any(fnmatchcase(folder, shape) for folder in folders for place in places for shape in (place, f"{place}/*"))
-
-
-def _places(pattern: str, root: str, home: str) -> set[str]:
-    """Every way a pattern may be meant: with or without links, `a/**` with `a` itself, `a/**/b` with `a/b`."""
-    base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
-    rest = os.path.normpath(rest).removesuffix("/**")
-    places = {_literally(os.path.realpath(os.path.join(base, rest)))}
-    for folder in (base, os.path.realpath(base)):
-        place = os.path.normpath(os.path.join(_literally(folder), rest))
-        places |= {place, place.replace("/**/", "/")}
-    return places
-
-
-def _literally(path: str) -> str:
-    """A path as a pattern that means just it."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 
 def _moment(adapter: Adapter, event: str, given: Mapping[str, Any]) -> Moment | None:

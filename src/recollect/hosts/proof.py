@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
-from recollect.hosts.flow import CYCLE, FAILED, PAUSED, in_ci
+from recollect.hosts.flow import CYCLE, FAILED
+from recollect.hosts.quiet import PAUSED, in_ci
 from recollect.hosts.setup import has_plugin, plugin_folder, told
 from recollect.store.project import is_begun
 
