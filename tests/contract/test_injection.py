@@ -141,7 +141,7 @@ def test_what_came_from_this_outcome_is_left_out(memory: Memory) -> None:
 
 
 def test_external_text_is_found_but_not_shown_until_a_person_adopts_it(open_memory: Opener) -> None:
-    kept = open_memory(STRANGER).learn(learning(confidence=0.9)).learning
+    kept = open_memory(STRANGER).learn(learning(pattern_type="gotcha")).learning
     memory = open_memory(PERSON)
     assert [hit.learning.id for hit in memory.search("stripe webhooks")] == [kept.id]
     assert shown(memory) == []
