@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -258,3 +259,41 @@ def test_a_hook_that_takes_too_long_ends_in_time_and_its_write_is_kept(shell: Sh
     lock.close()
     shell.said("status")
     assert "a word that waits" in shell.said("log", "show", "2026-03-02")
+
+
+@pytest.mark.parametrize("broken", ["[hosts\n", "[hosts]\nnonsense = 1\n"])
+def test_a_turn_is_kept_while_the_settings_file_is_invalid(shell: Shell, broken: str) -> None:
+    settings = shell.folder / "recollect.toml"
+    good = settings.read_text()
+    settings.write_text(good + broken)
+    said = json.dumps({"session_id": "s-1", "last_assistant_message": "a word that waits"})
+    assert shell.said("hook", "Stop", "--host", "claude-code", stdin=said) == ""
+    settings.write_text(good)
+    shell.said("status")
+    assert "a word that waits" in shell.said("log", "show", "2026-03-02")
+
+
+def test_a_folder_stays_ignored_while_the_settings_file_is_invalid(shell: Shell) -> None:
+    settings = shell.folder / "recollect.toml"
+    good = settings.read_text() + '[hosts]\nignore = ["secret"]\n'
+    settings.write_text(good)
+    shell.said("status")
+    settings.write_text(good + "[")
+    said = {"session_id": "s-1", "last_assistant_message": "hidden", "cwd": str(shell.folder / "secret")}
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=json.dumps(said))
+    settings.write_text(good)
+    assert shell.json("status")["spooled"] == 0
+    assert not (shell.folder / "memory").exists()
+
+
+@pytest.mark.parametrize("place", ["\0", "\ud800"])
+def test_a_transcript_that_no_file_can_be_called_costs_no_turn(shell: Shell, place: str) -> None:
+    said = {"session_id": "s-1", "last_assistant_message": "a word to keep", "transcript_path": f"/tmp/a{place}b"}
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=json.dumps(said))
+    assert "a word to keep" in shell.said("log", "show", "2026-03-02")
+
+
+def test_a_host_that_never_ends_its_words_is_not_waited_for(shell: Shell) -> None:
+    command = [sys.executable, "-m", "recollect", "hook", "SessionEnd", "--host", "claude-code"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, cwd=shell.folder, env=shell.environ) as hook:
+        assert hook.wait(timeout=30) == 0  # the pipe is still open

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +25,8 @@ def files(shell: Shell) -> dict[str, bytes]:
     return {str(path.relative_to(shell.folder)): path.read_bytes() for path in found}
 
 
-def start(shell: Shell, **more: str) -> str:
-    answer = shell.said("hook", "SessionStart", "--host", "claude-code", stdin=START, **more)
+def start(shell: Shell, **more: Any) -> str:
+    answer = shell.said("hook", "SessionStart", "--host", "claude-code", **{"stdin": START, **more})
     return shown(answer) if answer else ""
 
 
@@ -104,6 +106,82 @@ def test_with_the_plugin_installed_init_writes_no_hooks(shell: Shell) -> None:
     assert files(shell) == before
 
 
+def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> None:
+    (shell.folder / ".mcp.json").write_text(THEIRS[".mcp.json"])
+    before = files(shell)
+    shell.said("init", "--host", "claude-code", "--host", "codex")
+    codex = {name: text for name, text in files(shell).items() if name.startswith(".codex")}
+    (shell.home / ".claude").mkdir()
+    (shell.home / ".claude/settings.json").write_text('{"enabledPlugins": {"recollect@recollect": true}}')
+    doubled = f"everything comes twice, from the plugin and from {SETTINGS}, .mcp.json"
+    assert doubled in shell.run("doctor", "--host", "claude-code").stdout.decode()
+    assert f"--- a/{SETTINGS}" in shell.said("init", "--host", "claude-code", "--dry-run")
+    assert f"took our hooks and server out of {SETTINGS}" in shell.said("init", "--host", "claude-code")
+    assert files(shell) == before | codex
+    assert "everything comes twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
+    shell.said("uninstall")
+    assert files(shell) == before
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_a_file_that_was_there_keeps_its_permissions(shell: Shell, mode: int) -> None:
+    file = shell.folder / ".mcp.json"
+    file.write_text(THEIRS[".mcp.json"])
+    file.chmod(mode)
+    shell.said("init", "--host", "claude-code")
+    assert file.stat().st_mode & 0o777 == mode
+    shell.said("uninstall")
+    assert file.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("real", ["shop/settings.json", "home/dotfiles/settings.local.json"])
+def test_a_link_stays_one_and_the_file_it_leads_to_is_changed_and_restored(shell: Shell, real: str) -> None:
+    target, link = shell.folder.parent / real, shell.folder / SETTINGS
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(THEIRS[SETTINGS].encode())
+    link.parent.mkdir()
+    link.symlink_to(target)
+    shell.said("init", "--host", "claude-code")
+    assert link.is_symlink()
+    assert "SessionStart" in target.read_text()
+    shell.said("uninstall")
+    assert link.is_symlink()
+    assert target.read_bytes() == THEIRS[SETTINGS].encode()
+
+
+@pytest.mark.parametrize("real", ["elsewhere/HEARTBEAT.md", "home/.bashrc"])
+def test_a_link_to_a_file_that_is_not_the_hosts_is_refused(shell: Shell, real: str) -> None:
+    target = shell.folder.parent / real
+    target.parent.mkdir(exist_ok=True)
+    target.write_text("theirs\n")
+    (shell.folder / "HEARTBEAT.md").symlink_to(target)
+    done = shell.run("init", "--host", "openclaw")
+    assert done.returncode == 2
+    assert b"HEARTBEAT.md is a link to" in done.stderr
+    assert target.read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "file", "text"),
+    [
+        ("claude-code", ".mcp.json", '{"mcpServers": {"recollect": {"command": "mine"}}}'),
+        ("openclaw", "skills/recollect/SKILL.md", "mine"),
+        ("codex", ".codex/hooks.json", "\ufeff{}"),
+    ],
+)
+def test_an_init_that_a_hosts_file_refuses_makes_nothing(bare: Shell, host: str, file: str, text: str) -> None:
+    (bare.folder / file).parent.mkdir(parents=True, exist_ok=True)
+    (bare.folder / file).write_text(text)
+    assert bare.run("init", "--host", host).returncode == 2
+    assert files(bare) == {file: text.encode()}
+    assert not (bare.folder / ".recollect").exists()
+
+
+def test_init_with_a_host_fills_in_the_space_of_a_settings_file(bare: Shell) -> None:
+    (bare.folder / "recollect.toml").write_text('timezone = "UTC"\n')
+    assert f"made {SETTINGS}" in bare.said("init", "--host", "claude-code")
+
+
 def test_a_file_that_is_no_plain_json_is_left_alone(shell: Shell) -> None:
     (shell.folder / ".gemini").mkdir()
     (shell.folder / ".gemini/settings.json").write_text('{"theme": 1, // a comment\n}')
@@ -164,15 +242,51 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     assert BRIEF in start(shell)
 
 
-@pytest.mark.parametrize("pattern", ["vendor", "ven*", "~/scratch/*"])
-def test_a_folder_can_be_ignored(shell: Shell, pattern: str) -> None:
+def ignoring(shell: Shell, pattern: str) -> None:
     with (shell.folder / "recollect.toml").open("a") as file:
         file.write(f'[hosts]\nignore = ["{pattern}"]\n')
-    inside = shell.home / "scratch/x" if "~" in pattern else shell.folder / "vendor"
-    said = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(inside)})
-    arguments = ("hook", "SessionStart", "--host", "claude-code")
-    assert shell.said(*arguments, stdin=said) == ""
-    assert shell.said(*arguments, stdin=said.replace(str(inside), str(shell.folder))) != ""
+
+
+def answers_in(shell: Shell, folder: Path) -> bool:
+    return start(shell, stdin=json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(folder)})) != ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "inside"),
+    [
+        ("vendor", "shop/vendor"),
+        ("vendor", "shop/vendor/deep"),
+        ("ven*", "shop/vendor"),
+        ("vendor/", "shop/vendor"),
+        ("./vendor", "shop/vendor"),
+        ("./vendor//", "shop/vendor/deep"),
+        ("vendor/**", "shop/vendor"),
+        ("vendor/**", "shop/vendor/deep"),
+        ("**/vendor", "shop/vendor"),
+        ("vendor/**/deep", "shop/vendor/deep"),
+        ("vendor", "link/vendor"),
+        ("linked", "elsewhere"),
+        ("~/scratch/*", "home/scratch/x"),
+        ("~/scratch/", "home/scratch"),
+    ],
+)
+def test_a_folder_can_be_ignored(shell: Shell, pattern: str, inside: str) -> None:
+    top = shell.folder.parent
+    (top / "link").symlink_to(shell.folder)
+    (top / "elsewhere").mkdir()
+    (shell.folder / "linked").symlink_to(top / "elsewhere")
+    ignoring(shell, pattern)
+    assert not answers_in(shell, top / inside)
+    assert answers_in(shell, shell.folder)
+    assert answers_in(shell, shell.folder / "invented")
+
+
+def test_signs_in_the_name_of_a_project_are_no_pattern(bare: Shell) -> None:
+    bare.folder = bare.folder.rename(bare.folder.parent / "shop [new]")
+    bare.said("init")
+    ignoring(bare, "vendor")
+    assert not answers_in(bare, bare.folder / "vendor")
+    assert answers_in(bare, bare.folder)
 
 
 def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
@@ -180,6 +294,13 @@ def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
     said = '{"session_id": "s-1", "last_assistant_message": "word"}'
     shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI="true")
     assert not (shell.folder / "memory").exists()
+
+
+@pytest.mark.parametrize("value", ["", "0", "false", "FALSE"])
+def test_a_ci_that_says_no_is_none(shell: Shell, value: str) -> None:
+    said = '{"session_id": "s-1", "last_assistant_message": "a word to keep"}'
+    shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI=value)
+    assert "a word to keep" in shell.said("log", "show", "2026-03-02")
 
 
 @pytest.mark.parametrize(
@@ -214,12 +335,87 @@ def test_openclaw_is_answered_in_plain_text(shell: Shell) -> None:
     assert shell.said("hook", "Heartbeat", "--host", "openclaw") == "HEARTBEAT_OK\n"
 
 
+def launched(shell: Shell, place: Path, **environ: str) -> str:
+    """What the plugin's launcher says at a session's start, where our program is not on the PATH."""
+    command = [str(PLUGIN / "bin/recollect"), "hook", "SessionStart", "--host", "claude-code"]
+    around = {**shell.environ, "PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(place), **environ}
+    done = subprocess.run(command, input=START, env=around, cwd=place, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    return shown(done.stdout) if done.stdout else ""
+
+
 def test_the_launcher_finds_the_interpreter_that_init_left(shell: Shell, tmp_path: Path) -> None:
-    launcher = str(PLUGIN / "bin/recollect")
-    command = [launcher, "hook", "SessionStart", "--host", "claude-code"]
-    environ = {**shell.environ, "PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": str(shell.folder / "deep/er")}
-    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert BRIEF in shown(done.stdout)
-    environ["CLAUDE_PROJECT_DIR"] = str(tmp_path)
-    done = subprocess.run(command, input=START, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (shell.folder / "deep").mkdir()
+    assert BRIEF in launched(shell, shell.folder / "deep")
+    assert launched(shell, tmp_path) == ""
+    assert launched(shell, shell.folder, HOME="/nonexistent") == ""
+
+
+def test_the_launcher_finds_it_in_a_state_folder_elsewhere_and_in_a_linked_worktree(bare: Shell) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    state = {"XDG_STATE_HOME": str(bare.home / "state")}
+    bare.said("init", **state)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["worktree", "add", "-q", "../linked"]):
+        subprocess.run([*git, *arguments], cwd=bare.folder, check=True, capture_output=True)
+    assert BRIEF in launched(bare, bare.folder.parent / "linked", **state)
+
+
+def test_a_repository_does_not_choose_what_the_launcher_runs(shell: Shell, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    (clone / ".recollect").mkdir(parents=True)
+    program = clone / ".recollect/x"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/taken-over\n")
+    program.chmod(0o755)
+    for text in (str(program), ".recollect/x"):
+        (clone / ".recollect/interpreter").write_text(text + "\n")
+        launched(shell, clone)
+        launched(shell, clone, HOME="/nonexistent")
+    assert not (tmp_path / "taken-over").exists()
+
+
+def test_a_clone_that_carries_a_store_is_silent_until_init(shell: Shell, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(shell.folder, clone)
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    elsewhere = {"HOME": str(stranger)}
+    assert start(shell, folder=clone, **elsewhere) == ""
+    (clone / ".recollect/begun").unlink()
+    (clone / ".recollect/begun").symlink_to(shell.folder / ".recollect/begun")
+    assert start(shell, folder=clone) == ""
+    (clone / ".recollect/begun").unlink()
+    (clone / ".recollect/begun").write_text("../interpreter\n")
+    assert start(shell, folder=clone) == ""
+    assert (
+        "hooks are silent: you did not begin"
+        in shell.run("doctor", "--host", "claude-code", folder=clone).stdout.decode()
+    )
+    assert b"you did not begin the memory" in shell.run("mcp", folder=clone).stderr
+    assert "this memory is yours" in shell.said("init", folder=clone)
+    assert shell.said("mcp", folder=clone) == ""
+    assert BRIEF in start(shell, folder=clone)
+
+
+def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path) -> None:
+    shell.folder.rename(tmp_path / "moved")
+    assert BRIEF in start(shell, folder=tmp_path / "moved")
+
+
+def test_init_says_so_where_the_state_folder_cannot_be_written(bare: Shell) -> None:
+    said = bare.said("init", HOME="/dev/null", XDG_CONFIG_HOME=str(bare.home))
+    assert "hooks stay silent here" in said
+
+
+def test_the_last_failure_has_its_time_and_goes_with_the_next_success(shell: Shell) -> None:
+    shell.said("init", "--host", "claude-code")
+    settings = shell.folder / "recollect.toml"
+    good = settings.read_text()
+    settings.write_text(good + "[hosts\n")
+    assert start(shell) == ""
+    settings.write_text(good)
+    for _ in range(2):  # the doctor's own questions are no success of the host's
+        assert "the last failure: 2026-03-02T09:00:00Z SessionStart: BadInput" in shell.said(
+            "doctor", "--host", "claude-code"
+        )
+    start(shell)
+    assert "the last failure" not in shell.said("doctor", "--host", "claude-code")

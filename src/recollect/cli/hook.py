@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 
 from recollect.cli.printing import put
 
@@ -16,9 +17,13 @@ def main(arguments: list[str]) -> int:
     """Answer one event. Whatever is wrong, the host sees an exit code of 0."""
     try:
         event, host = _read(arguments)
-        from recollect.hosts.flow import respond
+        from recollect.hosts.flow import respond, seconds_of
+        from recollect.hosts.limits import time_limit
 
-        respond(host, event, _payload(), os.environ, put)
+        began = time.monotonic()
+        with time_limit(seconds_of(host, event)):
+            given = _payload()
+        respond(host, event, given, os.environ, put, spent=time.monotonic() - began)
     except BaseException:  # noqa: BLE001 — the fail-open edge: not even Ctrl-C may look like a refusal to the host
         pass
     return 0

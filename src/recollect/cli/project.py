@@ -45,8 +45,9 @@ def init(
     above = projects.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+    # For a real run, too: what a host's file refuses is known before anything is made.
+    diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
     if dry_run:
-        diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
@@ -58,6 +59,8 @@ def init(
     remember_interpreter(found, sys.executable)
     told, notes = tell_hosts(found, hosts, dry_run=False)
     made += told
+    if not projects.is_begun(found):
+        notes.append(f"hooks stay silent here: {found.state} cannot be written")
     lines = [f"made {line}" for line in made] or ["nothing to do: this folder already has a memory"]
     emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
 

@@ -11,7 +11,8 @@ import click
 
 from recollect.cli.output import common, emit
 from recollect.hosts import setup
-from recollect.hosts.flow import PAUSED
+from recollect.hosts.flow import HOSTS
+from recollect.hosts.quiet import PAUSED
 from recollect.store import project as projects
 from recollect.store.files import write_path
 from recollect.store.project import Project
@@ -23,6 +24,12 @@ def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tupl
     for host in hosts or setup.detected(project.root, os.environ):
         if host == "claude-code" and setup.has_plugin(project.root, os.environ):
             notes.append("claude-code has the plugin, which brings its own hooks: no file of the project is needed")
+            doubled = setup.uninstalling(project, [host], os.environ)
+            if dry_run:
+                made += [change.diff() for change in doubled]
+                continue
+            setup.undo(project, [host], doubled)
+            notes += [f"took our hooks and server out of {change.file}" for change in doubled]
             continue
         changes = setup.installing(project, host, os.environ, sys.executable)
         if dry_run:
@@ -39,11 +46,11 @@ def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tupl
 def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
     """Take our hooks and servers out of every host's files. What is remembered stays."""
     found = projects.find(Path(project or "."), os.environ)
-    changes = setup.uninstalling(found)
+    changes = setup.uninstalling(found, HOSTS, os.environ)
     if dry_run:
         text = "".join(change.diff() for change in changes)
     else:
-        setup.undo(found, changes)
+        setup.undo(found, HOSTS, changes)
         lines = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
         text = "\n".join([*(lines or ["nothing to do: no host was told about this memory"]), _STAYS])
     emit({"restored": [change.file for change in changes]}, text, as_json=as_json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from recollect.hosts.moment import Moment, session_id, text
+from recollect.hosts.moment import Moment, path, session_id, text
 from recollect.inject.room import Room
 
 TYPE_CHECKING = False
@@ -42,9 +42,9 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         event=event,
         host=NAME,
         session=session_id(given),
-        folder=text(given, "cwd"),
+        folder=path(given, "cwd"),
         agent=text(given, "agent_id"),
-        transcript=text(given, "transcript_path"),
+        transcript=path(given, "transcript_path"),
         prompt=text(given, "prompt"),
         answer=text(given, "last_assistant_message"),
         topic=text(given, "task_subject", "agent_type"),

@@ -14,12 +14,13 @@ from importlib import import_module
 from pathlib import Path
 
 from recollect.core.actor import Actor
-from recollect.core.clock import clock_from
-from recollect.core.errors import BadInput, RecollectError
+from recollect.core.clock import clock_from, iso
+from recollect.core.errors import BadInput, RecollectError, Refused
 from recollect.core.ids import random_id
 from recollect.core.settings import merged
 from recollect.hosts.limits import OutOfTime, seconds_for, time_limit
-from recollect.hosts.moment import Adapter, Moment, text
+from recollect.hosts.moment import Adapter, Moment, path
+from recollect.hosts.quiet import in_ci, silent
 from recollect.store import project as projects
 from recollect.store.project import Project
 
@@ -35,25 +36,37 @@ if TYPE_CHECKING:
 HOSTS = {"claude-code": "claude_code", "codex": "codex", "gemini": "gemini", "openclaw": "openclaw"}
 CYCLE = "Cycle"
 """The event that our own configuration adds: maintenance beside a session, not in it."""
-PAUSED = "paused"
 FAILED = "hook-failure.txt"
 _READING = ("start", "prompt", "subagent")
 """Moments that answer. They do not wait for the spool; the others empty it first."""
 
 
-def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: Callable[[str], None]) -> None:
-    """Answer one event of a host and keep what it leaves. Silent where no memory was begun, or where it is paused."""
+def respond(
+    host: str,
+    event: str,
+    given: Any,
+    environ: Mapping[str, str],
+    put: Callable[[str], None],
+    *,
+    spent: float = 0,
+) -> None:
+    """Answer one event of a host and keep what it leaves. Silent where no memory was begun, or where it is paused.
+
+    `spent` is what waiting for the host's words took of the time there is.
+    """
     adapter = adapter_of(host)
     moment = _moment(adapter, event, given if isinstance(given, dict) else {})
-    project = find_project(moment, environ) if moment else None
-    if moment is None or project is None or silent(project, moment, environ):
+    found = _find_project(moment, environ) if moment else None
+    if moment is None or found is None or silent(found[0], moment, environ):
         return
+    project, closed = found
     clock, actor = clock_from(environ), Actor(name=host, channel="hook", trust="agent")
-    capturing = not environ.get("CI") and bool(moment.session)
+    capturing = not in_ci(environ) and bool(moment.session)
     writes = _left(moment, str(project.root)) if capturing else []
-    seconds = seconds_for(moment.kind)
     try:
-        with time_limit(seconds), _opened(project, moment, actor, clock, environ) as memory:
+        if closed is not None:
+            raise closed
+        with time_limit(seconds_for(moment.kind) - spent), _opened(project, moment, actor, clock, environ) as memory:
             said, shown = _answer(memory, moment, adapter)
             if said:
                 put(adapter.answer(moment, said))
@@ -64,8 +77,10 @@ def respond(host: str, event: str, given: Any, environ: Mapping[str, str], put: 
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
+        if moment.session:  # the doctor's questions have none: what it is to show stays
+            (project.data / FAILED).unlink(missing_ok=True)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: `doctor --host` shows it, the host not
-        _note(project, moment, error)
+        _note(project, moment, error, clock)
     finally:
         from recollect.memory.replay import keep
 
@@ -83,36 +98,37 @@ def adapter_of(host: str) -> Adapter:
     return adapter
 
 
-def find_project(moment: Moment, environ: Mapping[str, str]) -> Project | None:
-    """The project a session works in: where its host was started, else where it stands now."""
+def seconds_of(host: str, event: str) -> float:
+    """What an event may take, before anything else is known of it."""
+    moment = _moment(adapter_of(host), event, {})
+    return seconds_for(moment.kind if moment else "")
+
+
+def _find_project(moment: Moment, environ: Mapping[str, str]) -> tuple[Project, RecollectError | None] | None:
+    """The project a session works in: where its host was started, else where it stands now.
+
+    With it, why its memory stays closed although it is the user's: then nothing is read, and what is said waits.
+    """
     for place in (environ.get("CLAUDE_PROJECT_DIR"), environ.get("GEMINI_PROJECT_DIR"), moment.folder, "."):
         if not place:
             continue
         with suppress(RecollectError, OSError, ValueError):
-            project = projects.find(Path(place), environ)
-            if project.data.is_dir():  # a clone has the settings file; a memory begins with `init`
-                return project
+            root = projects.root_of(Path(place))
+            closed: RecollectError | None = None
+            try:
+                project = projects.load(root, environ)
+            except BadInput as error:
+                project, closed = projects.last_known(root, environ), error
+            if projects.is_begun(project):  # a clone has the settings file, or a store of somebody else's
+                return project, closed
+            if not environ.get("HOME") and (project.data / projects.BEGUN).is_file():
+                return project, Refused("HOME is not set: it cannot be seen whether you began this memory")
     return None
-
-
-def silent(project: Project, moment: Moment, environ: Mapping[str, str]) -> bool:
-    """Whether the user asked for quiet, here or for now."""
-    if (project.data / PAUSED).exists():
-        return True
-    folder = os.path.normpath(moment.folder or ".")
-    for pattern in project.settings.hosts.ignore:
-        from fnmatch import fnmatch
-
-        home = environ.get("HOME", "")
-        place = home + pattern[1:] if pattern.startswith("~/") else os.path.join(project.root, pattern)
-        if fnmatch(folder, place) or fnmatch(folder, f"{place}/*"):
-            return True
-    return False
 
 
 def _moment(adapter: Adapter, event: str, given: Mapping[str, Any]) -> Moment | None:
     if event == CYCLE:
-        return Moment(kind="cycle", event=CYCLE, host=adapter.NAME, session="", folder=text(given, "cwd"))
+        return Moment(kind="cycle", event=CYCLE, host=adapter.NAME, session="", folder=path(given, "cwd"))
     return adapter.read(event, given)
 
 
@@ -248,7 +264,9 @@ def _size(path: str) -> int:
         return 0
 
 
-def _note(project: Project, moment: Moment, error: BaseException) -> None:
+def _note(project: Project, moment: Moment, error: BaseException, clock: Clock) -> None:
     """The last thing that went wrong, for `recollect doctor --host`."""
     with suppress(OSError):
-        (project.data / FAILED).write_text(f"{moment.event}: {type(error).__name__}: {error}\n", "utf-8")
+        (project.data / FAILED).write_text(
+            f"{iso(clock.now())} {moment.event}: {type(error).__name__}: {error}\n", "utf-8"
+        )

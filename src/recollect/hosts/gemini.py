@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.hosts.claude_code import answer
-from recollect.hosts.moment import Moment, session_id, text
+from recollect.hosts.moment import Moment, path, session_id, text
 from recollect.inject.room import Room
 from recollect.text.transcript import own_words
 
@@ -39,10 +39,10 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         event=event,
         host=NAME,
         session=session_id(given),
-        folder=text(given, "cwd"),
-        transcript=text(given, "transcript_path"),
+        folder=path(given, "cwd"),
+        transcript=path(given, "transcript_path"),
         prompt=own_words(text(given, "prompt")),
-        answer=_whole(text(given, "prompt_response"), text(given, "transcript_path")),
+        answer=_whole(text(given, "prompt_response"), path(given, "transcript_path")),
         text=text(given, "reason"),
         fresh=kind == "before_compact" or text(given, "source") == "startup",
         brief_too=kind == "prompt",  # after a clear or a compression it is the next that reaches the agent

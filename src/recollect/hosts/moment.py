@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from recollect.core.record import record
 
 TYPE_CHECKING = False
@@ -60,6 +62,15 @@ def text(given: Mapping[str, Any], *names: str) -> str:
         if isinstance(value, str) and value.strip():
             return value
     return ""
+
+
+def path(given: Mapping[str, Any], name: str) -> str:
+    """A place that the host names; empty when no file can be called so."""
+    place = text(given, name)
+    try:
+        return "" if b"\0" in os.fsencode(place) else place
+    except ValueError:
+        return ""
 
 
 def session_id(given: Mapping[str, Any]) -> str:

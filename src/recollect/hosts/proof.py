@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
-from recollect.hosts.flow import CYCLE, FAILED, PAUSED
+from recollect.hosts.flow import CYCLE, FAILED
+from recollect.hosts.quiet import PAUSED, in_ci
 from recollect.hosts.setup import has_plugin, plugin_folder, told
+from recollect.store.project import is_begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,10 +61,8 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
     plugin = host == "claude-code" and has_plugin(project.root, environ)
     files = told(project).get(host, [])
     folder = plugin_folder(environ) if plugin else None
-    if folder is not None:
-        commands = dict(_commands(folder, ["hooks/hooks.json"]))
-    else:
-        commands = dict(_commands(project.root, files))
+    written = dict(_commands(project.root, files))
+    commands = dict(_commands(folder, ["hooks/hooks.json"])) if folder is not None else written
     heard = memory.sessions.last_heard(host)
     tried = []
     for event, _ in _EVENTS.get(host, ()):
@@ -73,7 +73,7 @@ def prove(project: Project, memory: Memory, host: str, environ: Mapping[str, str
         host=host,
         place="the plugin" if plugin else ", ".join(files),
         tried=tuple(tried),
-        notes=tuple(_notes(project, environ)),
+        notes=tuple(_notes(project, files if plugin and written else [], environ)),
         session=session,
         given=tuple(memory.sessions.events(session.id)) if session else (),
     )
@@ -114,10 +114,14 @@ def _try(root: Path, event: str, command: list[str] | None) -> tuple[str, bool]:
     return f"answers in {took}", True
 
 
-def _notes(project: Project, environ: Mapping[str, str]) -> Iterator[str]:
+def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> Iterator[str]:
+    if doubled:
+        yield f"everything comes twice, from the plugin and from {', '.join(doubled)}; recollect init mends it"
     if (project.data / PAUSED).exists():
         yield "hooks are silent: recollect pause --off lets them answer again"
-    if environ.get("CI"):
+    if not is_begun(project):
+        yield f"hooks are silent: you did not begin this memory, or {project.state} cannot be written; recollect init"
+    if in_ci(environ):
         yield "CI is set: nothing is captured"
     if project.settings.hosts.ignore:
         yield f"silent in: {', '.join(project.settings.hosts.ignore)}"

@@ -1,7 +1,7 @@
 """Telling hosts about us, and taking it back: which files change, how the change looks, and how it is undone.
 
 What was put into which file is kept beside the store, so that `uninstall` restores every file byte for byte. With the
-Claude Code plugin installed its files already call us; then nothing is written for that host.
+Claude Code plugin installed its files already call us; then nothing is written for that host, and what was is undone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
 from recollect.hosts import insertions
 from recollect.hosts.configuration import Addition, additions
@@ -21,7 +21,7 @@ from recollect.hosts.flow import HOSTS
 from recollect.store.files import write_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from recollect.store.project import Project
 
@@ -39,9 +39,13 @@ _FOLDERS = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}
 
 @record
 class Change:
-    """A file as it is and as it should be. `pieces` are ours in it; `before` None means that it is not there."""
+    """A file as it is and as it should be. `pieces` are ours in it; `before` None means that it is not there.
+
+    `place` is the file itself, where `file` is a link to it.
+    """
 
     file: str
+    place: Path
     before: str | None
     after: str | None
     pieces: tuple[str, ...] = ()
@@ -99,26 +103,28 @@ def installing(project: Project, host: str, environ: Mapping[str, str], python: 
     """What has to change so that a host calls us; nothing when it does already."""
     if host not in HOSTS:
         raise BadInput(f"no host {host!r}; known are {', '.join(HOSTS)}")
-    if host == "claude-code" and has_plugin(project.root, environ):
-        return []
     known = _known(project).get(host, {})
     wanted: dict[str, list[Addition]] = {}
     for addition in additions(host, python):
         wanted.setdefault(addition.file, []).append(addition)
-    changes = [_changed(project.root, file, asked, known.get(file)) for file, asked in wanted.items()]
+    changes = [
+        _changed(file, _place(project.root, file, environ), asked, known.get(file)) for file, asked in wanted.items()
+    ]
     return [change for change in changes if change.before != change.after]
 
 
-def uninstalling(project: Project) -> list[Change]:
-    """What has to change so that no host calls us any more: our pieces go, everything else stays as it is."""
+def uninstalling(project: Project, hosts: Collection[str], environ: Mapping[str, str]) -> list[Change]:
+    """What has to change so that these hosts call us no more: our pieces go, everything else stays as it is."""
     changes = []
-    for files in _known(project).values():
+    for files in (files for host, files in _known(project).items() if host in hosts):
         for file, kept in files.items():
-            before = _read(project.root / file)
+            place = _place(project.root, file, environ)
+            before = _read(place)
             if before is not None:
                 bare = _taken_out(before, kept)
                 empty = insertions.EMPTY_JSON if file.endswith(".json") else ""
-                changes.append(Change(file=file, before=before, after=None if kept["made"] and bare == empty else bare))
+                after = None if kept["made"] and bare == empty else bare
+                changes.append(Change(file=file, place=place, before=before, after=after))
     return [change for change in changes if change.before != change.after]
 
 
@@ -132,24 +138,27 @@ def apply(project: Project, host: str, changes: list[Change]) -> None:
         additions = [vars(addition) for addition in change.additions]
         kept = {"made": made, "pieces": list(change.pieces), "additions": additions}
         known.setdefault(host, {})[change.file] = kept
-        write_path(project.data / RECORD, json.dumps(known, ensure_ascii=False, indent=2) + "\n", mode=0o600)
-        write_path(project.root / change.file, change.after)
+        _remember(project, known)
+        write_path(change.place, change.after)
 
 
-def undo(project: Project, changes: list[Change]) -> None:
-    """Restore files, and forget that hosts were told about us."""
+def undo(project: Project, hosts: Collection[str], changes: list[Change]) -> None:
+    """Restore files, and forget that these hosts were told about us."""
     for change in changes:
-        place = project.root / change.file
         if change.after is not None:
-            write_path(place, change.after)
+            write_path(change.place, change.after)
             continue
-        place.unlink(missing_ok=True)
-        for folder in place.parents:
+        change.place.unlink(missing_ok=True)
+        for folder in (project.root / change.file).parents:
             if folder == project.root:
                 break
             with suppress(OSError):  # not empty: somebody else's too
                 folder.rmdir()
-    (project.data / RECORD).unlink(missing_ok=True)
+    left = {host: files for host, files in _known(project).items() if host not in hosts}
+    if left:
+        _remember(project, left)
+    else:
+        (project.data / RECORD).unlink(missing_ok=True)
 
 
 def told(project: Project) -> dict[str, list[str]]:
@@ -158,13 +167,25 @@ def told(project: Project) -> dict[str, list[str]]:
 
 
 def remember_interpreter(project: Project, python: str) -> None:
-    """The plugin's launcher looks here: it cannot know where we are installed."""
-    write_path(project.data / INTERPRETER, f"{python}\n")
+    """The plugin's launcher looks here: it cannot know where we are installed. One for all the user's projects."""
+    with suppress(RecollectError):  # no folder of the user's own: the launcher goes by the PATH
+        write_path(project.state / INTERPRETER, f"{python}\n", mode=0o600)
 
 
-def _changed(root: Path, file: str, asked: list[Addition], kept: dict[str, Any] | None) -> Change:
+def _place(root: Path, file: str, environ: Mapping[str, str]) -> Path:
+    """The file that a host reads under this name. A link may lead to its namesake among the user's own files, where
+    people keep such things; a repository's link does not make us write into any other file.
+    """
+    place = (root / file).resolve()
+    at_home = bool(environ.get("HOME")) and place.is_relative_to(Path(environ["HOME"]).resolve())
+    if place.is_relative_to(root) or (at_home and place.name == Path(file).name):
+        return place
+    raise BadInput(f"{file} is a link to {place}, which is no file of the project or your own; put a file in its place")
+
+
+def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any] | None) -> Change:
     """A file with our additions. What an earlier init put in goes first, so that a moved interpreter is followed."""
-    before = _read(root / file)
+    before = _read(place)
     text = before or ""
     if kept and before is not None:
         text = _taken_out(text, kept)
@@ -185,7 +206,7 @@ def _changed(root: Path, file: str, asked: list[Addition], kept: dict[str, Any] 
         else:
             text = addition.body
             pieces.append(text)
-    return Change(file=file, before=before, after=text, pieces=tuple(pieces), additions=tuple(asked))
+    return Change(file=file, place=place, before=before, after=text, pieces=tuple(pieces), additions=tuple(asked))
 
 
 def _taken_out(text: str, kept: dict[str, Any]) -> str:
@@ -209,6 +230,10 @@ def _read(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read as text: {error}") from None
+
+
+def _remember(project: Project, known: dict[str, dict[str, Any]]) -> None:
+    write_path(project.data / RECORD, json.dumps(known, ensure_ascii=False, indent=2) + "\n", mode=0o600)
 
 
 def _known(project: Project) -> dict[str, dict[str, Any]]:

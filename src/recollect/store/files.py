@@ -60,12 +60,18 @@ def held(path: Path, note: str) -> Iterator[None]:
         os.close(handle)
 
 
-def write_atomically(folder: int, name: str, data: bytes, *, mode: int = 0o644) -> None:
-    """Replace `name` in an open folder: readers see the old file or the new one, never a part."""
+def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = None) -> None:
+    """Replace `name` in an open folder: readers see the old file or the new one, never a part.
+
+    Without a mode a file that is there keeps its own.
+    """
+    was = _mode_of(folder, name) if mode is None else None
     temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
-    handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=folder)
+    handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o644, dir_fd=folder)
     try:
         try:
+            if was is not None:
+                os.fchmod(handle, was)
             _write_all(handle, data)
             os.fsync(handle)
         finally:
@@ -119,8 +125,8 @@ def read_regular(folder: int, name: str) -> bytes | None:
         return file.read()
 
 
-def write_path(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Atomically replace a file given by path."""
+def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
+    """Atomically replace a file given by path; without a mode it keeps the one it has."""
     with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -204,6 +210,15 @@ def _write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
+
+
+def _mode_of(folder: int, name: str) -> int | None:
+    """The permissions of a file that is to be replaced."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(found) if stat.S_ISREG(found) else None
 
 
 def _refuse_odd_file(handle: int, name: str) -> None:

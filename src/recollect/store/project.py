@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
+from recollect.core.errors import BadInput, NotInitialised, RecollectError, Refused, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
-from recollect.store.files import content_hash, write_new_path, write_path
+from recollect.store.files import content_hash, read_regular, write_new_path, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
+BEGUN = "begun"
 IGNORE_LINE = ".recollect/"
 # Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
 # hash and made again by the next cycle, without a conflict for anyone to settle.
@@ -98,6 +99,20 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
     return Project(root=root, data=data, settings=settings, state=state_folder(environ))
 
 
+def last_known(root: Path, environ: Mapping[str, str]) -> Project:
+    """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
+    data = _shared_root(root) / DATA_FOLDER
+    _refuse_links(root / SETTINGS_FILE, (data, data.parent / VAULT_FOLDER), environ)
+    try:
+        was = json.loads((data / _copy_name(root)).read_bytes())["content"]
+        given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise NotInitialised(f"nothing is known of {root}") from None
+    settings = merged(merged(_users(environ), given, str(root)), from_environment(environ), "environment")
+    check_space(settings.space)
+    return Project(root=root, data=data, settings=settings, state=state_folder(environ))
+
+
 def _refuse_outside(root: Path, folder: str) -> None:
     """A folder that a setting names lies inside the project, links included."""
     if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
@@ -159,6 +174,9 @@ def create(
     if not project.data.is_dir():
         project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
+        _mark_begun(project)
+    elif not is_begun(project) and _mark_begun(project):
+        made.append("the mark that this memory is yours: hooks answer here")
     ignore = root / ".gitignore"
     text = ignore.read_text("utf-8") if ignore.exists() else ""
     if IGNORE_LINE not in text.splitlines():
@@ -173,11 +191,40 @@ def create(
     return made
 
 
+def is_begun(project: Project) -> bool:
+    """Whether this user ran `init` for this store. A repository may carry a store, but not what the user's folder says.
+
+    The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
+    """
+    try:
+        folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            secret = (read_regular(folder, BEGUN) or b"").decode("ascii").strip()  # no link: it could name another's
+        finally:
+            os.close(folder)
+        return secret.isalnum() and (project.state / BEGUN / secret).is_file()
+    except (OSError, ValueError, BadInput):
+        return False
+
+
+def _mark_begun(project: Project) -> bool:
+    """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
+    secret = os.urandom(16).hex()
+    with suppress(RecollectError):
+        write_path(project.state / BEGUN / secret, f"{project.data}\n", mode=0o600)
+        write_path(project.data / BEGUN, f"{secret}\n", mode=0o600)
+        return True
+    return False
+
+
 def planned(root: Path, environ: Mapping[str, str]) -> Project:
     """The project that is here, or would be after `create`; nothing is made."""
-    if (root / SETTINGS_FILE).is_file():
+    file = root / SETTINGS_FILE
+    if file.is_file() and _toml(file).get("space"):
         return load(root, environ)
-    return Project(root=root, data=root / DATA_FOLDER, settings=outside(environ), state=state_folder(environ))
+    return Project(
+        root=root, data=_shared_root(root) / DATA_FOLDER, settings=outside(environ), state=state_folder(environ)
+    )
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
