@@ -9,6 +9,7 @@ import pytest
 from conftest import STRANGER, Opener
 from embedders import WordEmbedder
 from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
+from recollect.capture import follow
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
@@ -388,6 +389,26 @@ def test_documents_agree_with_their_files(memory: Memory, document: Path) -> Non
     memory.cycle()
     assert memory.data.verify() == ()
     document.write_text("# Other\n\nText.\n")
+    assert memory.data.verify() == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_log_that_is_edited_by_hand_is_followed(memory: Memory) -> None:
+    log(memory, "The zebra was fed.")
+    file = project(memory) / "memory" / "2026-03-02.md"
+    with file.open("a") as opened:
+        opened.write("\n## Giraffes\n\nA giraffe came too.\n")
+    assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
+    assert follow.refresh(memory.context) == 0
+    kept = file.read_text()
+    file.unlink()
+    assert ids(memory, "giraffe", kinds=("log",)) == []
+    assert follow.refresh(memory.context) == 0
+    file.write_text(kept)
+    assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
+    memory.cycle()
+    assert "giraffe" in memory.journal.node("daily/2026-03-02").lower()
+    assert follow.refresh(memory.context) == 0
     assert memory.data.verify() == ()
 
 
