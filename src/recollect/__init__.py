@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from recollect.capture.learn import Captured
+    from recollect.capture.observe import Observed
     from recollect.core.actor import Actor
     from recollect.core.clock import ScriptedClock
     from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from recollect.core.finding import NewFinding
     from recollect.core.learning import Injection, Learning
     from recollect.core.new_learning import LearningEdit, NewLearning
-    from recollect.inject.relevant import NewInjection
+    from recollect.feedback.signals import Taken
+    from recollect.inject.relevant import Chosen, NewInjection
     from recollect.memory import Memory
     from recollect.search.everything import Hit, SearchOptions
 
@@ -32,6 +35,8 @@ _HOMES = {
     "Actor": "recollect.core.actor",
     "BadInput": "recollect.core.errors",
     "Bridge": "recollect.core.decision",
+    "Captured": "recollect.capture.learn",
+    "Chosen": "recollect.inject.relevant",
     "Decision": "recollect.core.decision",
     "DecisionEdit": "recollect.core.decision",
     "Hit": "recollect.search.everything",
@@ -45,6 +50,7 @@ _HOMES = {
     "NewLearning": "recollect.core.new_learning",
     "NotFound": "recollect.core.errors",
     "NotInitialised": "recollect.core.errors",
+    "Observed": "recollect.capture.observe",
     "Reason": "recollect.core.decision",
     "RecollectError": "recollect.core.errors",
     "Refused": "recollect.core.errors",
@@ -53,6 +59,7 @@ _HOMES = {
     "ScriptedClock": "recollect.core.clock",
     "SearchOptions": "recollect.search.everything",
     "Stale": "recollect.core.errors",
+    "Taken": "recollect.feedback.signals",
     "Trouble": "recollect.core.errors",
 }
 
@@ -60,6 +67,8 @@ __all__ = [
     "Actor",
     "BadInput",
     "Bridge",
+    "Captured",
+    "Chosen",
     "Decision",
     "DecisionEdit",
     "Hit",
@@ -73,6 +82,7 @@ __all__ = [
     "NewLearning",
     "NotFound",
     "NotInitialised",
+    "Observed",
     "Reason",
     "RecollectError",
     "Refused",
@@ -81,6 +91,7 @@ __all__ = [
     "ScriptedClock",
     "SearchOptions",
     "Stale",
+    "Taken",
     "Trouble",
 ]
 

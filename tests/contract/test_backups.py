@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,17 @@ def test_a_changed_letter_is_found_and_nothing_is_touched(memory: Memory, rescue
     with pytest.raises(StoreDamaged, match="was changed after it was made"):
         rescue.restore(path)
     assert state(memory) == before
+
+
+@pytest.mark.parametrize("content", [b"not a backup", b"SQLite format 3\0" + b"x" * 5000])
+def test_a_file_that_is_no_backup_is_refused_and_another_is_asked_for(
+    memory: Memory, rescue: Rescue, tmp_path: Path, content: bytes
+) -> None:
+    file = tmp_path / "note.txt"
+    file.write_bytes(content)
+    with pytest.raises(StoreDamaged, match=rf"^{re.escape(str(file))} .*choose another file") as refused:
+        rescue.restore(file)
+    assert "recollect restore" not in str(refused.value)
 
 
 def test_a_purge_leaves_the_text_in_no_backup_of_the_project(memory: Memory) -> None:

@@ -211,7 +211,6 @@ def test_any_text_is_stored_whole_or_refused_clearly(
         (AGENT, "best-practice", None, 0.5),
         (STRANGER, "solution", None, 0.5),
         (PERSON, "solution", 0.42, 0.42),
-        (AGENT, "gotcha", 0.0, 0.0),
     ],
 )
 def test_initial_confidence_is_given_by_writer_and_kind(
@@ -219,6 +218,14 @@ def test_initial_confidence_is_given_by_writer_and_kind(
 ) -> None:
     kept = open_memory(actor).learn(learning(pattern_type=pattern, confidence=given)).learning
     assert (kept.confidence, kept.trust, kept.origin) == (expected, actor.trust, actor.channel)
+
+
+@pytest.mark.parametrize("actor", [AGENT, STRANGER], ids=lambda actor: actor.trust)
+def test_only_a_person_chooses_where_confidence_starts(open_memory: Opener, actor: Actor) -> None:
+    memory = open_memory(actor)
+    with pytest.raises(Refused, match="only a person sets a confidence"):
+        memory.learn(learning(confidence=1.0))
+    assert memory.learnings.page(status="all")[1] == 0
 
 
 def test_a_new_learning_starts_with_nothing_but_its_creation(memory: Memory, clock: ScriptedClock) -> None:
@@ -305,6 +312,128 @@ def test_opposites_never_merge(memory: Memory, one: str, other: str) -> None:
     assert not second.merged
     assert second.learning.id != first.learning.id
     assert memory.learnings.get(first.learning.id).recurrence == 1
+
+
+POOLING = {
+    "title": "Connection pooling on Lambda",
+    "context": "Moving the orders API to Lambda",
+    "observation": "RDS Proxy keeps connections open between invocations",
+    "implication": "Invocations share what they open",
+    "action": "Use RDS Proxy from every function",
+}
+NO_POOLING = POOLING | {
+    "observation": "RDS Proxy does not keep connections open between invocations",
+    "action": "Do not use RDS Proxy from any function",
+}
+
+
+@pytest.mark.parametrize(("first", "second"), [(POOLING, NO_POOLING), (NO_POOLING, POOLING)])
+def test_an_opposite_that_negates_twice_is_kept_and_put_before_a_person(
+    memory: Memory, first: dict[str, str], second: dict[str, str]
+) -> None:
+    one, other = memory.learn(**first), memory.learn(**second)
+    assert not other.merged
+    assert memory.learnings.get(other.learning.id).observation == second["observation"]
+    (matter,) = memory.inbox.waiting()
+    assert (matter.kind, matter.subject, matter.other) == ("contradiction", other.learning.id, one.learning.id)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            ("Flags are never evaluated at import", "Flags are never evaluated at import"),
+            ("Never evaluate flags at import", "Never evaluate flags at import"),
+        ),
+        (
+            ("Flags are never evaluated at import", "Never evaluate flags at import"),
+            ("Flags are not evaluated at import.", "Do not evaluate flags at import."),
+        ),
+        (  # what is observed is the opposite of what to do
+            ("Payments retried after a timeout are charged twice", "Do not retry payments after a timeout"),
+            ("Retried payments are charged twice after a timeout", "Never retry payments after a timeout"),
+        ),
+    ],
+)
+def test_the_same_insight_merges_however_it_negates(
+    memory: Memory, one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    said = {"title": "Start-up order", "context": "Checkout", "implication": "Orders depend on it"}
+    first = memory.learn(observation=one[0], action=one[1], **said).learning
+    again = memory.learn(observation=other[0], action=other[1], **said)
+    assert (again.merged, again.learning.id) == (True, first.id)
+
+
+def test_the_words_of_a_repetition_are_kept(memory: Memory) -> None:
+    kept = memory.learn(learning(tags=("stripe",))).learning
+    told = {
+        "title": "Stripe webhooks can arrive out of order",
+        "context": f"The refund service logged {SECRET}",
+        "implication": "A refund may come before its charge",
+    }
+    assert memory.learn(learning(**told, tags=("refunds",))).merged
+    event = memory.why(kept.id).events[-1]
+    expected = told | {"context": "The refund service logged [redacted:aws-access-key]", "tags": ["refunds"]}
+    assert (event.what, event.new) == ("learning.recurred", expected | {"recurrence": 2})
+    lines: list[str] = []
+    memory.data.export(lines.append)
+    assert told["implication"] in "".join(lines)
+    assert SECRET.encode() not in everything_stored(memory)
+
+
+def test_words_of_a_repetition_are_forgotten_with_the_learning(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    memory.learn(learning(implication="A refund may come before its charge"))
+    memory.data.purge(id=kept.id)
+    assert b"A refund may come" not in everything_stored(memory)
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "after"),
+    [
+        ("solution", {}, 0.7),
+        ("solution", {"confidence": 0.9}, 0.9),
+        ("gotcha", {"confidence": 0.3}, 0.7),
+    ],
+)
+def test_what_a_person_says_too_counts_as_a_persons(
+    open_memory: Opener, before: str, given: dict[str, float], after: float
+) -> None:
+    first = open_memory(AGENT).learn(learning(pattern_type=before, domain=None, tags=("stripe",))).learning
+    memory = open_memory(PERSON)
+    said = memory.learn(learning(**given, domain="payments", tags=("webhooks", "stripe")))
+    assert (said.merged, said.confirmed, said.learning.id) == (True, True, first.id)
+    now = memory.learnings.get(first.id)
+    assert now == said.learning
+    assert (now.trust, now.confidence, now.recurrence, now.version) == ("human", after, 2, 2)
+    assert (now.tags, now.domain) == (("stripe", "webhooks"), "payments")
+    assert memory.why(first.id).events[-1].what == "learning.confirmed"
+
+
+def test_what_a_person_says_too_keeps_the_domain_it_has_and_at_most_twenty_tags(open_memory: Opener) -> None:
+    open_memory(AGENT).learn(learning(domain="billing", tags=tuple(f"a{number}" for number in range(15))))
+    now = open_memory(PERSON).learn(learning(domain="payments", tags=tuple(f"b{n}" for n in range(15)))).learning
+    assert (now.domain, len(now.tags)) == ("billing", 20)
+
+
+def test_undo_takes_back_that_a_person_said_so_too_but_not_that_it_was_said(open_memory: Opener) -> None:
+    first = open_memory(AGENT).learn(learning(domain=None, tags=("stripe",))).learning
+    memory = open_memory(PERSON)
+    memory.learn(learning(title="Stripe webhooks can arrive out of order", domain="payments", confidence=0.9))
+    memory.learnings.undo()
+    now = memory.learnings.get(first.id)
+    assert (now.trust, now.confidence, now.tags, now.domain) == ("agent", 0.5, ("stripe",), None)
+    assert (now.title, now.recurrence, now.status) == (first.title, 2, "active")
+
+
+@pytest.mark.parametrize("actor", [AGENT, STRANGER, PERSON], ids=lambda actor: actor.trust)
+def test_whoever_repeats_a_person_moves_nothing_but_the_recurrence(open_memory: Opener, actor: Actor) -> None:
+    first = open_memory(PERSON).learn(learning(domain=None, confidence=0.4)).learning
+    said = open_memory(actor).learn(learning(domain="payments", tags=("other",)))
+    assert (said.merged, said.confirmed) == (True, False)
+    now = open_memory(PERSON).learnings.get(first.id)
+    assert (now.trust, now.confidence, now.tags, now.domain) == ("human", 0.4, first.tags, None)
+    assert (now.recurrence, now.version) == (2, 1)
 
 
 def test_different_insights_do_not_merge(memory: Memory) -> None:

@@ -214,7 +214,7 @@ def test_a_capture_is_saved_though_its_vectors_fail(open_memory: Opener) -> None
 def test_without_an_embedder_the_cycle_and_status_say_so(open_memory: Opener) -> None:
     memory = open_memory(models=ScriptedModels({}))
     noted(memory, QUEUE)
-    assert step(memory) == "nothing due: none: everything works on words alone"
+    assert step(memory) == "none: everything works on words alone"
     assert memory.data.embed().why_not
     assert memory.status().vectors == {"passages": 0, "waiting": 0}
 

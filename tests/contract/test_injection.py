@@ -141,7 +141,7 @@ def test_what_came_from_this_outcome_is_left_out(memory: Memory) -> None:
 
 
 def test_external_text_is_found_but_not_shown_until_a_person_adopts_it(open_memory: Opener) -> None:
-    kept = open_memory(STRANGER).learn(learning(confidence=0.9)).learning
+    kept = open_memory(STRANGER).learn(learning(pattern_type="gotcha")).learning
     memory = open_memory(PERSON)
     assert [hit.learning.id for hit in memory.search("stripe webhooks")] == [kept.id]
     assert shown(memory) == []
@@ -325,3 +325,10 @@ def test_the_setting_bounds_the_block_when_the_caller_does_not(open_memory: Open
     assert 0 < len(chosen.learnings) < 4
     assert tokens(chosen.markdown) <= 200
     assert len(memory.work.injections()) == len(chosen.learnings), "what did not fit was not shown"
+
+
+def test_learnings_that_may_not_be_shown_do_not_crowd_out_the_one_that_may(memory: Memory) -> None:
+    for number in range(120):
+        memory.learn(learning(title=f"Kafka rebalance {number}", observation=f"Seen{number} z{number}", confidence=0.3))
+    proven = memory.learn(learning(title="Kafka rebalance", observation="Eager rebalances stop all", confidence=0.8))
+    assert shown(memory, title="Kafka rebalance") == [proven.learning.id]

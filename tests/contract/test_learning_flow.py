@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from conftest import AGENT, Opener
-from recollect import Memory, NotFound, Refused
+from recollect import BadInput, Memory, NotFound, Refused
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -30,6 +32,22 @@ def test_search_finds_the_right_one_among_others(memory: Memory) -> None:
 def test_an_unknown_id_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound, match="learn_nope"):
         memory.learnings.get("learn_nope")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda memory: memory.search(None),
+        lambda memory: memory.observe(None, task="task-1"),
+        lambda memory: memory.observe("", task="task-1", title=None),
+        lambda memory: memory.feedback(None, task="task-1"),
+        lambda memory: memory.why(None),
+        lambda memory: memory.recall(7),
+    ],
+)
+def test_what_is_not_text_is_bad_input(memory: Memory, ask: Callable[[Memory], object]) -> None:
+    with pytest.raises(BadInput, match=r"must be text, not (NoneType|int)"):
+        ask(memory)
 
 
 def test_a_verdict_counts_only_where_the_learning_was_shown(open_memory: Opener) -> None:

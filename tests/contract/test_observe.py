@@ -77,18 +77,29 @@ def test_each_type_becomes_its_pattern_with_its_confidence(
 def test_every_raw_discovery_is_kept_with_what_became_of_it(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
     seen = memory.observe(OUTPUT, task="task-1", outcome="launch", title="Set up staging")
-    kept = {each.type: each for each in memory.work.discoveries(task="task-1")}
+    everything = memory.work.discoveries(task="task-1")
+    (rumour,) = (each for each in everything if each.content == "The office moves in May.")
+    kept = {each.type: each for each in everything if each is not rumour}
     assert set(kept) == {"blocker", "constraint", "pattern", "decision", "dependency"}
-    assert set(kept.values()) == set(seen.discoveries)
+    assert set(everything) == set(seen.discoveries)
     assert kept["decision"].content == "Chose Redis over Memcached because we need sorted sets."
     assert kept["dependency"].learning_id is None
     assert kept["dependency"].skipped == "Dependencies are task-specific, not learnable"
-    learned = {each.learning.id for each in seen.captured}
+    learned = {each.learning.id for each in seen.captured if each.learning.source_discovery_id != rumour.id}
     assert len(learned) == 4
     assert {each.learning_id for each in kept.values()} == {*learned, None}
     assert {each.skipped for type, each in kept.items() if type != "dependency"} == {None}
-    assert seen.unknown_types == ("rumour",)
     assert [(task.title, task.outcome_id) for task in memory.work.tasks()] == [("Set up staging", "launch")]
+
+
+def test_a_discovery_of_an_unknown_type_becomes_a_solution_and_the_type_is_named(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    seen = memory.observe("DISCOVERY[rumour]: The sandbox forgets its keys every night.", task="task-1")
+    (captured,) = seen.captured
+    assert seen.unknown_types == ("rumour",)
+    assert (captured.learning.pattern_type, captured.learning.confidence) == ("solution", 0.5)
+    assert captured.learning.title == "The sandbox forgets its keys every night"
+    assert [each.content for each in memory.work.discoveries()] == ["The sandbox forgets its keys every night."]
 
 
 def test_observing_twice_changes_nothing(open_memory: Opener) -> None:
@@ -96,7 +107,7 @@ def test_observing_twice_changes_nothing(open_memory: Opener) -> None:
     memory.observe(OUTPUT, task="task-1")
     before = memory.learnings.page(), memory.work.discoveries(), memory.status()
     again = memory.observe(OUTPUT, task="task-1")
-    assert (again.discoveries, again.captured, again.known_before) == ((), (), 5)
+    assert (again.discoveries, again.captured, again.known_before) == ((), (), 6)
     assert (memory.learnings.page(), memory.work.discoveries(), memory.status()) == before
 
 

@@ -492,3 +492,32 @@ def test_around_refuses_odd_numbers(memory: Memory, wrong: dict[str, object]) ->
     assert [one.id for one in memory.texts.around(entry, before=0, after=0)] == [entry]
     with pytest.raises(BadInput, match="between 0 and 100"):
         memory.texts.around(entry, **wrong)  # type: ignore[arg-type]
+
+
+def test_a_word_that_is_also_an_id_is_a_word_in_a_sentence(memory: Memory) -> None:
+    entry = log(memory, "The root cause of the readiness failure was a missing probe.")
+    memory.cycle()
+    assert ids(memory, "root")[0] == "root"
+    assert ids(memory, "root cause of the readiness failure")[0] == entry
+
+
+def test_the_end_of_a_long_text_is_read_as_its_beginning_is(memory: Memory) -> None:
+    entry = log(memory, "Stripe webhooks arrive out of order.")
+    padding = " ".join(f"nonsense{number}" for number in range(150))
+    assert ids(memory, f"{padding} Stripe webhooks out of order") == [entry]
+
+
+def test_hits_that_a_filter_holds_back_do_not_hide_those_it_lets_through(memory: Memory) -> None:
+    for number in range(120):
+        memory.learn(learning(title=f"Orders table {number}", observation=f"Row{number} x{number}", domain="database"))
+    wanted = memory.learn(learning(title="Orders table", observation="The header scrolls away", domain="ui")).learning
+    assert ids(memory, "orders table", domain="ui") == [wanted.id]
+
+
+def test_the_order_is_the_same_a_second_later(memory: Memory, clock: ScriptedClock) -> None:
+    for number in range(60):
+        memory.learn(learning(title=f"Alpha {number}", observation=f"Saw{number} y{number}"))
+        clock.advance(ms=7)
+    before = ids(memory, "alpha")
+    clock.advance(seconds=1)
+    assert ids(memory, "alpha") == before

@@ -316,7 +316,7 @@ def test_history_that_a_new_session_brings_along_is_not_its_own(memory: Memory, 
 
 
 def test_a_hook_acts_as_an_agent(memory: Memory, hooks: Hooks) -> None:
-    hooks.fire("Stop", last_assistant_message="DISCOVERY[pattern]: Retry uploads with a fresh token after a 401.")
+    hooks.fire("Stop", last_assistant_message="Discovery [pattern]: Retry uploads with a fresh token after a 401.")
     (made,) = memory.learnings.search("retry uploads")
     assert made.trust == "agent"
     assert memory.why("log/2026-03-02#1").events[0].channel == "hook"  # type: ignore[union-attr]

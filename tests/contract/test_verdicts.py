@@ -99,7 +99,7 @@ def test_replaying_an_output_changes_nothing(memory: Memory, clock: ScriptedCloc
 
 def test_the_opposite_marker_later_does_not_change_a_verdict(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
-    kept = injected(memory, confidence=0.7)
+    kept = injected(memory, pattern_type="gotcha")
     memory.feedback(f"{HELPFUL}: {kept.id}", task="task-1")
     assert memory.feedback(f"{NOT}: {kept.id}", task="task-1").repeated == (kept.id,)
     assert numbers(memory, kept.id) == (0.75, 1, 0)
@@ -218,7 +218,7 @@ def test_the_same_rating_again_changes_nothing(memory: Memory, clock: ScriptedCl
 def test_a_person_changes_a_verdict_as_if_the_first_had_not_been(
     open_memory: Opener, start: float, first: str, second: str, after_first: float, after_second: float
 ) -> None:
-    kept = injected(open_memory(AGENT), confidence=start)
+    kept = injected(open_memory(PERSON), confidence=start)
     marker = HELPFUL if first == "helpful" else NOT
     open_memory(AGENT).feedback(f"{marker}: {kept.id}", task="task-1")
     memory = open_memory(PERSON)

@@ -23,11 +23,11 @@ action: Compare times
 def test_adding_opens_the_editor_on_a_form(shell: Shell) -> None:
     seen = shell.home / "seen"
     id = shell.json("learn", "add", "--tag", "stripe", EDITOR=_editor(shell, FORM, seen=seen))["id"]
-    assert [line.partition(":")[0] for line in seen.read_text().splitlines()[1:]] == [
+    assert [line.partition(":")[0] for line in seen.read_text().splitlines() if not line.startswith("#")] == [
         *("title", "context", "observation", "implication", "action")
     ]
     learning = shell.json("learn", "show", id)
-    assert learning["context"] == "Billing and refunds"
+    assert learning["context"] == "Billing\nand refunds"
     assert learning["observation"] == "note: an update may come first"
     assert learning["tags"] == ["stripe"]
     assert _left_over(shell) == []
@@ -40,6 +40,40 @@ def test_editing_opens_the_editor_on_the_learning(shell: Shell) -> None:
     assert "title: Stripe webhooks arrive out of order" in seen.read_text()
     assert shell.json("learn", "show", id)["action"] == "Compare times"
     assert _left_over(shell) == []
+
+
+LINES = "Events:\r\n\n- # of tries  is kept\n  - nested\naction: none\n\nThe end"
+
+
+def test_a_text_that_was_not_touched_keeps_its_lines(shell: Shell) -> None:
+    id = shell.learn(observation=LINES)
+    shell.said("learn", "edit", id, EDITOR=_editor(shell, None, also="sed -i 's/^title: .*/title: Stripe retries/' $1"))
+    after = shell.json("learn", "show", id)
+    assert (after["title"], after["observation"], after["version"]) == ("Stripe retries", LINES, 2)
+
+
+def test_lines_that_are_typed_stay_lines(shell: Shell) -> None:
+    id = shell.learn(observation=LINES)
+    shell.said("learn", "edit", id, EDITOR=_editor(shell, None, also="sed -i 's/nested/moved/' $1"))
+    assert shell.json("learn", "show", id)["observation"] == LINES.replace("nested", "moved").replace("\r", "")
+
+
+def test_an_editor_that_fails_leaves_nothing_behind(shell: Shell) -> None:
+    id = shell.learn()
+    for command in (("learn", "add"), ("learn", "edit", id)):
+        done = shell.run(*command, EDITOR=_editor(shell, None, also="exit 3"))
+        assert (done.returncode, b"Editing failed; nothing was changed" in done.stderr) == (1, True)
+    assert _left_over(shell) == []
+
+
+def test_what_was_typed_before_the_editor_failed_is_kept_in_a_file(shell: Shell) -> None:
+    id = shell.learn()
+    also = "sed -i 's/^title: .*/title: Half a tit/' $1; exit 3"
+    done = shell.run("learn", "edit", id, EDITOR=_editor(shell, None, also=also))
+    error = done.stderr.decode()
+    assert (done.returncode, "Editing failed; nothing was changed" in error) == (1, True)
+    assert "title: Half a tit\n" in Path(error.rpartition("kept in ")[2].strip()).read_text()
+    assert shell.json("learn", "show", id)["version"] == 1
 
 
 @pytest.mark.parametrize("typed", [None, "", "# only a comment\n", "title:\ncontext:\n"])

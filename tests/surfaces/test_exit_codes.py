@@ -49,6 +49,7 @@ NO = [
 ]
 BAD = [
     ("learn add --title Alone", "--context"),
+    ("learn add --title x --context x --observation x --implication x --action x", "With `--anyway` it is kept"),
     ("learn edit ID --confidence 1.1", "between 0 and 1"),
     ("learn edit ID --confidence nan", "between 0 and 1"),
     ("learn tag ID", "--add"),

@@ -89,7 +89,7 @@ def test_observing_and_feedback_say_what_was_taken(shell: Shell, id: str) -> Non
     seen = shell.json(
         "observe", "--task", "TASK-8", stdin="DISCOVERY[blocker]: The cache ignores Vary\nDISCOVERY[odd]: x\n"
     )
-    assert [discovery["type"] for discovery in seen["discoveries"]] == ["blocker"]
+    assert [discovery["type"] for discovery in seen["discoveries"]] == ["blocker", "decision"]
     assert seen["unknown_types"] == ["odd"]
     assert seen["captured"][0]["learning"]["pattern_type"] == "gotcha"
     taken = shell.json("feedback", "--task", "TASK-7", stdin=f"LEARNING_HELPFUL: {id}\n")

@@ -190,6 +190,8 @@ def test_what_an_agent_adds_starts_lower_and_is_marked(shell: Shell) -> None:
     ]
     added = shell.json("learn", "add", *texts, "--anyway", CLAUDECODE="1")
     assert (added["confidence"], added["trust"]) == (0.5, "agent")
+    refused = shell.run("learn", "add", *texts, "--anyway", "--confidence", "1.0", CLAUDECODE="1")
+    assert (refused.returncode, b"only a person sets a confidence" in refused.stderr) == (1, True)
 
 
 def test_only_a_person_settles_the_inbox(shell: Shell) -> None:

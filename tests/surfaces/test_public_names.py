@@ -35,6 +35,17 @@ def test_a_public_name_is_the_thing_itself(name: str) -> None:
     assert getattr(recollect, name) is getattr(importlib.import_module(recollect._HOMES[name]), name)
 
 
+def test_what_the_main_verbs_give_can_be_imported() -> None:
+    hints = ast.parse((SOURCE / "memory" / "hall.py").read_text("utf-8"))
+    given = {
+        node.name: node.returns.id
+        for node in ast.walk(hints)
+        if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name)
+    }
+    verbs = ("learn", "observe", "inject", "feedback", "rate")
+    assert {given[verb] for verb in verbs} <= set(recollect.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Nonsense"):
         recollect.Nonsense  # noqa: B018

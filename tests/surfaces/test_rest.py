@@ -25,7 +25,7 @@ WEBHOOKS = {
     "action": "Compare the event's created timestamp before applying it",
     "tags": ["stripe"],
     "domain": "payments",
-    "confidence": 0.7,
+    "pattern_type": "gotcha",
 }
 DECISION = {"decision": "Process Stripe webhooks from a queue", "confidence": 0.8, "category": "architecture"}
 
@@ -69,6 +69,11 @@ def test_the_same_insight_again_is_the_same_learning(api: httpx.Client) -> None:
     assert again.json()["merged"] is True
 
 
+def test_a_token_does_not_choose_a_confidence(api: httpx.Client) -> None:
+    refused = api.post("/api/learnings", json={**WEBHOOKS, "confidence": 1.0})
+    assert (refused.status_code, "only a person" in refused.json()["detail"]) == (409, True), refused.text
+
+
 def test_a_learning_that_teaches_nothing_is_refused_unless_insisted_on(api: httpx.Client) -> None:
     thin = dict.fromkeys(("title", "context", "observation", "implication", "action"), "It broke")
     refused = api.post("/api/learnings", json=thin)
@@ -80,7 +85,7 @@ def test_learnings_are_listed_by_every_filter_of_the_seed(api: httpx.Client) -> 
     kept = learned(api)
     learned(api, title="Indexes lock tables", observation="A plain index build blocks writes", domain="database",
             context="Migrating", implication="Downtime", action="Build it concurrently", tags=[],
-            confidence=0.5)  # fmt: skip
+            pattern_type="solution")  # fmt: skip
 
     def ids(**wanted: Any) -> list[str]:
         answer = api.get("/api/learnings", params=wanted)

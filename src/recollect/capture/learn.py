@@ -9,9 +9,9 @@ from recollect.core.actor import Actor
 from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
-from recollect.core.errors import Rejected
+from recollect.core.errors import Refused, Rejected
 from recollect.core.learning import COIA, Learning
-from recollect.core.new_learning import SOURCES, TITLE_LIMIT, NewLearning
+from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
@@ -25,15 +25,21 @@ from recollect.text.tokens import terms
 COMPARED = 8  # candidates a new learning is held against
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
 SHARED = 0.65  # share of words (Dice) from which two learnings are compared
+SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may put in other words
+CONFIRMED = ("tags", "domain", "confidence", "trust")  # what a person who says it too may move
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
-    """What became of a new learning: stored, or merged into one that said the same."""
+    """What became of a new learning: stored, or merged into one that said the same.
+
+    `confirmed` when a person said what an agent had learned, so that it counts as a person's now.
+    """
 
     learning: Learning
     merged: bool
     redacted: tuple[str, ...]
+    confirmed: bool = False
 
 
 def learn(
@@ -48,6 +54,8 @@ def learn(
 
     One that teaches nothing is rejected unless the caller insists.
     """
+    if new.confidence is not None and ctx.actor.trust != "human":
+        raise Refused("only a person sets a confidence; leave it out and the type of the insight decides")
     new, kinds = redacted(new)
     refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
     if refusal is not None:
@@ -60,7 +68,8 @@ def learn(
         known = _same_insight(nearest, new, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
-            return Captured(learning=learning, merged=True, redacted=kinds)
+            confirmed = learning.trust != known.trust
+            return Captured(learning=learning, merged=True, redacted=kinds, confirmed=confirmed)
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
         _add_source(tx, learning.id, new, learning.origin, ctx.actor, now)
@@ -98,8 +107,11 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
 
 
 def compared_text(learning: NewLearning | Learning) -> str:
-    """What two learnings are compared by: the insight itself, not the situation it was made in."""
-    return f"{learning.title}. {learning.observation} {learning.action}"
+    """What two learnings are compared by: the insight itself, not the situation it was made in.
+
+    A line each: in one sentence two negations would cancel out, and the opposite would seem the same.
+    """
+    return f"{learning.title}\n{learning.observation}\n{learning.action}"
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
@@ -190,10 +202,42 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
         subject=known.id,
         what="learning.recurred",
         old={"recurrence": known.recurrence},
-        new={"recurrence": after.recurrence, "title": new.title},
+        new={"recurrence": after.recurrence, **_other_words(known, new)},
         reason="the same insight was captured again",
     )
+    if ctx.actor.trust == "human" != known.trust:
+        after = _confirm(tx, ctx, after, new, change)
     _propose_best_practice(tx, ctx, after)
+    return after
+
+
+def _other_words(known: Learning, new: NewLearning) -> dict[str, object]:
+    """What a repetition says otherwise, so that none of its words is lost."""
+    return {name: said for name in SAID if (said := getattr(new, name)) and said != getattr(known, name)}
+
+
+def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: str) -> Learning:
+    """A person says what was not a person's yet: it is worth what it would be had they said it first."""
+    after = replace(
+        known,
+        tags=tuple(dict.fromkeys((*known.tags, *new.tags)))[:TAG_LIMIT],
+        domain=known.domain or new.domain,
+        confidence=max(known.confidence, thousandths(initial_confidence(ctx, new)) / 1000),
+        trust=ctx.actor.trust,
+        version=known.version + 1,
+    )
+    rows.save(tx, after, expect=known.version)
+    moved = [name for name in CONFIRMED if getattr(after, name) != getattr(known, name)]
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=known.id,
+        what="learning.confirmed",
+        old={name: getattr(known, name) for name in moved},
+        new={name: getattr(after, name) for name in moved},
+        reason="a person says so too",
+    )
     return after
 
 

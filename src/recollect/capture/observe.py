@@ -179,7 +179,6 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
         tags=coia.tags,
         domain=coia.domain,
         pattern_type=PATTERNS[discovery.type],
-        confidence=getattr(ctx.settings.capture, discovery.type),
         source_outcome_id=discovery.outcome_id,
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,

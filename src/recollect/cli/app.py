@@ -111,7 +111,8 @@ def run(arguments: list[str]) -> int:
         code = recollect.main(arguments, prog_name="recollect", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except RecollectError as error:
-        click.echo(f"recollect: {' '.join(str(error).splitlines())}", err=True)
+        said = " ".join(str(error).splitlines()).replace("`anyway`", "`--anyway`")  # as it is typed here
+        click.echo(f"recollect: {said}", err=True)
         return error.exit_code
     except click.exceptions.Exit as stop:
         return stop.exit_code

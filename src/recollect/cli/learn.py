@@ -80,9 +80,12 @@ def add(
         if captured.merged
         else f"saved {learning.id}"
     )
+    if captured.confirmed:
+        said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
     if captured.redacted:
         said += f" (redacted: {', '.join(captured.redacted)})"
-    emit({**plain(learning), "merged": captured.merged, "redacted": captured.redacted}, said, as_json=as_json)
+    became = {"merged": captured.merged, "confirmed": captured.confirmed, "redacted": captured.redacted}
+    emit({**plain(learning), **became}, said, as_json=as_json)
 
 
 @learn.command("list")

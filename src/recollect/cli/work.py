@@ -10,6 +10,7 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit, table
 from recollect.cli.printing import read_stdin
 from recollect.core.clock import iso
+from recollect.text.coia import UNTYPED
 
 
 @click.command()
@@ -29,7 +30,7 @@ def observe(task: str, outcome: str | None, title: str, project: str | None, as_
     if seen.known_before:
         lines.append(f"{seen.known_before} known from before")
     if seen.unknown_types:
-        lines.append(f"types nobody knows: {', '.join(seen.unknown_types)}")
+        lines.append(f"unknown types, kept as {UNTYPED}: {', '.join(seen.unknown_types)}")
     emit(seen, "\n".join(lines) or "no discoveries", as_json=as_json)
 
 

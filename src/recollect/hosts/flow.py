@@ -221,7 +221,7 @@ def _said(moment: Moment, words: str, *, task: str) -> list[Write]:
     writes = []
     if "HELPFUL:" in words:
         writes.append(_write("feedback", {"output": words, "task": task}))
-    if "DISCOVERY[" in words:
+    if any(mark in words.lower() for mark in ("discovery[", "discovery [")):
         writes.append(_write("observe", {"output": words, "task": task, "outcome": moment.session}))
     return writes
 

@@ -113,9 +113,15 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
     question = Question(**{**vars(question), "ids": ()})
-    docs = looked_up(tx, question, LEARNINGS, effort=QUICK)
     rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
-    confidences = rows.confidences_of(tx, docs, rules)
+    docs: list[int] = []
+    confidences: dict[int, int] = {}
+    for portion in looked_up(tx, question, LEARNINGS, effort=QUICK):
+        docs += portion
+        confidences |= rows.confidences_of(tx, portion, rules)
+        proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= QUICK.pool
+        if proven_enough or (confidences and len(docs) >= QUICK.walked):  # further only while nothing may be shown
+            break
 
     def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]

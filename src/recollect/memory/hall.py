@@ -151,7 +151,7 @@ class Memory:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, _text(output, "output"), task=task, outcome=outcome, title=_text(title, "title"))
         embed_at_once(self.context)
         return done
 
@@ -160,6 +160,7 @@ class Memory:
         from recollect.capture import documents, follow
         from recollect.search.everything import SearchOptions, search
 
+        query = _text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
             documents.refresh(self.context, most=documents.BEFORE_SEARCH)
             if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
@@ -188,7 +189,7 @@ class Memory:
         """Count the verdicts in an agent's final message."""
         from recollect.feedback.signals import take
 
-        return take(self.context, output, task=task)
+        return take(self.context, _text(output, "output"), task=task)
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""
@@ -200,7 +201,7 @@ class Memory:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
-        return why(self.context, id)
+        return why(self.context, _text(id, "id"))
 
     def status(self) -> Status:
         """What is remembered, what waits, what is wrong."""
@@ -223,7 +224,7 @@ class Memory:
         """Walk from ROOT.md down to the raw words that answer a question."""
         from recollect.search.recall import recall
 
-        return recall(self.context, question, limit=limit)
+        return recall(self.context, _text(question, "question"), limit=limit)
 
     # Facets
 
@@ -319,3 +320,10 @@ def _made(record: type[Any], fields: dict[str, Any]) -> Any:
         return record(**fields)
     except TypeError as error:
         raise BadInput(str(error).partition(") ")[2] or str(error)) from None
+
+
+def _text(value: str, name: str) -> str:
+    """What a caller without a type checker may get wrong; the rooms rely on it."""
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    return value

@@ -37,7 +37,8 @@ STRATEGIES = ("hybrid", "bm25", "semantic")
 TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
 _LEARNING = "learn_"
-HALF_LIFE = 90 * 86_400_000  # after which recency counts half
+DAY = 86_400_000
+HALF_LIFE = 90  # days after which recency counts half
 
 
 @record
@@ -186,7 +187,7 @@ def _priors(
     made: dict[int, dict[str, float]] = {one.doc: {} for one in some}
     if options.recency:
         for one in some:
-            age = max(0, now - one.at) / HALF_LIFE
+            age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later
             made[one.doc]["recency"] = fuse.DEFAULT.recency * 0.5**age
     if options.confidence:
         for one in some:

@@ -34,7 +34,7 @@ PHRASES = 4
 IDS = 10
 
 # Compiled where they can match: the process of a hook pays for every pattern.
-_ID = r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+|root)\b"
+_ID = r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+)\b"
 _PHRASE = r'"([^"\n]{2,200})"|“([^”\n]{2,200})”'
 _SPEAKER = frozenset("i my me mine we our us myself".split())
 _LISTENER = frozenset("you your yours yourself".split())
@@ -119,6 +119,8 @@ def _person(text: str) -> int:
 def _ids(text: str) -> tuple[str, ...]:
     if not any(mark in text for mark in ("_", "/", "root")):
         return ()
+    if text.strip() == "root":  # alone it is an id, in a sentence a word
+        return ("root",)
     return tuple(dict.fromkeys(found.rstrip(".?!:)") for found in re.findall(_ID, text)))[:IDS]
 
 

@@ -20,21 +20,20 @@ from recollect.text.tokens import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from recollect.core.context import Tx
     from recollect.search.meaning import Meaning
     from recollect.search.query import Question
     from recollect.search.words import Reading
-    from recollect.store.lookup import Query
 
     Keep = Callable[[Sequence[Ranked]], set[str]]
     """Of some passages, the ids of those that may be shown."""
     Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
     """Signals of single passages that do not depend on the question, by number."""
 
-FEW = 5_000  # passages up to which a filter is applied before candidates are looked for
-WALK = 100  # candidates to which a filter is applied at once
+FEW = 5_000  # candidates looked at in the end; of so many passages the wanted ones are looked for among those alone
+WALK = 100  # candidates in a portion
 LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
 MONTH = 31 * 86_400_000
@@ -50,12 +49,12 @@ class Effort:
 
     pool: int = 60  # candidates that are scored
     alone: int = 30  # … where none stands in a thread, so that nothing beside it lends it words
-    walked: int = 5_000  # candidates looked at for that many which pass a filter
+    walked: int = 500  # candidates looked at for that many which may be shown, before it is looked for them alone
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
 
 THOROUGH = Effort()
-QUICK = Effort(pool=30, walked=500, neighbours_of=0)
+QUICK = Effort(pool=30, walked=300, neighbours_of=0)
 """For what a prompt waits for: the few best, at half the time on 100,000 passages."""
 
 
@@ -148,52 +147,62 @@ def _gathered(
     meaning: Meaning | None,
     effort: Effort,
 ) -> Iterable[Ranked]:
-    pool = max(effort.pool, limit)
-    if docs is None:
-        by_words = not meaning or meaning.beside_words
-        docs = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
-    alone = max(effort.alone, limit)
-    found = _passing(tx, docs, pool, alone, wanted, keep)
-    if len(found) < pool // 2 and len(docs) >= pool and wanted == EVERYTHING:  # most of them may not be shown
-        found = _passing(tx, candidates(tx, question.query, most=effort.walked), pool, alone, wanted, keep)
-    yield from found
+    pool, alone = max(effort.pool, limit), max(effort.alone, limit)
+    by_words = not meaning or meaning.beside_words
+    portions = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
+    yield from _passing(tx, portions if docs is None else [docs], pool, alone, wanted, keep)
     if meaning:
-        yield from _passing(tx, meaning.nearest(tx, wanted), pool, alone, wanted, keep)
+        yield from _passing(tx, [meaning.nearest(tx, wanted)], pool, alone, wanted, keep)
 
 
 def looked_up(
     tx: Tx, question: Question, wanted: Narrow, *, limit: int = 0, effort: Effort = THOROUGH, by_words: bool = True
-) -> list[int]:
-    """Candidates that hold a phrase or the rarest words of a question, the most promising first."""
+) -> Iterator[Sequence[int]]:
+    """Candidates that hold a phrase or the rarest words of a question, in portions, the most promising first.
+
+    Who is not content with a portion, because most of it may not be shown, asks for the next. Some that are not
+    wanted are among them.
+    """
     pool = max(effort.pool, limit)
-    docs = _with_phrases(tx, question, pool, effort.walked)
-    if by_words and wanted == EVERYTHING:
-        docs += candidates(tx, question.query, most=pool)
-    elif by_words:
-        docs += _wanted(tx, question.query, wanted, pool, effort.walked)
-    return docs
+    phrased = _with_phrases(tx, question, pool, effort.walked)
+    if phrased:
+        yield phrased
+    if not by_words:
+        return
+    seen: set[int] = set()
+    if wanted == EVERYTHING:
+        first = candidates(tx, question.query, most=pool)
+        yield first
+        if len(first) < pool:
+            return
+        seen.update(first)
+    docs = candidates(tx, question.query, most=effort.walked)
+    yield from _portions(docs, seen)
+    if len(docs) == effort.walked:
+        few = passages.few(tx, wanted, most=FEW) if wanted != EVERYTHING else None
+        yield from _portions(candidates(tx, question.query, most=FEW, among=few), seen)
 
 
-def _wanted(tx: Tx, query: Query, wanted: Narrow, pool: int, walked: int) -> list[int]:
-    """Candidates of which only some are wanted: looked for among those alone when they are few."""
-    docs = candidates(tx, query, most=walked)
-    kept: list[int] = []
-    for start in range(0, len(docs), WALK):
-        kept += passages.narrowed(tx, docs[start : start + WALK], wanted)
-        if len(kept) >= pool:
-            return kept
-    if len(docs) == walked and (few := passages.few(tx, wanted, most=FEW)) is not None:
-        return candidates(tx, query, most=walked, among=few)
-    return kept
+def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
+    """What was not seen yet, some at a time."""
+    fresh = [doc for doc in docs if doc not in seen]
+    seen.update(fresh)
+    for start in range(0, len(fresh), WALK):
+        yield fresh[start : start + WALK]
 
 
-def _passing(tx: Tx, docs: Sequence[int], pool: int, alone: int, wanted: Narrow, keep: Keep | None) -> list[Ranked]:
-    """The first candidates that may be shown: `pool` of them, or `alone` where none stands in a thread."""
+def _passing(
+    tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, wanted: Narrow, keep: Keep | None
+) -> list[Ranked]:
+    """The first candidates that may be shown: `pool` of a portion, or `alone` where none stands in a thread."""
     found: list[Ranked] = []
-    for start in range(0, len(docs), alone):
-        found += _kept(passages.ranked(tx, docs[start : start + alone], wanted), keep)
-        if len(found) >= pool or (len(found) >= alone and not any(one.thread for one in found)):
-            break
+    for docs in portions:
+        for start in range(0, len(docs), alone):
+            found += _kept(passages.ranked(tx, docs[start : start + alone], wanted), keep)
+            if len(found) >= pool or (len(found) >= alone and not any(one.thread for one in found)):
+                return found
+        if len(found) >= alone:
+            return found
     return found
 
 
@@ -238,8 +247,8 @@ def _with_neighbours(
         scale = weights.words / (question.whole or 1.0)
         worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
     order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
-    best = (found[doc] for doc in order[: effort.neighbours_of])
-    stretches = _stretches((one.thread, one.position) for one in best if one.thread and one.position)
+    leading = (found[doc] for doc in order[: effort.neighbours_of])
+    stretches = _stretches((one.thread, one.position) for one in leading if one.thread and one.position)
     beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
     for one in _kept(list(beside), keep):
         found[one.doc] = one

@@ -78,7 +78,7 @@ def check_file(path: Path) -> Checked:
             seal = _meta(connection, "seal")
             if seal is not None and seal != _seal(connection):
                 raise StoreDamaged(f"{path} was changed after it was made; something in it is not what was stored")
-        except (apsw.SQLError, ValueError, UnicodeDecodeError) as error:
+        except (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, ValueError) as error:
             raise StoreDamaged(f"{path} does not read back whole: {error}") from None
         finally:
             connection.close()

@@ -84,7 +84,8 @@ def last_undoable(tx: Tx, family: str, *, besides: tuple[str, ...] = ()) -> list
         if event.what == f"{family}.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
         elif event.change not in undone and event.what not in besides:
-            return [one for one in of_change(tx, event.change) if one.what.startswith(f"{family}.")]
+            change = of_change(tx, event.change)
+            return [one for one in change if one.what.startswith(f"{family}.") and one.what not in besides]
     return []
 
 

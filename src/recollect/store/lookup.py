@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from recollect.core.context import Tx
 
 QUERY_CHARACTERS = 20_000
-QUERY_TERMS = 64  # distinct terms of a text that are looked at, in order of appearance
+COUNTED_TERMS = 400  # distinct terms of a text that are looked at, in order of appearance
+QUERY_TERMS = 64  # … of which so many count, the rarest that occur at all
 RAREST = 24  # terms whose passages are read
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
@@ -47,9 +48,11 @@ class Query:
 
 def understand(tx: Tx, text: str) -> Query:
     """The terms of any text, weighed by how rare they are in this space."""
-    distinct = list(dict.fromkeys(terms_of(clean(text[:QUERY_CHARACTERS]))))[:QUERY_TERMS]
+    distinct = list(dict.fromkeys(terms_of(clean(text[:QUERY_CHARACTERS]))))[:COUNTED_TERMS]
     count, docs = passages.document_counts(tx, distinct)
     count = max(count, SMALLEST)
+    if len(distinct) > QUERY_TERMS:
+        distinct = sorted(distinct, key=lambda term: docs.get(term, count))[:QUERY_TERMS]
     weights = {term: rarity(count, docs.get(term, 0)) for term in distinct}
     ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
     return Query(weights=ordered, docs=docs, total=count, held={})

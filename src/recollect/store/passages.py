@@ -197,18 +197,6 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
     return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
-def narrowed(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[int]:
-    """Those of some passages that are wanted, in the order given."""
-    where, params = wanted.where()
-    found = tx.rows(
-        f"SELECT p.doc FROM passages p WHERE p.space = :space AND p.doc IN ({_names('d', docs)}){where}",
-        **{f"d{i}": doc for i, doc in enumerate(docs)},
-        **params,
-    )
-    kept = {doc for (doc,) in found}
-    return [doc for doc in docs if doc in kept]
-
-
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
     """The passages that are wanted, by their index numbers; None when there are more than `most`."""
     where, params = wanted.where()

@@ -43,7 +43,10 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
     except BaseException as error:
         copy.unlink(missing_ok=True)
         if isinstance(error, Trouble):
-            raise type(error)(str(error).replace(str(copy), str(source))) from None
+            said = str(error).replace(str(copy), str(source))
+            if isinstance(error, StoreDamaged):
+                said += ". Nothing was changed; choose another file, such as one in .recollect/backups"
+            raise type(error)(said) from None
         raise
     return copy, checked
 

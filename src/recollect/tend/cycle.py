@@ -110,7 +110,7 @@ def _vectors(ctx: Context) -> str:
     except Trouble as error:  # words alone find everything; the cycle goes on
         return f"not made: {error}"
     if done.why_not:
-        return f"nothing due: {done.why_not}"
+        return done.why_not
     parts = [f"made for {done.made} passage{'' if done.made == 1 else 's'}" if done.made else "nothing due"]
     if done.waiting:
         parts.append(f"{done.waiting} wait (recollect embed makes them now)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.quality import ADJECTIVE
 from recollect.text.sentences import first_sentence
 
 _CHOOSING = (
@@ -50,7 +51,7 @@ def _any(*groups: tuple[str, ...]) -> str:
 _CHOICE = re.compile(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
 _WHO = r"(?:(?:i|we|i've|we've|have|has|just|also|finally|today|yesterday|so far|status|update|progress)[\s:,-]+)*"
 _REPORT = re.compile(
-    rf"^{_WHO}(?:(?!{_any(_NO_DEED)}\b)\w{{3,}}ed\b|{_any(_DID, _UNDER_WAY)}\b)"
+    rf"^(?!{ADJECTIVE}){_WHO}(?:(?!{_any(_NO_DEED)}\b)\w{{3,}}ed\b|{_any(_DID, _UNDER_WAY)}\b)"
     r"|^(?:i'm|i am|we're|we are) (?:\w+ly )?\w+ing\b|^nothing new\b",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, cast
 
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
@@ -17,7 +18,7 @@ from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
 from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
 from recollect.text import topics
-from recollect.text.frame import one_line
+from recollect.text.frame import REPORTS, one_line
 from recollect.text.prose import own_lines
 
 # --- Reading discoveries
@@ -25,15 +26,18 @@ from recollect.text.prose import own_lines
 
 @dataclass(frozen=True, kw_only=True)
 class Discoveries:
-    """Each (type, text) once, in order. What was marked with a type that we do not have is only named."""
+    """Each (type, text) once, in order. A type that we do not have is named, and its text is taken as `UNTYPED`."""
 
     discoveries: tuple[tuple[DiscoveryType, str], ...] = ()
     unknown_types: tuple[str, ...] = ()
 
 
+UNTYPED: DiscoveryType = "decision"
+"""What a discovery of an unknown type counts as; its words are weighed the most leniently."""
+
 _MARK = re.compile(
-    r" {0,3}(?:[-*+][ \t]++)?(?P<bold>\*\*|)DISCOVERY\[(?P<type>[^\[\]\n]{1,50})\]"
-    r"(?:(?P=bold):|:(?P=bold))[ \t]*+(?P<text>.*+)",
+    r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<round>`|\*\*|)DISCOVERY ?\[(?P<type>[^\[\]\n]{1,50})\][ \t]*+"
+    r"(?:(?P<closed>(?P=round)[ \t]*+:|:(?P=round))|:)[ \t]*+(?P<text>.*+)",
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"[ \t]++[^\s]")
@@ -42,13 +46,14 @@ _CONTINUED = re.compile(r"[ \t]++[^\s]")
 def read_discoveries(output: str) -> Discoveries:
     """The `DISCOVERY[type]: text` lines of an output; indented lines below one continue it.
 
-    Tolerated: any case of the keyword and type, a list bullet, bold. Fenced and quoted lines are not the agent's own.
+    Tolerated: any case of the keyword and type, a space beside the brackets, a list mark, bold or backticks round the
+    mark or the whole. Fenced and quoted lines are not the agent's own, nor are the examples in our own instructions.
     """
-    if not re.search(r"discovery\[", output, re.IGNORECASE):
+    if not re.search(r"discovery ?\[", output, re.IGNORECASE):
         return Discoveries()
-    marked = dict.fromkeys(_marked(output))
+    marked = [found for found in _marked(output) if found not in REPORTS]
     return Discoveries(
-        discoveries=tuple((kind, text) for kind, text in marked if kind in DISCOVERY_TYPES),
+        discoveries=tuple(dict.fromkeys((kind if kind in DISCOVERY_TYPES else UNTYPED, text) for kind, text in marked)),
         unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
     )
 
@@ -67,18 +72,26 @@ def without_discoveries(output: str) -> str:
 
 
 def _marked(output: str) -> Iterator[tuple[str, str]]:
-    kind = ""
+    begun: re.Match[str] | None = None
     parts: list[str] = []
-    for line in own_lines(output):
+    for line in chain(own_lines(output), ("",)):
         mark = _MARK.match(line)
-        if not mark and parts and _CONTINUED.match(line):
+        if not mark and begun and _CONTINUED.match(line):
             parts.append(line)
             continue
-        if text := one_line(" ".join(parts)):
-            yield kind, text
-        kind, parts = (one_line(mark["type"]).lower(), [mark["text"]]) if mark else ("", [])
-    if text := one_line(" ".join(parts)):
-        yield kind, text
+        if begun and (text := _without_round(one_line(" ".join(parts)), begun)):
+            yield one_line(begun["type"]).lower(), text
+        begun, parts = mark, [mark["text"]] if mark else []
+
+
+def _without_round(text: str, mark: re.Match[str]) -> str:
+    """The text without what ends the bold or code that its mark began; words after code talk about the mark."""
+    round = mark["round"]
+    if mark["closed"]:
+        return text
+    if text.endswith(round):
+        return text.removesuffix(round).rstrip()
+    return text.replace(round, "", 1) if round == "**" else ""
 
 
 # --- One discovery as a learning

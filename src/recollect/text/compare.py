@@ -75,9 +75,8 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
     def answer(answer: Answer, reason: str) -> Comparison:
         return Comparison(answer=answer, reason=reason, score=score)
 
-    for pair in whole.pairs():
-        if pair.conflict:
-            return answer("no", f"conflict:{pair.conflict}")
+    if whole.conflict:
+        return answer("no", f"conflict:{whole.conflict}")
     alike = cosine is not None and cosine >= SAME_MEANING
     if not whole.shared or not (alike or whole.overlap >= SAME_WORDS):
         return answer("no", "different words")
@@ -240,6 +239,19 @@ class _Whole:
         others = frozenset[str]().union(*(each.actions for each in self._others))
         replaced = (ones & self.only_one and others - self.shared) or (others & self.only_other and ones - self.shared)
         return bool(replaced)
+
+    @property
+    def conflict(self) -> str:
+        """Why not both texts can hold. What both say in the same words cannot set them against each other:
+        "Evaluated at import, flags are stale. Never evaluate flags at import" is one insight.
+        """
+        pairs = list(self.pairs())
+        same = [pair for pair in pairs if not (pair.conflict or pair.only_one or pair.only_other)]
+        for pair in pairs:
+            said_by_both = any(each.one is pair.one for each in same) and any(each.other is pair.other for each in same)
+            if pair.conflict and not said_by_both:
+                return pair.conflict
+        return ""
 
     @property
     def both_reject(self) -> bool:

@@ -111,10 +111,10 @@ _POSING = (
 )
 # In a field also every bracket: a confidence, [INST], DISCOVERY[type].
 _FORGERY = rf"[\[\]]|{_POSING}"
-_POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[)|{_POSING}"
+_POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[|(?<=DISCOVERY\ )\[)|{_POSING}"
 # One of these is in every line that has one of those: cheaper to look for, and most lines have none.
 _SUSPECT = r"<|>|##|``|~~|--|_[HNhnIE]|\._|(?i:\*\*[coia])"
-_SUSPECTS = {_FORGERY: rf"[\[\]]|{_SUSPECT}", _POSING_TEXT: rf"\]\(|(?i:st\]|y\[)|{_SUSPECT}"}
+_SUSPECTS = {_FORGERY: rf"[\[\]]|{_SUSPECT}", _POSING_TEXT: rf"\]\(|(?i:st\]|y ?\[)|{_SUSPECT}"}
 _TEXT_HEADING = r"\s{0,3}(#{1,6})\s+(.*)"
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
 _LITERAL_BACKSLASH = rf"\\(?=[{_ESCAPABLE}])"
@@ -253,7 +253,7 @@ def task_instructions(*, outcome: str, task_title: str, description: str, sectio
         from recollect.text.markdown import close_fence
 
         parts.append(close_fence(description.strip()))
-    parts.append(_REPORTING)
+    parts.append(_REPORTING.format(reports="\n".join(f"- `DISCOVERY[{kind}]: {what}`" for kind, what in REPORTS)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -264,11 +264,15 @@ End with a short final message: what you did, what you checked, what is left ope
 
 If you found out something that later work should know, add one line for each thing, outside code blocks:
 
-- `DISCOVERY[blocker]: what stood in the way, and what got past it`
-- `DISCOVERY[constraint]: a limit that must be kept to`
-- `DISCOVERY[pattern]: an approach that works, and when`
-- `DISCOVERY[decision]: what was chosen, and why`
-- `DISCOVERY[dependency]: what this task needs from another`"""
+{reports}"""
+REPORTS = (
+    ("blocker", "what stood in the way, and what got past it"),
+    ("constraint", "a limit that must be kept to"),
+    ("pattern", "an approach that works, and when"),
+    ("decision", "what was chosen, and why"),
+    ("dependency", "what this task needs from another"),
+)
+"""The discoveries that our instructions show; an agent that repeats them found nothing."""
 
 
 def _sections(text: str) -> list[tuple[str, int, int]]:

@@ -75,6 +75,11 @@ _TELLS = re.compile(
     rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
     re.IGNORECASE,
 )
+# Who knows why a thing fails knows what to look for; "failed twice" teaches nothing.
+_EXPLAINED = re.compile(
+    r"(?!\w+ed\b)(?:[\w'#./-]+ ){1,4}fail(?:ed|s)(?::|,? (?:because|since|due to|when(?:ever)?|if|unless|without)\b)",
+    re.IGNORECASE,
+)
 _RULE = re.compile(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)
 
 
@@ -92,7 +97,7 @@ def _flaw(title: str, fields: list[str]) -> Flaw | None:
     if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
         return "vague"
     _, *consequences = fields or [""]
-    if any(_states_a_rule(field) for field in consequences):
+    if any(_states_a_rule(field) for field in consequences) or _EXPLAINED.match(title):
         return None
     if is_status_update(title):
         return "status"

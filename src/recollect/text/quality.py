@@ -71,11 +71,19 @@ _TELLS = (
     r"|from|for|into|over)\b|[,;]|$)"
 )
 # "Sorted keys make diffs readable" begins with an adjective: a plural noun and its verb follow.
-_ADJECTIVE = (
-    r"(?!\w+ed (?:\w+ ){0,2}\w+s "
-    r"(?!(?:in|on|at|to|of|for|with|without|from|into|and|because|while|by|twice|again)\b)\w)"
+_DETERMINED = r"(?:the|an?|all|both|some|our|my|its|their|his|her|this|that|these|those|two|three|several|many|\d+)\b"
+_NO_VERB = (
+    r"(?:(?:in|on|at|to|of|for|with|without|from|into|and|or|but|because|while|by|as|that|which|who|where|when|until"
+    r"|before|after|since|during|under|over|across|between|through|per|via|so|if|twice|again|too|also|now|yesterday"
+    r"|today|everywhere|instead|\w+ly|\w+ing)\b|\w+ed by\b|\d)"
 )
-_TOLD = re.compile(rf"^(?:{_ADJECTIVE}{PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
+ADJECTIVE = (
+    rf"(?:\w+ed (?!{_DETERMINED})(?:\w+ ){{0,2}}\w+s "
+    rf"(?:(?!{_NO_VERB})\w"
+    r"|(?:of|in|on|for|with|from|without) (?:(?!that |which |who )\w+ ){1,3}(?:is|are|has|have)\b))"
+)
+"""Opens a text whose first word in -ed belongs to a noun, and is not what somebody did."""
+_TOLD = re.compile(rf"^(?:(?!{ADJECTIVE}){PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
 _NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
 _HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_TELLS}")
 _SAYS_LITTLE = """

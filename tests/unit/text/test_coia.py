@@ -37,6 +37,18 @@ ONE = Discoveries(discoveries=(("pattern", "Retry twice"),))
         "Discovery[ pattern ]:Retry twice",
         f"- {LINE}",
         f"  * {LINE}",
+        f"1. {LINE}",
+        f"12) {LINE}",
+        f"`{LINE}`",
+        f"- `{LINE}`  ",
+        f"**{LINE}**\r",
+        f"3. **{LINE}**",
+        "`DISCOVERY[pattern]`: Retry twice",
+        "**DISCOVERY[pattern]: Retry** twice",
+        "**DISCOVERY[pattern]: Retry\n  twice**",
+        "DISCOVERY [pattern]: Retry twice",
+        "DISCOVERY[pattern] : Retry twice",
+        "**DISCOVERY [pattern]** : Retry twice",
         "**DISCOVERY[pattern]**: Retry twice",
         "**DISCOVERY[pattern]:** Retry twice",
         "DISCOVERY[pattern]: Retry\n  twice",
@@ -59,8 +71,11 @@ def test_a_discovery_is_a_marked_line_and_the_indented_lines_below(output: str) 
         f"I write {LINE}",
         f"```\n{LINE}\n```",
         f"> {LINE}",
-        f"`{LINE}`",
+        f"`{LINE}` is how to say it",
+        f"`{LINE}",
         f"    {LINE}",
+        f"> `{LINE}`",
+        f"1. > {LINE}",
         "DISCOVERY[pattern] Retry twice",
         "DISCOVERY pattern: Retry twice",
         "DISCOVERY[pattern]:",
@@ -83,9 +98,19 @@ def test_a_continuation_belongs_to_its_own_discovery() -> None:
     assert read_discoveries(output).discoveries == (("blocker", "one more"), ("pattern", "two and more"))
 
 
-def test_unknown_types_are_named_once_and_their_text_is_not_taken() -> None:
-    output = f"DISCOVERY[idea]: x\nDISCOVERY[Idea]: y\n  z\n{LINE}\nDISCOVERY[todo]: w"
-    assert read_discoveries(output) == Discoveries(discoveries=ONE.discoveries, unknown_types=("idea", "todo"))
+def test_code_inside_a_discovery_stays_code() -> None:
+    output = "- `DISCOVERY[blocker]: Never run `make clean` here`\nDISCOVERY[pattern]: Wrap it in `retry`"
+    assert [text for _, text in read_discoveries(output).discoveries] == [
+        "Never run `make clean` here",
+        "Wrap it in `retry`",
+    ]
+
+
+def test_unknown_types_are_named_once_and_their_text_is_taken() -> None:
+    output = f"DISCOVERY[idea]: x\nDISCOVERY[Idea]: y\n  z\n{LINE}\nDISCOVERY[todo]: x"
+    assert read_discoveries(output) == Discoveries(
+        discoveries=(("decision", "x"), ("decision", "y z"), *ONE.discoveries), unknown_types=("idea", "todo")
+    )
 
 
 def test_our_own_instructions_hold_no_discovery() -> None:

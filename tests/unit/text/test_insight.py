@@ -41,6 +41,16 @@ def test_nine_of_ten_learnings_that_teach_nothing_are_refused() -> None:
         (("The server crashed last night", "The disk was full", "Checkout was down", "Restarted it"), "incident"),
         (("The server crashed last night", "The disk was full", "Logs fill it", "Rotate the logs daily"), "good"),
         (("The pool must have a limit", "Connections ran out", "", ""), "good"),
+        (("Fixed seeds hide flaky tests", "Fixed seeds hide flaky tests", "", ""), "good"),
+        (("Generated Go clients drop null fields", "Null becomes zero", "", ""), "good"),
+        (("Batched inserts of 500 rows are ten times faster than single ones", "So it is", "", ""), "good"),
+        (("Build failed: openssl headers missing on Alpine", "The wheel was built", "", ""), "good"),
+        (("Docker build failed because the base image was removed from the registry", "So it is", "", ""), "good"),
+        (("The build failed twice", "The build failed twice", "", ""), "status"),
+        (("Added tests covering null fields", "Added tests covering null fields", "", ""), "status"),
+        (("Added checks for rows that are null", "Added checks for rows that are null", "", ""), "status"),
+        (("Fixed bugs reported by users", "Fixed bugs reported by users", "", ""), "status"),
+        (("Fixed the tests everybody skipped", "Fixed the tests everybody skipped", "", ""), "status"),
     ],
 )
 def test_a_refusal_names_the_flaw(fields: tuple[str, ...], found: str) -> None:
