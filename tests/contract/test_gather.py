@@ -224,6 +224,33 @@ def test_vouched_for_later_an_entry_is_written_again_as_the_agents(memory: Memor
     assert memory.data.gather("claude-code", facts, trust="agent").added == {"entry": 5}
     memory.cycle()
     assert "real database" in memory.journal.node("root")
+    again = memory.data.gather("claude-code", facts, trust="agent")
+    assert (again.added, again.adopted, again.known) == ({}, 0, 5)
+
+
+def test_vouched_for_later_a_learning_is_adopted_and_undo_takes_that_back(memory: Memory, notes: Path) -> None:
+    memory.data.gather("markdown", notes)
+    for preview in (True, False):
+        done = memory.data.gather("markdown", notes, trust="agent", preview=preview)
+        assert (done.added, done.adopted) == ({"entry": 2}, 1)
+    assert [each.trust for each in memory.learnings.page()[0]] == ["agent"]
+    assert memory.data.gather("markdown", notes, trust="agent").known == 3
+    memory.data.undo()
+    assert [each.trust for each in memory.learnings.page()[0]] == ["external"]
+
+
+@pytest.mark.parametrize("imported", [True, False], ids=["by importing it again", "by its id"])
+def test_search_shows_an_adopted_entry_once(memory: Memory, facts: Path, imported: bool) -> None:
+    memory.data.gather("claude-code", facts)
+    outside = entry(memory, "Merge freeze")
+    if not imported:
+        memory.journal.adopt(outside.id)
+    memory.data.gather("claude-code", facts, trust="agent")
+    memory.cycle()
+    found = [hit for hit in memory.search("merge freeze", kinds=("log",)) if hit.title == "Merge freeze"]
+    assert [hit.trust for hit in found] == ["agent"]
+    assert [each.trust for each in entries(memory) if each.topic == "Merge freeze"] == ["external", "agent"]
+    assert memory.data.verify() == ()
 
 
 def test_what_we_know_already_in_other_words_is_not_kept_twice(memory: Memory, notes: Path) -> None:

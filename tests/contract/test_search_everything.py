@@ -9,8 +9,10 @@ import pytest
 from conftest import STRANGER, Opener
 from embedders import WordEmbedder
 from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
+from recollect.capture import follow
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
+from recollect.search import meaning
 from samples import learning
 
 
@@ -112,6 +114,37 @@ def test_a_time_in_the_question_puts_what_was_written_then_first(
     assert ids(memory, f"zebra fed {when}")[0] == then
 
 
+def test_a_note_of_the_named_month_comes_before_better_matches_of_other_times(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    clock.advance(days=-20)
+    then = log(memory, "Before the deploy somebody had to read through a long list of what could possibly go wrong.")
+    clock.advance(days=30)
+    for _ in range(2):
+        log(memory, "deploy", topic="deploy")
+        clock.advance(days=60)
+    assert ids(memory, "deploy in February", kinds=("log",))[0] == then
+
+
+def test_a_named_time_is_searched_even_where_many_others_match_better(memory: Memory, clock: ScriptedClock) -> None:
+    clock.advance(days=-20)
+    then = log(memory, "Before the deploy somebody had to read through a long list of what could possibly go wrong.")
+    clock.advance(days=30)
+    for number in range(80):
+        log(memory, f"deploy {number}", session=f"s{number}")
+    assert ids(memory, "deploy in February", kinds=("log",))[0] == then
+
+
+@pytest.mark.parametrize(("when", "wanted"), [("since March", 1), ("before March", 0), ("after week 9", 1)])
+def test_a_time_may_be_open_at_one_end(memory: Memory, clock: ScriptedClock, when: str, wanted: int) -> None:
+    clock.advance(days=-30)
+    early = log(memory, "The zebra was fed.")
+    clock.advance(days=120)
+    late = log(memory, "The zebra was fed.")
+    clock.advance(days=60)
+    assert ids(memory, f"zebra {when}", kinds=("log",))[0] == (early, late)[wanted]
+
+
 # Threads
 
 
@@ -164,6 +197,14 @@ def test_an_exact_id_comes_first(memory: Memory) -> None:
     kept = memory.learn(learning(confidence=0.3)).learning
     memory.learn(learning(title="About learnings", context=f"it mentions {kept.id} often " * 5))
     assert ids(memory, f"what does {kept.id} say?")[0] == kept.id
+
+
+def test_an_exact_id_is_found_whatever_its_status_but_filters_that_were_asked_for_hold(memory: Memory) -> None:
+    kept = memory.learn(learning(confidence=0.3)).learning.id
+    memory.learnings.archive(kept)
+    assert ids(memory, kept) == ids(memory, kept, status="archived") == [kept]
+    for asked in ({"min_confidence": 0.95}, {"status": "superseded"}, {"domain": "nowhere"}, {"kinds": ("log",)}):
+        assert ids(memory, kept, **asked) == []  # type: ignore[arg-type]
 
 
 def test_a_quoted_phrase_comes_first(memory: Memory) -> None:
@@ -233,8 +274,10 @@ def test_without_an_embedder_words_do_and_semantic_is_refused(open_memory: Opene
     memory = open_memory(models=ScriptedModels({}, embedder=None))
     entry = log(memory, "The zebra was fed.")
     assert ids(memory, "zebra") == ids(memory, "zebra", strategy="hybrid", semantic_weight=0.9) == [entry]
-    with pytest.raises(Refused, match="embedder"):
-        memory.search("zebra", strategy="semantic")
+    assert ids(memory, "zebra", strategy="bm25", semantic_weight=1.0) == [entry]
+    for asked in ({"strategy": "semantic"}, {"semantic_weight": 1.0}):
+        with pytest.raises(Refused, match=r"embedder: pip install 'recollect-memory\[embeddings\]'"):
+            memory.search("zebra", **asked)
 
 
 def test_before_anything_is_embedded_words_do_and_semantic_says_what_to_run(open_memory: Opener) -> None:
@@ -272,6 +315,28 @@ def test_semantic_weight_shifts_the_balance(open_memory: Opener) -> None:
     assert signals(1.0)[0] == 0 < signals(1.0)[1]
     assert signals(0.25)[0] > signals(0.5)[0] > 0
     assert signals(0.25)[1] < signals(0.5)[1]
+
+
+def test_without_any_weight_meaning_makes_no_hits(open_memory: Opener) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    log(memory, "has been been has")
+    memory.data.embed()
+    assert ids(memory, "has been", semantic_weight=0.0) == []
+
+
+@pytest.mark.parametrize("few", [2_000, 10], ids=["all that are wanted are compared", "more pieces are looked at"])
+def test_a_narrow_time_loses_nothing_to_what_is_nearer_but_older(
+    open_memory: Opener, clock: ScriptedClock, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    for number in range(220):
+        log(memory, "has been", topic=f"t{number}")
+    clock.advance(days=1)
+    late = [log(memory, f"has been there with {number} others") for number in range(12)]
+    memory.data.embed()
+    monkeypatch.setattr(meaning, "FEW", few)
+    found = ids(memory, "has been", strategy="semantic", since="2026-03-03", kinds=("log",), limit=20)
+    assert sorted(found) == sorted(late)
 
 
 def test_what_is_not_embedded_yet_is_found_by_its_words(open_memory: Opener) -> None:
@@ -324,6 +389,26 @@ def test_documents_agree_with_their_files(memory: Memory, document: Path) -> Non
     memory.cycle()
     assert memory.data.verify() == ()
     document.write_text("# Other\n\nText.\n")
+    assert memory.data.verify() == ()
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_log_that_is_edited_by_hand_is_followed(memory: Memory) -> None:
+    log(memory, "The zebra was fed.")
+    file = project(memory) / "memory" / "2026-03-02.md"
+    with file.open("a") as opened:
+        opened.write("\n## Giraffes\n\nA giraffe came too.\n")
+    assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
+    assert follow.refresh(memory.context) == 0
+    kept = file.read_text()
+    file.unlink()
+    assert ids(memory, "giraffe", kinds=("log",)) == []
+    assert follow.refresh(memory.context) == 0
+    file.write_text(kept)
+    assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
+    memory.cycle()
+    assert "giraffe" in memory.journal.node("daily/2026-03-02").lower()
+    assert follow.refresh(memory.context) == 0
     assert memory.data.verify() == ()
 
 
@@ -404,7 +489,8 @@ def test_what_stands_in_no_thread_has_neighbours_in_time(memory: Memory, clock: 
 @pytest.mark.parametrize("wrong", [{"before": -1}, {"after": 101}, {"before": "3"}])
 def test_around_refuses_odd_numbers(memory: Memory, wrong: dict[str, object]) -> None:
     entry = log(memory, "Entry")
-    with pytest.raises(BadInput):
+    assert [one.id for one in memory.texts.around(entry, before=0, after=0)] == [entry]
+    with pytest.raises(BadInput, match="between 0 and 100"):
         memory.texts.around(entry, **wrong)  # type: ignore[arg-type]
 
 

@@ -162,6 +162,14 @@ def test_what_came_from_outside_is_found_but_not_injected(memory: Memory) -> Non
     assert memory.inject(task="t", outcome="o", title="stripe webhook order", min_confidence=0.1).learnings == ()
 
 
+def test_what_is_vouched_for_later_is_adopted(memory: Memory) -> None:
+    taken(memory, CLAIM)
+    done = taken(memory, CLAIM, trust="agent")
+    assert (done.added, done.adopted, done.known) == ({}, 1, 0)
+    assert [each.trust for each in memory.learnings.page()[0]] == ["agent"]
+    assert taken(memory, CLAIM, trust="agent").known == 1
+
+
 def test_the_same_id_with_another_content_is_a_conflict_and_what_is_here_stays(memory: Memory) -> None:
     taken(memory, CLAIM)
     result = taken(memory, {"type": "outcome", "id": "o"}, {**CLAIM, "title": "Something else entirely"})

@@ -14,6 +14,13 @@ def test_claude_codes_memory_of_this_folder_is_found_by_itself(shell: Shell) -> 
     assert shell.said("import", "--from", "claude-code") == "added 5 entries, trusted as external\n"
 
 
+def test_claude_codes_own_setting_says_where_its_memory_is(shell: Shell) -> None:
+    slug = re.sub(r"[^0-9A-Za-z]", "-", str(shell.folder.resolve()))
+    foreign.make(shell.home / "elsewhere" / "projects" / slug / "memory", foreign.CLAUDE_CODE)
+    said = shell.said("import", "--from", "claude-code", CLAUDE_CONFIG_DIR=str(shell.home / "elsewhere"))
+    assert said == "added 5 entries, trusted as external\n"
+
+
 def test_claude_mems_database_is_found_by_itself_and_asked_for_this_folders_project(shell: Shell) -> None:
     foreign.claude_mem(shell.home / ".claude-mem" / "claude-mem.db", project=shell.folder.name)
     said = shell.said("import", "--from", "claude-mem")

@@ -85,7 +85,13 @@ def model(memory: Memory, client: anthropic.Anthropic) -> Iterator[Model]:
 
 
 def _made(said: str) -> str:
-    return said.removeprefix("File created successfully at: ")
+    return said.removeprefix("File created successfully at: ").partition("\n")[0]
+
+
+def test_a_new_file_says_under_which_name_it_is_found(model: Model) -> None:
+    said = model.does("create", path="/memories/learnings/tabs.md", file_text=FILE)
+    assert "Use that path from now on, not /memories/learnings/tabs.md" in said
+    assert "idempotency key" in model.does("view", path=_made(said))
 
 
 def test_the_tool_is_offered_under_the_name_the_api_knows(memory: Memory) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from recollect.capture.bring_decision import put_decision, read_decision
 from recollect.capture.bring_fields import Fate, Terms, Values, caller_id, reference, row_id, text_of, time_of
+from recollect.capture.edit import adopt_known
 from recollect.capture.learn import initial_confidence, redacted
 from recollect.core.choices import DISCOVERY_TYPES, STATUSES
 from recollect.core.confidence import decimal, thousandths
@@ -209,14 +210,25 @@ def _put_discovery(tx: Tx, given: Discovery) -> Fate:
     return "added"
 
 
+def foreseen(tx: Tx, terms: Terms, given: Brought) -> Fate:
+    """What `put` would make of a learning."""
+    learning = given.learning
+    for known in rows.many(tx, [learning.id]):
+        if any(getattr(known, name) != getattr(learning, name) for name in CONTENT):
+            return "conflict"
+        vouched = known.trust == "external" != terms.trust and known.status == "active"
+        return "adopted" if vouched else "known"
+    waits = learning.superseded_by is not None and not rows.many(tx, [learning.superseded_by])
+    return "waiting" if waits else "added"
+
+
 def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
     learning = given.learning
-    known = rows.many(tx, [learning.id])
-    if known:
-        same = all(getattr(known[0], name) == getattr(learning, name) for name in CONTENT)
-        return "known" if same else "conflict"
-    if learning.superseded_by is not None and not rows.many(tx, [learning.superseded_by]):
-        return "waiting"
+    fate = foreseen(tx, terms, given)
+    if fate == "adopted":
+        adopt_known(tx, ctx, learning.id, change=terms.change, reason=terms.reason)
+    if fate != "added":
+        return fate
     origin = Source(
         outcome=learning.source_outcome_id, task=learning.source_task_id, discovery=None, at=learning.created_at
     )

@@ -7,7 +7,7 @@ keeps rule, reason and application apart. Of MEMORY.md only what is no link to s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ _LISTED = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+\.md)\).*")
 _WHY = re.compile(r"^\s*(?:[-*]\s+)?\*{0,2}(why|how to apply)\s*:?\*{0,2}\s*:?\s*", re.IGNORECASE | re.MULTILINE)
 
 
-def folder_of(project: Path, home: Path) -> Path:
+def folder_of(project: Path, home: Path, environ: Mapping[str, str]) -> Path:
     """Where Claude Code keeps what it remembers of a project."""
-    return home / ".claude" / "projects" / re.sub(r"[^0-9A-Za-z]", "-", str(project)) / "memory"
+    users = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    return users / "projects" / re.sub(r"[^0-9A-Za-z]", "-", str(project)) / "memory"
 
 
 def read(folder: Path) -> Iterator[Piece | Passed]:

@@ -18,7 +18,7 @@ from recollect.text.redact import redact
 
 _ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
 
-Fate = Literal["added", "known", "conflict", "waiting"]
+Fate = Literal["added", "adopted", "known", "conflict", "waiting"]
 Values = Mapping[str, Any]
 
 

@@ -53,6 +53,8 @@ class Gathered:
     trust: Trust
     preview: bool
     added: dict[str, int]
+    adopted: int
+    """Learnings that were here from outside, and that are vouched for now."""
     known: int
     fresh: tuple[Fresh, ...]
     passed: tuple[Passed, ...]
@@ -92,7 +94,7 @@ class _Gathering:
         self._preview = preview
         self._seen: set[str] = set()
         self._added: Counter[str] = Counter()
-        self._known = self._passed_over = 0
+        self._known = self._adopted = self._passed_over = 0
         self._whole = True
         self._fresh: list[Fresh] = []
         self._passed: list[Passed] = []
@@ -104,8 +106,9 @@ class _Gathering:
             for piece in pieces:
                 if isinstance(piece.what, NewLearning):
                     learnings.append((piece, piece.what))
-                elif entry := self._new_entry(tx, piece, piece.what):
-                    days[self._day(piece)].append(entry)
+                elif found := self._new_entry(tx, piece, piece.what):
+                    day, entry = found
+                    days[day].append(entry)
         if not self._preview:
             for day, dated in sorted(days.items()):
                 log.add_all(self._ctx, day, dated)
@@ -122,6 +125,7 @@ class _Gathering:
             trust=self._terms.trust,
             preview=self._preview,
             added=dict(sorted(self._added.items())),
+            adopted=self._adopted,
             known=self._known,
             fresh=tuple(self._fresh),
             passed=tuple(self._passed),
@@ -129,7 +133,7 @@ class _Gathering:
             whole=self._whole,
         )
 
-    def _new_entry(self, tx: Tx, piece: Piece, what: NewEntry) -> log.Dated | None:
+    def _new_entry(self, tx: Tx, piece: Piece, what: NewEntry) -> tuple[date, log.Dated] | None:
         """The entry without secrets and with its source named, unless it is known."""
         try:
             new, _ = log.redacted(what)
@@ -139,14 +143,20 @@ class _Gathering:
         except BadInput as problem:
             self.pass_over([Passed(place=piece.place, reason=str(problem))])
             return None
-        # With its trust, because a log is append-only: vouched for later, an entry is written again as the agent's.
-        said = "\x1f".join((self._terms.trust, new.type, entries.one_line(new.topic or ""), told))
-        key = f"brought_{content_hash(said)[:24]}"
-        if self._is_known(key, events.happened(tx, key)):
+        said = (new.type, entries.one_line(new.topic or ""), told)
+        key = _key(self._terms.trust, *said)
+        day = self._day(piece)
+        before = events.happened(tx, key)
+        if self._terms.trust != "external" and (outside := events.of_change(tx, _key("external", *said))):
+            # A log is append-only: vouched for later, an entry is written again beside the one from outside.
+            key = log.adopted_key(outside[0].subject, outside[0].change)
+            day = log.day_of_entry(outside[0].subject)
+            before = before or events.happened(tx, key)
+        if self._is_known(key, before):
             return None
         self._add("entry", piece, new.topic or told)
         new = replace(new, references=(*new.references, self._origin(piece)))
-        return log.Dated(new=new, key=key, at=self._at(piece))
+        return day, log.Dated(new=new, key=key, at=self._at(piece))
 
     def _take_learnings(self, pieces: list[tuple[Piece, NewLearning]]) -> None:
         if not pieces:
@@ -165,10 +175,15 @@ class _Gathering:
         if self._is_known(learning.id, known):
             return
         brought = replace(brought, learning=learning)
-        if not self._preview and bring.put(tx, self._ctx, self._terms, brought) != "added":
+        fate = bring.foreseen(tx, self._terms, brought)
+        if not self._preview:
+            bring.put(tx, self._ctx, self._terms, brought)
+        if fate == "added":
+            self._add("learning", piece, learning.title)
+        elif fate == "adopted":
+            self._adopted += 1
+        else:
             self._known += 1
-            return
-        self._add("learning", piece, learning.title)
 
     def _is_known(self, key: str, before: bool) -> bool:
         known = before or key in self._seen
@@ -193,6 +208,11 @@ class _Gathering:
 
     def _day(self, piece: Piece) -> date:
         return day_of(self._at(piece), ZoneInfo(self._ctx.settings.timezone))
+
+
+def _key(trust: Trust, *said: str) -> str:
+    """Whose word it is counts, so that an entry can be vouched for later."""
+    return f"brought_{content_hash(chr(31).join((trust, *said)))[:24]}"
 
 
 def _batches(pieces: Iterator[Piece | Passed]) -> Iterator[list[Piece | Passed]]:

@@ -180,11 +180,18 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
 def adopt(ctx: Context, id: str) -> Learning:
     """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
     check_trust(ctx, "agent")
+    return _changed(ctx, id, "learning.adopted", lambda _, learning: _vouched_for(learning))
 
-    def change(_: Tx, learning: Learning) -> Learning:
-        return replace(learning, trust="agent") if learning.trust == "external" else learning
 
-    return _changed(ctx, id, "learning.adopted", change)
+def adopt_known(tx: Tx, ctx: Context, id: str, *, change: str, reason: str) -> None:
+    """The same as part of an import that a person vouches for, which was checked when it began."""
+    before = rows.get(tx, id)
+    person = replace(ctx, actor=replace(ctx.actor, trust="human"))
+    _save(tx, person, before, _vouched_for(before), "learning.adopted", change, reason)
+
+
+def _vouched_for(learning: Learning) -> Learning:
+    return replace(learning, trust="agent") if learning.trust == "external" else learning
 
 
 def undo(ctx: Context) -> list[Learning]:

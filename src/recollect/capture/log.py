@@ -125,10 +125,22 @@ def adopt(ctx: Context, id: str) -> Entry:
     if outside.trust != "external":
         return outside
     again = NewEntry(text=outside.text, topic=outside.topic, type=outside.type, session=outside.session or None)
-    key = f"adopted_{content_hash(f'{id} {outside.key}')[:24]}"
+    key = adopted_key(id, outside.key)
     vouched = replace(ctx, actor=replace(ctx.actor, trust="agent"))
     add_all(vouched, outside.day, [Dated(new=again, key=key, at=_moment(outside.at, midday(ctx, outside.day)))])
     return next(each for each in read(ctx, outside.day).entries if each.key == key)
+
+
+def adopted_key(id: str, key: str) -> str:
+    """The key under which an entry from outside is written again."""
+    return f"adopted_{content_hash(f'{id} {key}')[:24]}"
+
+
+def searched(found: Iterable[Entry]) -> list[Entry]:
+    """The entries of a log that search shows: one from outside that was adopted stands for itself no more."""
+    found = list(found)
+    keys = {each.key for each in found}
+    return [each for each in found if each.trust != "external" or adopted_key(each.id, each.key) not in keys]
 
 
 def today(ctx: Context) -> date:
@@ -226,7 +238,7 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
-    wanted = {found.id for found in log.entries}
+    wanted = {found.id for found in searched(log.entries)}
     for id in passages.ids_under(tx, f"{KIND}/{log.day.isoformat()}#"):
         if id not in wanted:
             passages.remove(tx, id)
@@ -238,7 +250,7 @@ def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
     """The entries of a log as search sees them; those of one session stand together, whoever wrote in between."""
     noon = midday(ctx, log.day)
     reached: Counter[str] = Counter()
-    for found in log.entries:
+    for found in searched(log.entries):
         thread = f"{KIND}/{log.day.isoformat()}" + (f"/{found.session}" if found.session else "")
         reached[thread] += 1
         yield Passage(

@@ -80,7 +80,9 @@ def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int]
 
 
 def _imported(done: Imported) -> list[str]:
-    lines = [f"added {counted(count, kind)}" for kind, count in done.added.items()] or ["nothing new"]
+    lines = [f"added {counted(count, kind)}" for kind, count in done.added.items()]
+    lines += [f"adopted {counted(done.adopted, 'learning')}"] if done.adopted else []
+    lines = lines or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
     lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []
     lines += [f"line {problem.line}: {problem.reason}" for problem in (*done.conflicts, *done.bad)]
@@ -96,7 +98,10 @@ def _gathered(found: Gathered) -> list[str]:
     verb = "would add" if found.preview else "added"
     nouns = {"entry": "entries", "learning": "learnings"}
     counts = [f"{count} {kind if count == 1 else nouns[kind]}" for kind, count in found.added.items()]
-    lines.append(f"{verb} {' and '.join(counts)}, trusted as {found.trust}" if counts else "nothing new")
+    lines += [f"{verb} {' and '.join(counts)}, trusted as {found.trust}"] if counts else []
+    adopt = "would adopt" if found.preview else "adopted"
+    lines += [f"{adopt} {counted(found.adopted, 'learning')}"] if found.adopted else []
+    lines += ["nothing new"] if not counts and not found.adopted else []
     lines += [f"{found.known} known from before"] if found.known else []
     lines += [f"passed over {each.place}: {each.reason}" for each in found.passed]
     more = found.passed_over - len(found.passed)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from recollect.cli.opening import open_memory
 from recollect.cli.output import common, emit
 from recollect.core.clock import iso
+from recollect.core.errors import BadInput, NotFound
 from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
 
 
@@ -49,21 +53,17 @@ def search(
     explain: bool,
     project: str | None,
     as_json: bool,
-    **options: object,
+    **options: Any,
 ) -> None:
     """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
     with open_memory(project) as memory:
         if staged:
-            hits = memory.staging.search(query, limit=limit)
-        else:
-            hits = memory.search(
-                query,
-                limit=limit,
-                recency=not no_recency,
-                confidence=not no_confidence,
-                explain=explain,
-                **options,
-            )
+            _refuse_beside_staged(**options)
+            del options["kinds"]
+        find = memory.staging.search if staged else memory.search
+        hits = find(
+            query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
+        )
     emit(
         {"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)), as_json=as_json
     )
@@ -74,10 +74,18 @@ def search(
 @common
 def get(ids: tuple[str, ...], project: str | None, as_json: bool) -> None:
     """Show the whole text of whatever ids name."""
+    found, missing = [], []
     with open_memory(project) as memory:
-        found = [memory.texts.get(id) for id in ids]
+        for id in ids:
+            try:
+                found.append(memory.texts.get(id))
+            except NotFound as problem:
+                missing.append(problem)
     texts = [f"# {one.title}  ({one.id})\n\n{one.text.rstrip()}" for one in found]
-    emit({"results": found, "total": len(found)}, "\n\n".join(texts), as_json=as_json)
+    if found:
+        emit({"results": found, "total": len(found)}, "\n\n".join(texts), as_json=as_json)
+    if missing:
+        raise NotFound("; ".join(map(str, missing)))
 
 
 @click.command()
@@ -93,9 +101,19 @@ def around(id: str, before: int, after: int, project: str | None, as_json: bool)
     emit({"results": found, "total": len(found)}, "\n".join(lines), as_json=as_json)
 
 
+def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
+    """Staged entries have none of what learnings are filtered by."""
+    given = ["kind"] if kinds else []
+    given += ["status"] if status != "active" else []
+    given += [name for name in ("min_confidence", "exclude_outcome", "domain") if others[name] is not None]
+    if given:
+        raise BadInput(f"--staged does not go with --{' or --'.join(given).replace('_', '-')}")
+
+
 def _shown(hit: Hit) -> list[str]:
-    lines = [f"{hit.id}  {hit.score:.2f}  {hit.title}", f"    {hit.snippet}"]
+    lines = [f"{hit.id}  {hit.score:z.2f}  {hit.title}", f"    {hit.snippet}"]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
+    facts += [hit.learning.status] if hit.learning and hit.learning.status != "active" else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")

@@ -7,8 +7,8 @@ from recollect.core.errors import BadInput
 MOST = 1000
 
 
-def check_limit(limit: object, name: str = "limit", *, most: int = MOST) -> int:
-    """A whole number from 1 to `most`; anything else is refused, never clamped."""
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= most:
-        raise BadInput(f"{name} must be a whole number between 1 and {most:,}, not {limit!r:.40}")
+def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int = MOST) -> int:
+    """A whole number from `least` to `most`; anything else is refused, never clamped."""
+    if not isinstance(limit, int) or isinstance(limit, bool) or not least <= limit <= most:
+        raise BadInput(f"{name} must be a whole number between {least} and {most:,}, not {limit!r:.40}")
     return limit

@@ -44,7 +44,8 @@ def create(memory: Memory, path: str, text: str) -> str:
     if folder == LEARNINGS and name:
         done = memory.learn(files.new_learning(text, name.removesuffix(".md")))
         made = f"{TOP}/{LEARNINGS}/{files.file_name(done.learning)}"
-        return f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
+        said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
+        return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
     if folder == LOGS and name:
         if name == f"{_today(memory)}.md" and _today(memory) in _days(memory):
             raise Refused(f"File {path} already exists. It is append-only: insert at its end, line {_length(memory)}")

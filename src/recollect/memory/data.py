@@ -70,7 +70,8 @@ class Data:
         progress: Callable[[int], object] | None = None,
     ) -> Gathered:
         """Take in what another tool kept, or only say what that would add; `of` is that tool's name for the project."""
-        pieces = sources.pieces(source, path, of=of, root=self._project.root, home=Path.home())
+        root, home = self._project.root, Path.home()
+        pieces = sources.pieces(source, path, of=of, root=root, home=home, environ=os.environ)
         return bring_in(self._context, pieces, source=source, trust=trust, preview=preview, progress=progress)
 
     def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:

@@ -157,12 +157,14 @@ class Memory:
 
     def search(self, query: str, **options: Any) -> list[Hit]:
         """Whatever is remembered for any text, best first; options are those of SearchOptions."""
-        from recollect.capture.documents import BEFORE_SEARCH, refresh
+        from recollect.capture import documents, follow
         from recollect.search.everything import SearchOptions, search
 
         query = _text(query, "query")
-        with suppress(Trouble):  # documents that changed meanwhile can wait, whoever searches cannot
-            refresh(self.context, most=BEFORE_SEARCH)
+        with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
+            documents.refresh(self.context, most=documents.BEFORE_SEARCH)
+            if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
+                follow.refresh(self.context)
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:

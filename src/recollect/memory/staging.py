@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recollect.core.context import Context
 
@@ -34,13 +34,13 @@ class Staging:
 
         return ages(self._context, path)
 
-    def search(self, query: str, *, limit: int | None = None) -> list[Hit]:
+    def search(self, query: str, **options: Any) -> list[Hit]:
         """Staged entries for any text, best first; what was edited by hand is read in first."""
         from recollect.capture.stage import refresh_passages
         from recollect.search.everything import SearchOptions, search
 
         refresh_passages(self._context)
-        return search(self._context, query, SearchOptions(kinds=("staged",), limit=limit))
+        return search(self._context, query, SearchOptions(kinds=("staged",), **options))
 
     def consolidate(self, *, dry_run: bool = False) -> Consolidation:
         """Move what has proved itself into the permanent documents, when that is due."""

@@ -16,7 +16,7 @@ from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search import fuse, rank, words
 from recollect.search.fuse import Signals
-from recollect.search.query import ask
+from recollect.search.query import Question, ask
 from recollect.store import learnings as rows
 from recollect.store import passages
 from recollect.store.grades import HEADER_LINES
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
     from recollect.search.meaning import Meaning
-    from recollect.search.query import Question
     from recollect.search.rank import Scored
 
 KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
 STRATEGIES = ("hybrid", "bm25", "semantic")
 TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
+_LEARNING = "learn_"
 DAY = 86_400_000
 HALF_LIFE = 90  # days after which recency counts half
 
@@ -89,8 +89,11 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
     """Whatever is remembered for any text, best first."""
     wanted, limit = _checked(ctx, options), _limit(ctx, options)
     learnings = _learnings(ctx, options)
-    weights = fuse.DEFAULT if options.semantic_weight is None else fuse.balanced(fuse.DEFAULT, options.semantic_weight)
-    meaning = None if options.strategy == "bm25" else _meaning(ctx, query, required=options.strategy == "semantic")
+    share = {"bm25": 0.0, "semantic": 1.0}.get(options.strategy, options.semantic_weight)
+    meaning = None if share == 0 else _meaning(ctx, query, required=share == 1)
+    weights = fuse.DEFAULT
+    if share is not None and meaning is not None and meaning.beside_words:
+        weights = fuse.balanced(weights, share)
     confidences: dict[str, int] = {}
     with ctx.db.read(ctx.space) as tx:
 
@@ -101,18 +104,49 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
             return {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
 
         question = ask(tx, query, today=_today(ctx))
-        scored = rank.best(
-            tx,
-            question,
-            limit=limit,
-            wanted=wanted,
-            keep=passing,
-            meaning=meaning,
-            span=_instants(ctx, question),
-            prior=lambda some: _priors(some, confidences, ctx.clock.now(), options),
-            weights=weights,
-        )
+        question = Question(**{**vars(question), "ids": _named(tx, question.ids, options)})
+        span = _instants(ctx, question)
+
+        def best(wanted: Narrow) -> list[Scored]:
+            return rank.best(
+                tx,
+                question,
+                limit=limit,
+                wanted=wanted,
+                keep=passing,
+                meaning=meaning,
+                span=span,
+                prior=lambda some: _priors(some, confidences, ctx.clock.now(), options),
+                weights=weights,
+            )
+
+        scored = best(wanted)
+        if span is not None:  # what is from then may be too few among all that hold the words
+            scored = _merged(scored, best(_within(wanted, span)))[:limit]
         return shown(tx, question, scored, explain=options.explain)
+
+
+def _within(wanted: Narrow, span: rank.Span) -> Narrow:
+    since = span.since if wanted.since is None else max(wanted.since, span.since)
+    until = span.until if wanted.until is None else min(wanted.until, span.until)
+    return Narrow(kinds=wanted.kinds, trusts=wanted.trusts, since=since, until=until)
+
+
+def _merged(some: Sequence[Scored], others: Sequence[Scored]) -> list[Scored]:
+    found = {hit.passage.doc: hit for hit in (*others, *some)}
+    return sorted(found.values(), key=lambda hit: (-hit.score, hit.passage.id))
+
+
+def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...]:
+    """Of the ids in a question those that may come first: of any status, but what the caller asked for holds."""
+    asked = Filter(
+        status=None if options.status in ("active", "all") else options.status,
+        domain=options.domain,
+        min_confidence=thousandths(options.min_confidence or 0.0, "min confidence"),
+        exclude_outcome=options.exclude_outcome,
+    )
+    passing = rows.passing(tx, [id for id in ids if id.startswith(_LEARNING)], asked)
+    return tuple(id for id in ids if not id.startswith(_LEARNING) or id in passing)
 
 
 def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool = False) -> list[Hit]:

@@ -33,7 +33,8 @@ class Weights:
     person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
     thread: float = 0.2  # what stands with a good hit is a little better for it
     titled_thread: float = 0.4  # … and more so when they share a real title: they are about the same thing
-    time: float = 0.4  # written in the time that the question names
+    time: float = 0.4  # said in the time that the question names
+    dated: float = 2.0  # … a note written then: as much as a full match of words, since notes are not written later
     later: float = 0.2  # … or in the month after: people tell of things later
     confidence: float = 0.05
     recency: float = 0.05

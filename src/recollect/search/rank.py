@@ -118,7 +118,7 @@ def best(
         signals = {
             **own[one.doc],
             **priors.get(one.doc, {}),
-            "time": _time(one.at, span, weights),
+            "time": _time(one, span, weights),
             "copy": weights.copy if one.kind == NODE else 0.0,
             "id": weights.id if one.doc in ids else 0.0,
         }
@@ -329,10 +329,12 @@ def _lift_threads(
             own[doc]["thread"] = pulled(total, tops[one.thread], pull)
 
 
-def _time(at: int, span: Span | None, weights: Weights) -> float:
-    if span is None or at < span.since:
+def _time(one: Ranked, span: Span | None, weights: Weights) -> float:
+    if span is None or one.at < span.since:
         return 0.0
-    return weights.time if at < span.until else weights.later if at < span.until + MONTH else 0.0
+    if one.at < span.until:
+        return weights.time if _is_turn(one) else weights.dated
+    return weights.later if one.at < span.until + MONTH else 0.0
 
 
 def _is_turn(one: Ranked) -> bool:

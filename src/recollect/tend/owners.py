@@ -87,7 +87,7 @@ def _entries(ctx: Context, tx: Tx) -> Iterator[str]:
     ctx = _reading_in(ctx, tx)
     stamps = ctx.vault.stamps()
     for day in logs.days(name for name, stamp in stamps.items() if stamp):
-        yield from (entry.id for entry in logs.read(ctx, day).entries)
+        yield from (entry.id for entry in logs.searched(logs.read(ctx, day).entries))
 
 
 def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:

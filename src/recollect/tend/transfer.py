@@ -50,10 +50,11 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What became of the lines. `known` were here already, `left` are history, which an import does not take."""
+    """What became of the lines. `known` were here already, `adopted` too, but from outside; `left` are history."""
 
     trust: Trust
     added: dict[str, int]
+    adopted: int
     known: int
     left: int
     conflicts: tuple[Problem, ...]
@@ -95,7 +96,7 @@ class _Import:
         self._ctx = ctx
         self._terms = terms
         self._added: Counter[str] = Counter()
-        self._known = self._left = self._unreported = 0
+        self._known = self._adopted = self._left = self._unreported = 0
         self._conflicts: list[Problem] = []
         self._bad: list[Problem] = []
         self._waiting: list[tuple[int, Brought]] = []
@@ -116,6 +117,7 @@ class _Import:
         return Imported(
             trust=self._terms.trust,
             added=dict(self._added),
+            adopted=self._adopted,
             known=self._known,
             left=self._left,
             conflicts=tuple(self._conflicts),
@@ -148,6 +150,8 @@ class _Import:
         for (number, record), fate in zip(batch, fates, strict=True):
             if fate == "added":
                 self._added["learning" if isinstance(record, Brought) else type(record).__name__.lower()] += 1
+            elif fate == "adopted":
+                self._adopted += 1
             elif fate == "known":
                 self._known += 1
             elif fate == "waiting":

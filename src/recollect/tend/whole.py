@@ -73,8 +73,7 @@ def get(ctx: Context, id: str) -> Whole:
 def around(ctx: Context, id: str, *, before: int = 3, after: int = 3) -> list[Beside]:
     """What stands before and after: in its session, work unit or document, otherwise by time among its kind."""
     for name, count in (("before", before), ("after", after)):
-        if count:
-            check_limit(count, name, most=MOST)
+        check_limit(count, name, least=0, most=MOST)
     with ctx.db.read(ctx.space) as tx:
         here = passages.by_id(tx, id)
         if here is None:

@@ -1,7 +1,8 @@
-"""Times that a question names: "last March", "in week 9", "yesterday", "2026-03", "two weeks ago".
+"""Times that a question names: "last March", "in week 9", "yesterday", "2026-03", "two weeks ago", "since May".
 
 English, and dates in ISO form. The result is a span of days; what is only half a date ("March") means the latest one
-that has begun. Knows nothing about what happened then.
+that has begun. "Since" and "after" reach to today, "until" and "before" begin where time does. Knows nothing about what
+happened then.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _FARTHEST = 36_500  # days
+_BEFORE = 40  # characters before a name in which a word that opens it is looked for
+_OPEN = "since|after|until|till|before"
 
 
 def span_in(text: str, today: date) -> Span | None:
@@ -32,7 +35,7 @@ def span_in(text: str, today: date) -> Span | None:
     for pattern, made in _rules():
         for found in pattern.finditer(plain):
             try:
-                first, last = made(found, today)
+                first, last = _opened(plain, found, made(found, today), today)
             except (ValueError, OverflowError):
                 continue  # 2026-02-30 and the like name no day
             if first.year in YEARS and last.year in YEARS:
@@ -40,9 +43,30 @@ def span_in(text: str, today: date) -> Span | None:
     return None
 
 
+def _opened(plain: str, found: re.Match[str], named: Span, today: date) -> Span:
+    """What "since", "after", "until" or "before" makes of the time that is named."""
+    first, last = named
+    begin = found.start(1) if found.re.groups else found.start()
+    opening = _opening().search(plain[max(0, begin - _BEFORE) : begin])
+    if opening is None:
+        return named
+    if opening[1] == "since":
+        return first, max(last, today)
+    if opening[1] == "after":
+        return last + timedelta(1), max(last + timedelta(1), today)
+    return date(YEARS[0], 1, 1), first - timedelta(1) if opening[1] == "before" else last
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    # "Two weeks before May" is told of in May: that is no open end.
+    lengths = "".join(rf"(?<!\b{unit} )(?<!\b{unit}s )" for unit in ("day", "week", "weekend", "month", "year"))
+    return re.compile(rf"{lengths}\b({_OPEN})(?: (?:the|last|this|past|previous|week|early|late|mid))* $")
+
+
 @cache
 def _rules() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], ...]:
-    months = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+    months = "|".join((*(f"{name}|{name[:3]}" for name in _MONTHS), "sept"))
     number = rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})"
     nth = r"(\d{1,2})(?:st|nd|rd|th)?"
     written = (
@@ -52,19 +76,19 @@ def _rules() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Spa
         (rf"\b{nth} (?:of )?({months}),? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[2], int(m[1]))),
         (rf"\b({months})\.? {nth},? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[1], int(m[2]))),
         (rf"\b({months}),? (?:of )?(\d{{4}})\b", lambda m, _: _month(int(m[2]), _month_number(m[1]))),
-        (rf"\b(?:on|since|by) (?:the )?{nth} (?:of )?({months})\b", lambda m, now: _past_day(now, m[2], int(m[1]))),
-        (rf"\b(?:on|since|by) ({months})\.? {nth}\b", lambda m, now: _past_day(now, m[1], int(m[2]))),
+        (rf"\b(?:on|by|{_OPEN}) (?:the )?{nth} (?:of )?({months})\b", lambda m, now: _past_day(now, m[2], int(m[1]))),
+        (rf"\b(?:on|by|{_OPEN}) ({months})\.? {nth}\b", lambda m, now: _past_day(now, m[1], int(m[2]))),
         (r"\bweek (\d{1,2})(?: (?:of|in) (\d{4}))?\b", _week_number),
         (rf"\blast ({months})\b", lambda m, now: _past_month(now, m[1], this=False)),
-        (rf"\b(?:in|of|during|since|this|early|late|mid|until|by) ({months})\b", lambda m, now: _past_month(now, m[1])),
+        (rf"\b(?:in|of|during|this|early|late|mid|by|{_OPEN}) ({months})\b", lambda m, now: _past_month(now, m[1])),
         (r"\b(?:today|this morning|tonight)\b", lambda _, now: (now, now)),
         (r"\b(?:yesterday|last night)\b", lambda _, now: (now - timedelta(1), now - timedelta(1))),
         (rf"\b{number} (day|week|month|year)s? ago\b", _ago),
         (rf"\b(?:last|past|previous) {number} (day|week|month|year)s\b", _past),
         (r"\b(?:last|past|previous) (week|weekend|month|year)\b", _last),
         (r"\bthis (week|weekend|month|year)\b", lambda m, now: _unit(m[1], now)),
-        (rf"\b(?:last|on|since|this) ({'|'.join(_DAYS)})\b", _weekday),
-        (r"\b(?:in|of|during|since) (\d{4})\b", lambda m, _: (date(int(m[1]), 1, 1), date(int(m[1]), 12, 31))),
+        (rf"\b(?:last|on|this|{_OPEN}) ({'|'.join(_DAYS)})\b", _weekday),
+        (rf"\b(?:in|of|during|{_OPEN}) (\d{{4}})\b", lambda m, _: (date(int(m[1]), 1, 1), date(int(m[1]), 12, 31))),
     )
     return tuple((re.compile(pattern, re.ASCII), made) for pattern, made in written)
 

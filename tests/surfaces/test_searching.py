@@ -1,0 +1,27 @@
+"""`recollect search` and `get` at a command line: what is printed of what was found."""
+
+from __future__ import annotations
+
+from shell import Shell
+
+
+def test_of_several_ids_those_that_are_there_are_shown_before_the_error(shell: Shell) -> None:
+    id = shell.learn()
+    done = shell.run("get", id, "bogus", "learn_nope")
+    assert done.returncode == 1
+    assert done.stdout.decode().startswith("# Stripe webhooks arrive out of order")
+    assert b"no 'bogus'" in done.stderr
+    assert b"learn_nope" in done.stderr
+
+
+def test_a_learning_that_is_out_of_use_says_so(shell: Shell) -> None:
+    id = shell.learn()
+    assert "archived" not in shell.said("search", id)
+    shell.said("learn", "archive", id)
+    assert "confidence 0.70 · archived" in shell.said("search", id)
+
+
+def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:
+    shell.said("stage", "Always pin the base image by digest", "--body", "Tags move between builds.")
+    assert "pin the base image" in shell.said("search", "base image", "--staged", "--since", "2026-03-02")
+    assert shell.said("search", "base image", "--staged", "--until", "2026-03-01") == ""
