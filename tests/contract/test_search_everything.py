@@ -521,3 +521,12 @@ def test_the_order_is_the_same_a_second_later(memory: Memory, clock: ScriptedClo
     before = ids(memory, "alpha")
     clock.advance(seconds=1)
     assert ids(memory, "alpha") == before
+
+
+def test_a_staged_entry_that_somebody_writes_or_deletes_by_hand_is_followed(memory: Memory) -> None:
+    file = memory.project.root / "memory" / "learnings.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("# Learnings\n\n## Never feed the hippo\n\nWhen the hippo sleeps, leave it alone.\n")
+    assert ids(memory, "hippo") == ["staged/never-feed-the-hippo"]
+    file.write_text("# Learnings\n")
+    assert ids(memory, "hippo") == []

@@ -24,14 +24,14 @@ def refresh(ctx: Context) -> int:
     with ctx.db.read(ctx.space) as tx:
         searched = readings.stamps(tx, ctx.clone)
         compacted = journal.log_stamps(tx, latest[-1])
-        found = {id.partition("#")[0] for day in latest for id in passages.ids_under(tx, f"{_source(day)}#")}
+        missing = [day for day in latest if log_path(day) not in stamps]
+        deleted = {day for day in missing if passages.ids_under(tx, f"{_source(day)}#")}
     changed = 0
     for day in latest:
-        stamp = stamps.get(log_path(day))
-        if stamp is None and _source(day) not in found:
-            continue
-        if stamp is None or stamp not in ("", searched.get(_source(day)), compacted.get(day.isoformat())):
-            _read_in(ctx, day, stamp or "")
+        stamp = stamps.get(log_path(day), "")
+        written_to = stamp not in ("", searched.get(_source(day)), compacted.get(day.isoformat()))
+        if written_to or day in deleted:
+            _read_in(ctx, day, stamp)
             changed += 1
     return changed
 
