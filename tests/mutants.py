@@ -511,7 +511,7 @@ MUTANTS = (
     Mutant(
         name="hook: captured in CI",
         file="hosts/flow.py",
-        old='capturing = not environ.get("CI") and bool(moment.session)',
+        old="capturing = not in_ci(environ) and bool(moment.session)",
         new="capturing = bool(moment.session)",
         tests=(f"{SETUP}::test_in_ci_a_session_is_answered_and_not_captured",),
     ),
