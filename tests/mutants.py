@@ -529,6 +529,37 @@ MUTANTS = (
         new='return [python, "-m", "recollect", *arguments]',
         tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
+    Mutant(
+        name="inject: content with the first candidates",
+        file="inject/relevant.py",
+        old="if proven_enough or (confidences and len(docs) >= QUICK.walked):",
+        new="if docs:",
+        tests=(
+            "tests/contract/test_injection.py::"
+            "test_learnings_that_may_not_be_shown_do_not_crowd_out_the_one_that_may[sqlite]",
+        ),
+    ),
+    Mutant(
+        name="move: writers during it",
+        file="store/db.py",
+        old="        if source is not None:",
+        new="        if False:",
+        tests=("tests/contract/test_move.py::test_nobody_writes_where_a_move_is_unfinished",),
+    ),
+    Mutant(
+        name="hook: a store that came with a clone",
+        file="hosts/flow.py",
+        old="if projects.is_begun(project):",
+        new="if True:",
+        tests=(f"{SETUP}::test_a_clone_that_carries_a_store_is_silent_until_init",),
+    ),
+    Mutant(
+        name="mirror: a missing log is taken away",
+        file="tend/mirror.py",
+        old="    if new is None and known and (log or not pull):",
+        new="    if new is None and known and False:",
+        tests=("tests/contract/test_mirror.py",),
+    ),
 )
 
 
