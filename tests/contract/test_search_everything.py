@@ -530,3 +530,14 @@ def test_a_staged_entry_that_somebody_writes_or_deletes_by_hand_is_followed(memo
     assert ids(memory, "hippo") == ["staged/never-feed-the-hippo"]
     file.write_text("# Learnings\n")
     assert ids(memory, "hippo") == []
+
+
+def test_a_word_that_is_looked_up_counts_in_full_beside_meaning(open_memory: Opener) -> None:
+    memory = open_memory(models=ScriptedModels({}, embedder=WordEmbedder()))
+    memory.learn(learning(title="Canary deploys of the billing service"))
+    memory.data.embed()
+    words = [memory.search("billing", strategy=one, explain=True)[0].signals.words for one in ("hybrid", "bm25")]
+    assert words[0] == words[1]
+    asked = "how do we deploy the billing service"
+    halved = [memory.search(asked, strategy=one, explain=True)[0].signals.words for one in ("hybrid", "bm25")]
+    assert halved[0] < halved[1]

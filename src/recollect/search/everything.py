@@ -37,6 +37,7 @@ STRATEGIES = ("hybrid", "bm25", "semantic")
 TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
 _LEARNING = "learn_"
+KEYWORDS = 2  # terms up to which a query looks words up
 DAY = 86_400_000
 HALF_LIFE = 90  # days after which recency counts half
 
@@ -106,6 +107,8 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
         question = ask(tx, query, today=_today(ctx))
         question = Question(**{**vars(question), "ids": _named(tx, question.ids, options)})
         span = _instants(ctx, question)
+        if len(question.terms) <= KEYWORDS:
+            weights = fuse.for_keywords(weights)
 
         def best(wanted: Narrow) -> list[Scored]:
             return rank.best(

@@ -81,6 +81,11 @@ def balanced(weights: Weights, semantic_weight: float) -> Weights:
     )
 
 
+def for_keywords(weights: Weights) -> Weights:
+    """The weights for a word or two: no question in other words, so notes that say them keep their full share."""
+    return Weights(**{**vars(weights), "titled_words": 1.0})
+
+
 def nearness(weights: Weights, cosines: Iterable[tuple[int, float]], *, title: int) -> float:
     """One number from the cosines of a text's pieces: the nearest piece, and its title where it has a real one.
 
