@@ -236,7 +236,7 @@ def test_scores_are_explained_by_what_they_are_made_of(memory: Memory) -> None:
     log(memory, "My stripe webhooks came late.", topic="stripe")
     for hit in memory.search("did my stripe webhooks come late?", explain=True):
         assert hit.signals is not None
-        assert hit.signals.total == pytest.approx(hit.score, abs=1e-3)
+        assert sum(vars(hit.signals).values()) == pytest.approx(hit.score, abs=1e-3)
     assert all(hit.signals is None for hit in memory.search("stripe"))
 
 
@@ -541,3 +541,10 @@ def test_a_word_that_is_looked_up_counts_in_full_beside_meaning(open_memory: Ope
     asked = "how do we deploy the billing service"
     halved = [memory.search(asked, strategy=one, explain=True)[0].signals.words for one in ("hybrid", "bm25")]
     assert halved[0] < halved[1]
+
+
+def test_a_log_that_we_wrote_ourselves_is_not_read_again_for_a_search(memory: Memory) -> None:
+    log(memory, "The refund webhook moved to the queue.")
+    assert follow.refresh(memory.context) == 0
+    memory.context.vault.append(f"{memory.journal.days()[0].day}.md", "\n## By hand\n\nQuokkas were seen.\n")
+    assert (follow.refresh(memory.context), follow.refresh(memory.context)) == (1, 0)

@@ -6,10 +6,10 @@ touched, and learns of the change by itself.
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 
 from recollect.capture import log as logs
-from recollect.capture.log import KIND, LogText
+from recollect.capture.log import source
 from recollect.core.context import Context
 from recollect.store import journal, passages, readings
 from recollect.text.tree import log_path
@@ -25,24 +25,14 @@ def refresh(ctx: Context) -> int:
         searched = readings.stamps(tx, ctx.clone)
         compacted = journal.log_stamps(tx, latest[-1])
         missing = [day for day in latest if log_path(day) not in stamps]
-        deleted = {day for day in missing if passages.ids_under(tx, f"{_source(day)}#")}
+        deleted = {day for day in missing if passages.ids_under(tx, f"{source(day)}#")}
     changed = 0
     for day in latest:
         stamp = stamps.get(log_path(day), "")
-        written_to = stamp not in ("", searched.get(_source(day)), compacted.get(day.isoformat()))
+        written_to = stamp not in ("", searched.get(source(day)), compacted.get(day.isoformat()))
         if written_to or day in deleted:
-            _read_in(ctx, day, stamp)
+            log = logs.read(ctx, day)
+            with ctx.db.write(ctx.space) as tx:
+                logs.read_in(tx, ctx, log)
             changed += 1
     return changed
-
-
-def _read_in(ctx: Context, day: date, stamp: str) -> None:
-    log = logs.read(ctx, day) if stamp else LogText(day=day, entries=(), hash="", raw=None)
-    with ctx.db.write(ctx.space) as tx:
-        readings.put(tx, ctx.clone, _source(day), stamp=stamp, ids=(), at=ctx.clock.now())
-        if sum(len(each.text) for each in log.entries) <= logs.INDEXED_AT_ONCE:
-            logs.index(tx, ctx, log)
-
-
-def _source(day: date) -> str:
-    return f"{KIND}/{day.isoformat()}"

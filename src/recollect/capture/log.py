@@ -22,7 +22,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
-from recollect.store import events, journal, passages
+from recollect.store import events, journal, passages, readings
 from recollect.store.files import content_hash
 from recollect.store.journal import LogRow
 from recollect.text import entries, frame, nodes
@@ -61,6 +61,7 @@ class LogText:
     entries: tuple[Entry, ...]
     hash: str
     raw: str | None
+    stamp: str  # of its file, from before it was read: a later change is seen later
 
 
 def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
@@ -109,9 +110,9 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
     log = read(ctx, day)
     ids = {each.key: each.id for each in log.entries}
     with ctx.db.write(ctx.space) as tx:
-        _indexed(tx, ctx, log)
+        read_in(tx, ctx, log)
         for key, topic in topics.items():
-            id = ids.get(key, f"{KIND}/{day.isoformat()}")
+            id = ids.get(key, source(day))
             events.record(tx, ctx, change=key, subject=id, what="log.added", new={"topic": topic})
 
 
@@ -219,6 +220,7 @@ def days(stamps: Iterable[str]) -> list[date]:
 
 def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
     """A log, whatever its size; `copied` is the most characters that are kept as they are."""
+    stamp = ctx.vault.stamps(names=[log_path(day)]).get(log_path(day), "")
     digest = hashlib.sha256()
     kept: list[str] = []
     size = 0
@@ -233,17 +235,23 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
             yield piece
 
     found = tuple(entries.read(day, lines(watched())))
-    return LogText(day=day, entries=found, hash=digest.hexdigest(), raw="".join(kept) if size <= copied else None)
+    raw = "".join(kept) if size <= copied else None
+    return LogText(day=day, entries=found, hash=digest.hexdigest(), raw=raw, stamp=stamp)
 
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
     wanted = {found.id for found in searched(log.entries)}
-    for id in passages.ids_under(tx, f"{KIND}/{log.day.isoformat()}#"):
+    for id in passages.ids_under(tx, f"{source(log.day)}#"):
         if id not in wanted:
             passages.remove(tx, id)
     for passage in passages_of(ctx, log):
         passages.put(tx, passage)
+
+
+def source(day: date) -> str:
+    """What a log is read in as."""
+    return f"{KIND}/{day.isoformat()}"
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
@@ -251,7 +259,7 @@ def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
     noon = midday(ctx, log.day)
     reached: Counter[str] = Counter()
     for found in searched(log.entries):
-        thread = f"{KIND}/{log.day.isoformat()}" + (f"/{found.session}" if found.session else "")
+        thread = source(log.day) + (f"/{found.session}" if found.session else "")
         reached[thread] += 1
         yield Passage(
             id=found.id,
@@ -281,9 +289,9 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     """The entry is on disk; find its number, make it searchable, remember who wrote it."""
     log = read(ctx, day)
     found = next((each for each in log.entries if each.key == change), None)
-    id = found.id if found else f"{KIND}/{day.isoformat()}"
+    id = found.id if found else source(day)
     with ctx.db.write(ctx.space) as tx:
-        _indexed(tx, ctx, log)
+        read_in(tx, ctx, log)
         events.record(
             tx,
             ctx,
@@ -296,10 +304,12 @@ def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tu
     return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=redacted)
 
 
-def _indexed(tx: Tx, ctx: Context, log: LogText) -> None:
+def read_in(tx: Tx, ctx: Context, log: LogText) -> None:
+    """Make a log searchable as it was read, and remember that it was: unchanged, it is not read again for a search."""
+    readings.put(tx, ctx.clone, source(log.day), stamp=log.stamp, ids=(), at=ctx.clock.now())
     if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
         index(tx, ctx, log)
-    if journal.log(tx, log.day) is None:
+    if log.stamp and journal.log(tx, log.day) is None:
         # Known from now on, so that a cycle notices when the file is gone before it was ever read.
         journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.core.choices import STATUSES, Trust
+from recollect.core.clock import DAY
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
@@ -38,7 +39,6 @@ TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
 _LEARNING = "learn_"
 KEYWORDS = 2  # terms up to which a query looks words up
-DAY = 86_400_000
 HALF_LIFE = 90  # days after which recency counts half
 
 

@@ -64,10 +64,6 @@ class Signals:
     phrase: float = 0.0
     id: float = 0.0
 
-    @property
-    def total(self) -> float:
-        return float(sum(vars(self).values()))
-
 
 def balanced(weights: Weights, semantic_weight: float) -> Weights:
     """The weights with the caller's share of meaning: 0.5 leaves both as they are."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import fsum
 
+from recollect.core.clock import DAY
 from recollect.core.record import record
 from recollect.search import words
 from recollect.search.fuse import DEFAULT, Signals, Weights, pulled
@@ -36,7 +37,7 @@ FEW = 5_000  # candidates looked at in the end; of so many passages the wanted o
 WALK = 100  # candidates in a portion
 LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
 READ = 100  # of the best, so many have their text read
-MONTH = 31 * 86_400_000
+MONTH = 31 * DAY
 EVERYTHING = Narrow()
 NODE = "node"
 SAID = "log"
