@@ -147,6 +147,14 @@ def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
     assert site.memory.learnings.get(id).action == "The second editor's action"
 
 
+def test_a_learning_that_is_out_of_use_is_marked_among_the_hits_and_in_the_preview(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.memory.learnings.archive(id)
+    for address in (f"/search?q={id}", f"/preview?task={id}"):
+        site.go(address)
+        assert "archived" in site.says()
+
+
 def test_search_finds_while_one_types_and_says_why(site: Site) -> None:
     site.memory.learn(learning(WEBHOOKS))
     site.memory.journal.add(NewEntry(text="The webhook queue was drained by hand", topic="Webhook queue"))

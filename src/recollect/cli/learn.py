@@ -260,13 +260,11 @@ def card(learning: Learning) -> str:
     """A learning for a person's eyes."""
     lines = [
         learning.title,
-        f"{learning.id} · {learning.pattern_type} · {learning.status} · confidence {learning.confidence:.3f}"
+        f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or learning.status} · confidence {learning.confidence:.3f}"
         f" · injected {learning.times_injected}x, helpful {learning.times_helpful}x,"
         f" not helpful {learning.times_not_helpful}x · version {learning.version}",
     ]
     if learning.tags or learning.domain:
         lines.append(f"{learning.domain or 'no domain'} · {', '.join(learning.tags) or 'no tags'}")
     lines += ["", *(f"{name.capitalize():<12} {getattr(learning, name)}" for name in COIA)]
-    if learning.superseded_by:
-        lines += ["", f"superseded by {learning.superseded_by}"]
     return "\n".join(lines)

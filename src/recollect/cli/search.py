@@ -113,7 +113,7 @@ def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object
 def _shown(hit: Hit) -> list[str]:
     lines = [f"{hit.id}  {hit.score:z.2f}  {hit.title}", f"    {hit.snippet}"]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
-    facts += [hit.learning.status] if hit.learning and hit.learning.status != "active" else []
+    facts += [hit.learning.out_of_use] if hit.learning and hit.learning.out_of_use else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")
