@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.opening import actor_of, open_memory
+from recollect.cli.opening import actor_of, find_project, open_memory
 from recollect.cli.output import common, emit, table
 from recollect.cli.progress import copying, counting, naming
 from recollect.core.clock import iso
@@ -34,7 +34,7 @@ def backup(file: Path | None, project: str | None, as_json: bool) -> None:
 @common
 def restore(file: Path, project: str | None, as_json: bool) -> None:
     """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
-    done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
+    done = Rescue.of(find_project(project).root, actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
     if done.files:
         lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")

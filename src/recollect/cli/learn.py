@@ -260,7 +260,8 @@ def card(learning: Learning) -> str:
     """A learning for a person's eyes."""
     lines = [
         learning.title,
-        f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or learning.status} · confidence {learning.confidence:.3f}"
+        f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or 'active'}"
+        f" · confidence {learning.confidence:.3f}"
         f" · injected {learning.times_injected}x, helpful {learning.times_helpful}x,"
         f" not helpful {learning.times_not_helpful}x · version {learning.version}",
     ]

@@ -1,18 +1,24 @@
 """Opening a memory for a command, and saying who is at the keyboard.
 
-Trust comes from the channel: a terminal is a person's, unless a host's environment says that an agent types.
+Trust comes from the channel: a terminal is a person's, unless a host's environment says that an agent types. A store
+that came with a folder is nobody's memory yet: a repository may carry one that says what its author wants.
 """
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from recollect.core.actor import Actor
+from recollect.core.clock import clock_from
 from recollect.memory import Memory
+from recollect.store import project as projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from recollect.store.project import Project
 
 HOSTS = {
     "CLAUDECODE": "claude-code",
@@ -34,6 +40,22 @@ def actor_of(environ: Mapping[str, str]) -> Actor:
     return Actor(name=environ.get("USER") or environ.get("LOGNAME") or "person", channel="cli", trust="human")
 
 
-def open_memory(project: str | None = None) -> Memory:
-    """The memory of the folder a command runs in, or of `--project`."""
-    return Memory.open(project or ".", actor=actor_of(os.environ))
+def find_project(folder: str | None) -> Project:
+    """The project of the folder a command runs in, or of `--project`; refused when its store came with the folder."""
+    found = projects.find(Path(folder or "."), os.environ)
+    if not projects.is_begun(found):
+        from recollect.store.beginning import claim  # not where a worker waits
+
+        claim(found)
+    return found
+
+
+def open_memory(folder: str | None) -> Memory:
+    """Its memory, on behalf of whoever runs this process."""
+    return Memory.of(
+        find_project(folder),
+        actor=actor_of(os.environ),
+        clock=clock_from(os.environ),
+        environ=os.environ,
+        replay=True,
+    )

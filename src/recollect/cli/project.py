@@ -14,6 +14,7 @@ from recollect.core.errors import Refused
 from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
+from recollect.store import beginning
 from recollect.store import project as projects
 from recollect.tend.status import ModelsStatus, Status
 from recollect.text.counting import counted, named
@@ -42,14 +43,17 @@ def init(
     from recollect.hosts.setup import remember_interpreter
 
     root = Path(project or ".").resolve()
-    above = projects.enclosing(root)
+    above = beginning.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     # For a real run, too: what a host's file refuses is known before anything is made.
-    diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
+    planned = beginning.planned(root, os.environ)
+    diffs, notes = tell_hosts(planned, hosts, dry_run=True)
     if dry_run:
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
+    if beginning.is_foreign(planned) and actor_of(os.environ).trust != "human":
+        raise Refused(f"{planned.database} came with the folder; only a person may take what it says for their memory")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver

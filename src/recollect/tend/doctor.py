@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.store import moves, spool
+from recollect.store.beginning import is_foreign
 from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
@@ -90,6 +91,14 @@ def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept,
 
 
 def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
+    if is_foreign(project):
+        yield Finding(
+            level="notice",
+            what="store",
+            subject=str(project.database),
+            detail="it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent",
+            remedy="move it away, or take what it says for your own with: recollect init",
+        )
     yield from _spool(project)
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)

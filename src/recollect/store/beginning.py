@@ -1,0 +1,171 @@
+"""Beginning a memory: the files that `init` makes, and whose store it is that stands in a folder.
+
+A repository may carry a store, which says what its author wants an agent to read. It is nobody's memory before the user
+takes it for theirs by `init`. The marks of that are secrets that stand in two places, the project's folder and the
+user's own; `project.py` reads them. Knows nothing about hosts and nothing about what is in a store.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.core.clock import zone_named
+from recollect.core.errors import BadInput, NotInitialised, RecollectError
+from recollect.core.settings import check_space
+from recollect.store.files import write_new_path, write_path
+from recollect.store.project import (
+    BEGUN,
+    DATA_FOLDER,
+    SETTINGS_FILE,
+    Project,
+    is_begun,
+    is_marked,
+    load,
+    marks_of,
+    outside,
+    read_toml,
+    shared_root,
+    state_folder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MADE = "made"
+IGNORE_LINE = ".recollect/"
+# Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
+# hash and made again by the next cycle, without a conflict for anyone to settle.
+MERGE_LINES = (
+    "memory/[0-9]*.md merge=union",
+    "memory/daily/*.md merge=union linguist-generated",
+    "memory/weekly/*.md merge=union linguist-generated",
+    "memory/monthly/*.md merge=union linguist-generated",
+    "memory/ROOT*.md merge=union linguist-generated",
+)
+_HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
+
+
+def enclosing(folder: Path) -> Path | None:
+    """The project that a folder without one of its own lies in."""
+    folder = folder.resolve()
+    if (folder / SETTINGS_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
+
+
+def create(
+    root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
+) -> list[str]:
+    """Make a project here, or fill in what is missing. Says what it made; an existing setting is never changed."""
+    made: list[str] = []
+    root = root.resolve()
+    file = root / SETTINGS_FILE
+    existed = file.exists()  # asked once: another process may make the file while this one thinks
+    named = read_toml(file) if existed else {}
+    if not named.get("space"):
+        name = space or _slug(root.name) + "-" + os.urandom(4).hex()
+        if timezone:
+            zone_named(timezone)
+        zone = named.get("timezone") or timezone or local_timezone(environ)
+        check_space(name)
+        lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
+        if existed:  # what is missing goes to the top, where no section has begun yet
+            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
+            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+        elif write_new_path(file, "".join([_HEAD, *lines])):
+            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
+    if not made:
+        known = load(root, environ).settings
+        if (space and space != known.space) or (timezone and timezone != known.timezone):
+            raise BadInput(
+                f"{file} already names space {known.space} and time zone {known.timezone}; edit it to change them"
+            )
+    project = load(root, environ)
+    if not project.data.is_dir():
+        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
+        _mark(project, BEGUN)
+    elif not is_begun(project) and _mark(project, BEGUN):
+        made.append("the mark that this memory is yours: hooks answer here")
+    if _completed(root / ".gitignore", (IGNORE_LINE,)):
+        made.append(f".gitignore (line {IGNORE_LINE})")
+    if _completed(root / ".gitattributes", MERGE_LINES):
+        made.append(".gitattributes (how the logs and nodes of two clones merge)")
+    return made
+
+
+def _completed(file: Path, lines: tuple[str, ...]) -> bool:
+    """Whether some of the lines were missing in a file; they stand at its end now."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    missing = [line for line in lines if line not in text.splitlines()]
+    if missing:
+        write_path(file, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
+    return bool(missing)
+
+
+def planned(root: Path, environ: Mapping[str, str]) -> Project:
+    """The project that is here, or would be after `create`; nothing is made."""
+    file = root / SETTINGS_FILE
+    if file.is_file() and read_toml(file).get("space"):
+        return load(root, environ)
+    return Project(
+        root=root, data=shared_root(root) / DATA_FOLDER, settings=outside(environ), state=state_folder(environ)
+    )
+
+
+def is_foreign(project: Project) -> bool:
+    """Whether the store here came with the folder: this user neither ran `init` for it nor had it made by a command.
+
+    Where the user's own folder cannot be written nothing could be accepted, so nothing is called foreign.
+    """
+    if project.settings.store.url or _is_own(project) or not project.database.exists():
+        return False
+    nearest = next(place for place in (project.state, *project.state.parents) if place.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
+def claim(project: Project) -> None:
+    """A store that is there must be the user's own; one that the next opening makes will be."""
+    if is_foreign(project):
+        raise NotInitialised(
+            f"you did not begin the memory in {project.root}: {project.database} came with the folder. Move it away, "
+            "or take what it says for your own with: recollect init"
+        )
+    if not project.database.exists() and not _is_own(project):
+        _mark(project, MADE)
+
+
+def _is_own(project: Project) -> bool:
+    return is_marked(project, BEGUN) or is_marked(project, MADE)
+
+
+def _mark(project: Project, how: str) -> bool:
+    """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
+    secret = os.urandom(16).hex()
+    with suppress(RecollectError):
+        write_path(project.state / how / secret, f"{project.data}\n", mode=0o600)
+        write_path(project.data / BEGUN, "".join(f"{one}\n" for one in (*marks_of(project), secret)), mode=0o600)
+        return True
+    return False
+
+
+def local_timezone(environ: Mapping[str, str]) -> str:
+    """The machine's IANA zone, UTC when it does not say."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    link = os.path.realpath("/etc/localtime")
+    for name in (environ.get("TZ", ""), link.partition("zoneinfo/")[2]):
+        try:
+            if name and ZoneInfo(name):
+                return name
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            continue
+    return "UTC"
+
+
+def _slug(name: str) -> str:
+    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
+    return "-".join(part for part in kept.split("-") if part)[:40] or "project"
