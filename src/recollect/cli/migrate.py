@@ -7,8 +7,9 @@ import sys
 
 import click
 
+from recollect.cli.command import common
 from recollect.cli.opening import find_project
-from recollect.cli.output import common, emit
+from recollect.cli.output import emit
 from recollect.core.clock import clock_from
 from recollect.text.counting import counted
 

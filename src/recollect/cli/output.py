@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-import click
+from collections.abc import Sequence
+from typing import Any
 
 from recollect.cli.printing import put, visible
 from recollect.core.plain import plain
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def common(command: F) -> F:
-    """The options every command takes."""
-    command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-    return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
 
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.opening import actor_of, open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import actor_of
+from recollect.cli.output import emit
 from recollect.core.errors import Refused
 from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
@@ -70,11 +71,10 @@ def init(
 
 
 @click.command()
-@common
-def status(project: str | None, as_json: bool) -> None:
+@answers
+def status(memory: Memory) -> Answer:
     """Say what is remembered, what waits, and what works on words alone."""
-    with open_memory(project) as memory:
-        found = memory.status()
+    found = memory.status()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
         *([_half_moved(found)] if found.moving_from else []),
@@ -96,7 +96,7 @@ def status(project: str | None, as_json: bool) -> None:
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
-    emit(found, "\n".join(lines), as_json=as_json)
+    return Answer(found, "\n".join(lines))
 
 
 def _half_moved(found: Status) -> str:
@@ -133,13 +133,12 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
-@common
-def cycle(dry_run: bool, project: str | None, as_json: bool) -> None:
+@answers
+def cycle(memory: Memory, dry_run: bool) -> Answer:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
-    with open_memory(project) as memory:
-        report = memory.cycle(dry_run=dry_run)
+    report = memory.cycle(dry_run=dry_run)
     text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
-    emit(report, text, as_json=as_json)
+    return Answer(report, text)
 
 
 @click.command()

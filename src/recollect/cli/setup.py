@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.output import common, emit
+from recollect.cli.command import common
+from recollect.cli.output import emit
 from recollect.hosts import setup
 from recollect.hosts.flow import HOSTS
 from recollect.hosts.quiet import PAUSED

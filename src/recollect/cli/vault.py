@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from recollect.cli.command import Group, common
 from recollect.cli.opening import find_project
-from recollect.cli.output import common, emit
+from recollect.cli.output import emit
 from recollect.tend.mirror import Mirrored
 
 
-@click.group()
+@click.group(cls=Group)
 def vault() -> None:
     """The vault of a team's store, mirrored to files and back."""
 
