@@ -41,7 +41,8 @@ def test_a_command_and_its_options_stand_in_the_docs(path: tuple[str, ...], comm
     "path", [(), *(path for path, command in COMMANDS if isinstance(command, click.Group))], ids=str
 )
 def test_the_help_of_a_group_fits_a_terminal_and_cuts_no_sentence(path: tuple[str, ...]) -> None:
-    ctx, group = click.Context(recollect, info_name="recollect", terminal_width=80), recollect
+    group: click.Group = recollect
+    ctx = click.Context(group, info_name="recollect", terminal_width=80)
     for name in path:
         inner = group.get_command(ctx, name)
         assert isinstance(inner, click.Group)
