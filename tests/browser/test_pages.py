@@ -333,3 +333,27 @@ def test_preview_shows_what_would_be_injected_and_injects_what_is_ticked(site: S
     site.press("Inject these")
     assert shown.id in site.says()
     assert [each.learning_id for each in site.memory.work.injections(task="T-9")] == [shown.id]
+
+
+def test_the_menu_stands_still_and_controls_in_a_row_are_one_height(site: Site) -> None:
+    site.page.set_viewport_size({"width": 400, "height": 800})
+    menus = set()
+    for path in ("/", "/search", "/preview"):
+        site.go(path)
+        menus.add(str([link.bounding_box() for link in site.page.locator("nav a").all()]))
+    assert len(menus) == 1
+    site.page.set_viewport_size({"width": 1280, "height": 800})
+    for path in ("/search", "/learnings", "/decisions"):
+        site.go(path)
+        boxes = [one.bounding_box() for one in site.page.locator("form.filters").first.locator("input, select").all()]
+        assert len({round(box["height"], 1) for box in boxes if box}) == 1
+
+
+def test_what_a_contradiction_is_about_is_said_in_words(site: Site) -> None:
+    for title, action in (
+        ("Always run migrations before the deploy", "Run migrations before the deploy."),
+        ("Never run migrations before the deploy", "Do not run migrations before the deploy."),
+    ):
+        site.memory.learn(learning(MIGRATIONS, title=title, action=action))
+    site.go("/inbox")
+    assert "they contradict each other" in site.says()
