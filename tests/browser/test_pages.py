@@ -124,7 +124,9 @@ def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> Non
     site.page.fill("[name=title]", "Stripe webhooks arrive out of order")
     for name in FIELDS:
         site.page.fill(f"[name={name}]", " ")
+    site.page.fill("[name=tags]", "stripe, webhooks")
     site.press("Save")
+    assert site.page.input_value("[name=tags]") == "stripe, webhooks"
     assert "empty" in site.page.get_by_role("alert").inner_text()
     assert site.page.input_value("[name=title]") == "Stripe webhooks arrive out of order"
 
@@ -144,7 +146,8 @@ def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
     assert site.memory.learnings.get(id).action == "The first editor's action"
     with second.expect_navigation():
         second.get_by_role("button", name="Save").click()
-    assert site.memory.learnings.get(id).action == "The second editor's action"
+    stored = site.memory.learnings.get(id)
+    assert (stored.action, set(stored.tags)) == ("The second editor's action", set(WEBHOOKS["tags"]))
 
 
 def test_a_learning_that_is_out_of_use_is_marked_among_the_hits_and_in_the_preview(site: Site) -> None:
