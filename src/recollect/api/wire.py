@@ -21,6 +21,14 @@ from recollect.core.plain import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 VERSIONS = 2**31
+Share = Query(ge=0, le=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRun:
+    """A dry run says what would happen."""
+
+    dry_run: bool = False
 
 
 def taken(kind: type[Any]) -> Any:

@@ -87,8 +87,7 @@ def _gathered(found: Gathered) -> list[str]:
         more = sum(found.added.values()) - len(found.fresh)
         lines += [f"and {more} more"] if more else []
     verb = "would add" if found.preview else "added"
-    nouns = {"entry": "entries", "learning": "learnings"}
-    counts = [f"{count} {kind if count == 1 else nouns[kind]}" for kind, count in found.added.items()]
+    counts = [counted(count, kind) for kind, count in found.added.items()]
     lines += [f"{verb} {' and '.join(counts)}, trusted as {found.trust}"] if counts else []
     adopt = "would adopt" if found.preview else "adopted"
     lines += [f"{adopt} {counted(found.adopted, 'learning')}"] if found.adopted else []

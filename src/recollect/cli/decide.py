@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from recollect.cli.command import Answer, Group, answers
+from recollect.cli.output import redactions
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.page import full_text
@@ -52,7 +53,7 @@ def decide(memory: Memory, text: str, pairs: tuple[str, ...], anyway: bool, **gi
     """Record a decision: what was chosen, how sure you are, and why."""
     fields = {name: value for name, value in _fields(given, pairs).items() if value is not None}
     done = memory.decisions.record(NewDecision(decision=text, **fields), anyway=anyway)
-    said = f"saved {done.decision.id}" + (f" (redacted: {', '.join(done.redacted)})" if done.redacted else "")
+    said = f"saved {done.decision.id}{redactions(done.redacted)}"
     return Answer({**vars(done.decision), "redacted": done.redacted}, said)
 
 

@@ -9,8 +9,8 @@ import click
 
 from recollect.cli.command import Answer, Group, answers
 from recollect.cli.editor import typed_in_editor
-from recollect.cli.output import table
-from recollect.core.choices import PATTERN_TYPES
+from recollect.cli.output import redactions, table
+from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
@@ -82,10 +82,8 @@ def add(
     )
     if captured.confirmed:
         said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
-    if captured.redacted:
-        said += f" (redacted: {', '.join(captured.redacted)})"
     became = {"merged": captured.merged, "confirmed": captured.confirmed, "redacted": captured.redacted}
-    return Answer({**plain(learning), **became}, said)
+    return Answer({**plain(learning), **became}, said + redactions(captured.redacted))
 
 
 @learn.command("list")
@@ -93,7 +91,7 @@ def add(
     "--status",
     default="active",
     show_default=True,
-    type=click.Choice(["active", "archived", "superseded", "all"]),
+    type=click.Choice([*STATUSES, "all"]),
     help="Which of them.",
 )
 @click.option("--domain", help="Only this domain.")

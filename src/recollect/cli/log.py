@@ -7,6 +7,7 @@ import sys
 import click
 
 from recollect.cli.command import Answer, Group, answers
+from recollect.cli.output import redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.journal import ENTRY_TYPES, NewEntry
 from recollect.memory import Memory
@@ -53,8 +54,7 @@ def add(
         text = read_stdin()
     new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
     logged = memory.journal.add(new)
-    hidden = f" (redacted: {', '.join(logged.redacted)})" if logged.redacted else ""
-    return Answer(logged, f"{logged.id}  {logged.topic}{hidden}")
+    return Answer(logged, f"{logged.id}  {logged.topic}{redactions(logged.redacted)}")
 
 
 @log.command()

@@ -16,6 +16,11 @@ def emit(value: Any, text: str, *, as_json: bool) -> None:
     put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else visible(text))
 
 
+def redactions(kinds: Sequence[str]) -> str:
+    """What was taken out of a text before it was kept, to be said behind it."""
+    return f" (redacted: {', '.join(kinds)})" if kinds else ""
+
+
 def said(value: object) -> str:
     """A value for a person's eyes: a dash for none, words for a list."""
     if value is None or value == []:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from recollect.cli.command import Answer, answers
+from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, NotFound
 from recollect.memory import Memory
@@ -39,7 +40,7 @@ from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
     "--status",
     default="active",
     show_default=True,
-    type=click.Choice(["active", "archived", "superseded", "all"]),
+    type=click.Choice([*STATUSES, "all"]),
     help="Learnings of this status.",
 )
 @click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged, the file read in first.")

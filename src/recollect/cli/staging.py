@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from recollect.cli.command import Answer, answers
+from recollect.cli.output import redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
 from recollect.distil.report import Consolidation
@@ -45,9 +46,7 @@ def stage(memory: Memory, title: str, body: str | None) -> Answer:
     text = read_stdin() if body == "-" else body or ""
     staged = memory.staging.stage(title, text)
     said = f"{staged.id} already says so" if staged.repeated else f"staged {staged.id}"
-    if staged.redacted:
-        said += f" (redacted: {', '.join(staged.redacted)})"
-    return Answer(staged, said)
+    return Answer(staged, said + redactions(staged.redacted))
 
 
 @click.command()

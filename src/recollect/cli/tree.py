@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import click
 
 from recollect.cli.command import Answer, answers
 from recollect.cli.output import table
+from recollect.cli.progress import levels
 from recollect.core.calendar import ROOT
 from recollect.distil.tree import Compacted
-from recollect.distil.upkeep import Progress
 from recollect.memory import Memory
 from recollect.text.counting import counted
 
@@ -22,7 +19,7 @@ from recollect.text.counting import counted
 @answers
 def compact(memory: Memory, everything: bool, dry_run: bool) -> Answer:
     """Bring the tree up to date: raw → daily → weekly → monthly → ROOT.md."""
-    with _progress() as progress:
+    with levels() as progress:
         done, warning = memory.journal.compact(everything=everything, dry_run=dry_run, progress=progress)
     if warning:
         click.echo(f"recollect: {warning}", err=True)
@@ -79,19 +76,3 @@ def _told(done: Compacted, how: str) -> str:
     if done.clock_behind:
         lines.append("the clock is more than 48 hours behind the last run: nothing was called final")
     return "\n".join(lines)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar on a terminal, nothing in a pipe."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        tasks = {level: bar.add_task(level, total=None, visible=False) for level in ("daily", "weekly", "monthly")}
-        yield lambda level, done, total: bar.update(tasks[level], completed=done, total=total, visible=True)

@@ -9,6 +9,7 @@ from recollect.capture.decide import Decided
 from recollect.core.context import Context
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Review
 from recollect.core.errors import BadInput
+from recollect.core.limits import check_page
 from recollect.distil import decisions as views
 from recollect.distil.decision_query import DecisionHit, query
 from recollect.distil.decisions import Compaction, Waiting
@@ -16,8 +17,6 @@ from recollect.distil.page import Page
 from recollect.distil.wisdom import Wisdom
 from recollect.store import decisions as rows
 from recollect.store.decisions import DecisionFilter
-
-PAGE_LIMIT = 1000
 
 
 class Decisions:
@@ -36,7 +35,7 @@ class Decisions:
 
     def page(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> tuple[list[Decision], int]:
         """Whole decisions, newest first, and how many there are in all."""
-        _check_page(limit, offset)
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
             return rows.listed(tx, _filter(wanted), limit=limit, offset=offset)
 
@@ -44,7 +43,7 @@ class Decisions:
         self, text: str = "", *, limit: int = 20, offset: int = 0, whole: bool = False, **wanted: Any
     ) -> tuple[list[DecisionHit], int]:
         """Decisions by words and fields, each as long as its age allows."""
-        _check_page(limit, offset)
+        check_page(limit, offset)
         return query(self._context, text, _filter(wanted), limit=limit, offset=offset, whole=whole)
 
     def review(self, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
@@ -85,11 +84,6 @@ class Decisions:
 
     def compact(self, *, dry_run: bool = False) -> Compaction:
         return views.compact(self._context, dry_run=dry_run)
-
-
-def _check_page(limit: int, offset: int) -> None:
-    if not 1 <= limit <= PAGE_LIMIT or not 0 <= offset < 2**31:
-        raise BadInput(f"limit must be between 1 and {PAGE_LIMIT}, offset 0 or more")
 
 
 def _filter(wanted: dict[str, Any]) -> DecisionFilter:
