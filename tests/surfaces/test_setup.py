@@ -197,6 +197,8 @@ def test_a_file_that_is_no_plain_json_is_left_alone(shell: Shell) -> None:
         ("shop/.claude", {}, ".claude/settings.local.json"),
         ("home/.gemini", {}, ".gemini/settings.json"),
         ("home/.claude", {"GEMINI_CLI": "1"}, ".gemini/settings.json"),
+        ("home/.claude", {"CODEX_THREAD_ID": "t-1"}, ".codex/hooks.json"),
+        ("home/.codex", {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli"}, ".claude/settings.local.json"),
     ],
 )
 def test_a_host_that_is_at_work_here_is_found(bare: Shell, made: str, environ: dict[str, str], host: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollect.core.actor import Actor
 from recollect.core.clock import clock_from
+from recollect.hosts.running import running
 from recollect.memory import Memory
 from recollect.store import project as projects
 
@@ -20,23 +21,11 @@ if TYPE_CHECKING:
 
     from recollect.store.project import Project
 
-HOSTS = {
-    "CLAUDECODE": "claude-code",
-    "CLAUDE_CODE_ENTRYPOINT": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "CODEX_THREAD_ID": "codex",
-    "GEMINI_CLI": "gemini",
-    "OPENCLAW_SESSION": "openclaw",
-    "CURSOR_AGENT": "cursor",
-    "AI_AGENT": "agent",
-}
-
 
 def actor_of(environ: Mapping[str, str]) -> Actor:
     """Who runs this process."""
-    for variable, host in HOSTS.items():
-        if environ.get(variable):
-            return Actor(name=host, channel="cli", trust="agent")
+    for host in running(environ):
+        return Actor(name=host, channel="cli", trust="agent")
     return Actor(name=environ.get("USER") or environ.get("LOGNAME") or "person", channel="cli", trust="human")
 
 
