@@ -52,7 +52,7 @@ def stage(memory: Writes, new: Annotated[NewStaged, taken(NewStaged)]) -> Respon
 @routes.get("/staged/search", summary="Find staged learnings for any text")
 @gives(Hit, listed="results")
 def search(memory: Reads, request: Request, window: Paged, q: str) -> Response:
-    found = memory.staging.search(q, limit=min(window.limit + window.offset, MOST))
+    found = memory.search(q, kinds=("staged",), limit=min(window.limit + window.offset, MOST))
     return sliced(request, "results", found, window)
 
 

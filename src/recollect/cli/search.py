@@ -43,7 +43,7 @@ from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
     type=click.Choice([*STATUSES, "all"]),
     help="Learnings of this status.",
 )
-@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged, the file read in first.")
+@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged.")
 @answers
 def search(
     memory: Memory,
@@ -58,9 +58,10 @@ def search(
     """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
     if staged:
         _refuse_beside_staged(**options)
-        del options["kinds"]
-    find = memory.staging.search if staged else memory.search
-    hits = find(query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options)
+        options["kinds"] = ("staged",)
+    hits = memory.search(
+        query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
+    )
     return Answer({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
 
 

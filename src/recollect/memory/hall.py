@@ -14,6 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
+from recollect.core.record import made
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -147,7 +148,7 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, new or made(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -170,7 +171,7 @@ class Memory:
             documents.refresh(self.context, most=documents.BEFORE_SEARCH)
             if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
                 follow.refresh(self.context)
-        return search(self.context, query, _made(SearchOptions, options))
+        return search(self.context, query, made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
@@ -178,7 +179,7 @@ class Memory:
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
-        wanted = wanted or _made(NewInjection, fields)
+        wanted = wanted or made(NewInjection, fields)
         chosen = choose(self.context, wanted)
         if chosen.learnings:
             shown: dict[str, Any] = {
@@ -318,13 +319,6 @@ class Memory:
             from recollect.memory.replay import replay
 
             replay(self.context, self.project)
-
-
-def _made(record: type[Any], fields: dict[str, Any]) -> Any:
-    try:
-        return record(**fields)
-    except TypeError as error:
-        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
 
 
 def _text(value: str, name: str) -> str:
