@@ -81,6 +81,8 @@ def candidates(
                     sums[doc] += worth
                 if len(sums) < ENOUGH:
                     sums |= dict.fromkeys(set(docs).difference(sums), worth)
+    if len(sums) <= ENOUGH:  # as many are sorted faster than the first of them are found
+        return sorted(sorted(sums), key=sums.__getitem__, reverse=True)[:most]
     return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
 
 
