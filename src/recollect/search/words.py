@@ -36,6 +36,7 @@ FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was me
 FLOOR_TYPICAL_LENGTH = 60
 FLOOR_TITLE_WEIGHT = 4
 
+FEW = 8  # terms of a question up to which a text is searched for each; of more, its words are looked up
 REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
 TITLE_SLACK = 5.0  # so that a title of one common word is no full match
 UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it
@@ -70,7 +71,8 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
     length = text.count(" ") + 1 if text else 0
     # Each term between two spaces of its own: counting in one string is several times as fast as token by token.
     spaced = f" {text.replace(' ', '  ')} "
-    body = {term: count for term in asked if term in text and (count := spaced.count(f" {term} "))}
+    held = asked.intersection(text.split()) if len(asked) > FEW else [term for term in asked if term in text]
+    body = {term: count for term in held if (count := spaced.count(f" {term} "))}
     headed = heading.split()
     said = _counted(headed, asked)
     others: dict[str, int] = _counted(who.split(), asked) if who else {}
