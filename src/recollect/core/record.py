@@ -55,12 +55,22 @@ def record(cls: type[T]) -> type[T]:
     return cls
 
 
-def made(cls: type[T], fields: dict[str, Any]) -> T:
+def checked(cls: type[T], fields: dict[str, Any]) -> T:
     """A record of what a caller named; a name that it lacks or does not have is bad input."""
     try:
         return cls(**fields)
     except TypeError as error:
         raise BadInput(str(error).partition(") ")[2] or str(error)) from None
+
+
+def made(cls: type[T], values: dict[str, Any]) -> T:
+    """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
+
+    A third of the time of a checked one; the ranking makes hundreds.
+    """
+    one = cls.__new__(cls)
+    _set(one, "__dict__", values)
+    return one
 
 
 class _LateFields:

@@ -10,7 +10,7 @@ from recollect.core.context import Context
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Review
 from recollect.core.errors import BadInput
 from recollect.core.limits import check_page
-from recollect.core.record import made
+from recollect.core.record import checked
 from recollect.distil import decisions as views
 from recollect.distil.decision_query import DecisionHit, query
 from recollect.distil.decisions import Compaction, Waiting
@@ -92,4 +92,4 @@ def _filter(wanted: dict[str, Any]) -> DecisionFilter:
     for name, values in known.items():
         if wanted.get(name) is not None and wanted[name] not in values:
             raise BadInput(f"{name} must be one of {', '.join(values)}, not {wanted[name]!r}")
-    return made(DecisionFilter, wanted)
+    return checked(DecisionFilter, wanted)

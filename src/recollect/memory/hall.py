@@ -14,7 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.core.record import made
+from recollect.core.record import checked
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -148,7 +148,7 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or made(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, new or checked(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -162,16 +162,13 @@ class Memory:
 
     def search(self, query: str, **options: Any) -> list[Hit]:
         """Whatever is remembered for any text, best first; options are those of SearchOptions."""
-        from recollect.capture import documents, follow, stage
+        from recollect.capture import follow
         from recollect.search.everything import SearchOptions, search
 
         query = _text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
-            stage.refresh_passages(self.context)
-            documents.refresh(self.context, most=documents.BEFORE_SEARCH)
-            if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
-                follow.refresh(self.context)
-        return search(self.context, query, made(SearchOptions, options))
+            follow.refresh(self.context)
+        return search(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers that it was shown, if need be a little later."""
@@ -179,7 +176,7 @@ class Memory:
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
-        wanted = wanted or made(NewInjection, fields)
+        wanted = wanted or checked(NewInjection, fields)
         chosen = choose(self.context, wanted)
         if chosen.learnings:
             shown: dict[str, Any] = {
