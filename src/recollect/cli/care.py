@@ -82,7 +82,8 @@ def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_js
     lines = [f"mended: {finding.subject} {finding.detail}" for finding in found.fixed]
     lines += _told(found.findings) or ["nothing is wrong"]
     good = sum(not kept.problem for kept in found.backups)
-    lines.append(f"backups: {good} of {len(found.backups)} would restore")
+    none = "backups: none yet; take one with: recollect backup"
+    lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
     emit(found, "\n".join(lines), as_json=as_json)
     return _code(found.findings, strict=strict)
 
