@@ -33,9 +33,10 @@ def find_project(folder: str | None) -> Project:
     """The project of the folder a command runs in, or of `--project`; refused when its store came with the folder."""
     found = projects.find(Path(folder or "."), os.environ)
     if not projects.is_begun(found):
-        from recollect.store.beginning import claim  # not where a worker waits
+        from recollect.store import beginning  # not where a worker waits
 
-        claim(found)
+        beginning.refuse_foreign(found)
+        beginning.claim_new(found)
     return found
 
 

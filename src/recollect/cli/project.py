@@ -54,7 +54,7 @@ def init(
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
     if beginning.is_foreign(planned) and actor_of(os.environ).trust != "human":
-        raise Refused(f"{planned.database} came with the folder; only a person may take what it says for their memory")
+        raise Refused(f"{planned.data} came with the folder; only a person may take what it says for their memory")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver

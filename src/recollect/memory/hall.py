@@ -79,12 +79,14 @@ class Memory:
         """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
-        if create and not (folder / projects.SETTINGS_FILE).exists():
-            from recollect.store import beginning
+        from recollect.store import beginning
 
+        if create and not (folder / projects.SETTINGS_FILE).exists():
             beginning.create(folder, environ)
+        project = projects.find(folder, environ)
+        beginning.claim_new(project)
         return cls.of(
-            projects.find(folder, environ),
+            project,
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,

@@ -117,36 +117,37 @@ def planned(root: Path, environ: Mapping[str, str]) -> Project:
 
 
 def is_foreign(project: Project) -> bool:
-    """Whether the store here came with the folder: this user neither ran `init` for it nor had it made by a command.
+    """Whether what is kept here came with the folder: this user neither ran `init` for it nor had it made.
 
-    Where the user's own folder cannot be written nothing could be accepted, so nothing is called foreign.
+    A spool counts as much as a store, because what waits in it would be written as whoever it names. Where the user's
+    own folder cannot be written nothing could be accepted, so nothing is called foreign.
     """
-    if project.settings.store.url or _is_own(project) or not project.database.exists():
+    if not project.data.exists() or is_marked(project, BEGUN) or is_marked(project, MADE):
         return False
     nearest = next(place for place in (project.state, *project.state.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK)
 
 
-def claim(project: Project) -> None:
-    """A store that is there must be the user's own; one that the next opening makes will be."""
+def refuse_foreign(project: Project) -> None:
     if is_foreign(project):
         raise NotInitialised(
-            f"you did not begin the memory in {project.root}: {project.database} came with the folder. Move it away, "
-            "or take what it says for your own with: recollect init"
+            f"you did not begin the memory in {project.root}: {project.data} came with the folder. Move it away, or "
+            "take what it says for your own with: recollect init"
         )
-    if not project.database.exists() and not _is_own(project):
+
+
+def claim_new(project: Project) -> None:
+    """What is about to be made is the user's own; hooks stay silent all the same before `init`."""
+    if not project.data.exists():
         _mark(project, MADE)
-
-
-def _is_own(project: Project) -> bool:
-    return is_marked(project, BEGUN) or is_marked(project, MADE)
 
 
 def _mark(project: Project, how: str) -> bool:
     """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
     secret = os.urandom(16).hex()
-    with suppress(RecollectError):
+    with suppress(RecollectError, OSError):
         write_path(project.state / how / secret, f"{project.data}\n", mode=0o600)
+        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_path(project.data / BEGUN, "".join(f"{one}\n" for one in (*marks_of(project), secret)), mode=0o600)
         return True
     return False

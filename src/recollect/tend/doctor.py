@@ -95,7 +95,7 @@ def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
         yield Finding(
             level="notice",
             what="store",
-            subject=str(project.database),
+            subject=str(project.data),
             detail="it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent",
             remedy="move it away, or take what it says for your own with: recollect init",
         )
