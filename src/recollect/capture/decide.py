@@ -23,9 +23,9 @@ from recollect.core.policy import policies_of
 from recollect.store import decisions as rows
 from recollect.store import events
 from recollect.store import wisdom as derived
-from recollect.text.choice import is_status_update
 from recollect.text.normal import clean
 from recollect.text.redact import redact
+from recollect.text.reports import is_status_update
 
 # What a change may move; events keep it before and after.
 STATE = (

@@ -21,8 +21,9 @@ from recollect.store.asks import OpenAsk
 from recollect.store.files import content_hash
 from recollect.text.coia import Coia, read_discoveries, without_discoveries
 from recollect.text.frame import strip
-from recollect.text.insight import WEIGHED, Refusal, refused
+from recollect.text.insight import WEIGHED, refused
 from recollect.text.kept import kept, kept_id
+from recollect.text.quality import Refusal
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see

@@ -35,10 +35,13 @@ _LIGHT = """
 LIGHT = frozenset(_LIGHT.split())
 
 # Verbs that say little beside their object. Their opposites matter ("keep", "drop"); their absence does not.
-_WEAK = """
+WEAK_VERBS = tuple(
+    """
     keep require allow permit store save put add create give return send pass carry issue run have hold set
-    take provide perform apply stay write come contain occur exist cause represent become
-"""
+    take provide perform apply stay
+    """.split()
+)
+_WEAK_IN_A_PAIR = "write come contain occur exist cause represent become".split()
 
 # Nouns and adverbs so general that a rule says the same without them, where they narrow nothing.
 _GENERAL = """
@@ -109,5 +112,5 @@ def _root(word: str) -> str:
 
 
 _SAME = {_root(word): _root(group[0]) for group in SYNONYMS for word in group}
-WEAK = frozenset(map(stem_of, _WEAK.split()))
+WEAK = frozenset(map(stem_of, (*WEAK_VERBS, *_WEAK_IN_A_PAIR)))
 GENERAL = frozenset(map(stem_of, _GENERAL.split()))
