@@ -11,8 +11,8 @@ from recollect.text.stem import stem
 from recollect.text.thesaurus import IRREGULAR, SYNONYMS
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
-_TOKEN = re.compile(r"[\w./'-]+|,")
-_ARTICLES = frozenset({"a", "an", "the"})
+TOKEN = re.compile(r"[\w./'-]+|,")
+ARTICLES = frozenset({"a", "an", "the"})
 _PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
 _QUALIFIERS = frozenset(
     {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
@@ -72,12 +72,12 @@ def qualifying(text: str) -> frozenset[tuple[str, str]]:
     before = ""
     left: tuple[str, ...] = ()  # the stems of the token before
     spoken = ""  # the one before that is no article
-    for token in _TOKEN.findall(text):
+    for token in TOKEN.findall(text):
         here = _stems(token)
-        if left and here and before not in _ARTICLES:
+        if left and here and before not in ARTICLES:
             found.add((left[-1], here[0]))
         found.update(pairwise(here))
-        if token not in _ARTICLES:
+        if token not in ARTICLES:
             if spoken in _PREPOSITIONS or token in _QUALIFIERS:
                 found.update((stem, "") for stem in here)
             spoken = token

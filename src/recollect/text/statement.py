@@ -91,9 +91,13 @@ class Statement:
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
     plain = one_phrasing(text[:TEXT_LIMIT])
-    parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
-    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
+    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in sentences(plain))
     return tuple(one for one in read if one.signs or one.quantities)
+
+
+def sentences(text: str) -> list[str]:
+    """A rule's sentences, ended by a mark or a line; no more than a rule has."""
+    return _SENTENCE_END.split(text, maxsplit=SENTENCES)[:SENTENCES]
 
 
 @lru_cache(maxsize=4096)
