@@ -128,8 +128,8 @@ def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[
     return replace(theme, lines=tuple(kept)), left
 
 
-def over_budget(theme: ThemeText, budget: int = THEME_BUDGET) -> bool:
-    return tokens(render_theme(theme)) > budget
+def over_budget(theme: ThemeText) -> bool:
+    return tokens(render_theme(theme)) > THEME_BUDGET
 
 
 def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
