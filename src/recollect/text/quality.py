@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from recollect.core.record import record
+from recollect.text.compare.rule_words import WEAK_VERBS, words_of
 from recollect.text.reports import is_foreign, is_incident, plain
-from recollect.text.rule_words import WEAK_VERBS, words_of
 from recollect.text.stem import stem
 from recollect.text.tokens import terms
 

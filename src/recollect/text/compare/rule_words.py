@@ -7,8 +7,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from recollect.text.compare.thesaurus import IRREGULAR, SYNONYMS
 from recollect.text.stem import stem
-from recollect.text.thesaurus import IRREGULAR, SYNONYMS
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
 TOKEN = re.compile(r"[\w./'-]+|,")

@@ -8,7 +8,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from recollect.text.thesaurus import IRREGULAR
+from recollect.text.compare.thesaurus import IRREGULAR
 
 _ENGINEERS_OPPOSITES = """
 above under            acquire release        add remove             append overwrite       approve reject
@@ -49,7 +49,7 @@ def _opposites(word: str) -> frozenset[str]:
 
 @cache
 def _pairs() -> dict[str, frozenset[str]]:
-    text = files("recollect.text").joinpath("data/antonyms.json").read_text("utf-8")
+    text = files("recollect.text.compare").joinpath("data/antonyms.json").read_text("utf-8")
     pairs: dict[str, set[str]] = {}
     listed = [(left, right) for left, rights in json.loads(text).items() for right in rights]
     words = _ENGINEERS_OPPOSITES.split()

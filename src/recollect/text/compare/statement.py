@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from recollect.text.antonyms import base_forms
-from recollect.text.phrasing import one_phrasing
-from recollect.text.quantities import Quantity, take_quantities
-from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
+from recollect.text.compare.antonyms import base_forms
+from recollect.text.compare.phrasing import one_phrasing
+from recollect.text.compare.quantities import Quantity, take_quantities
+from recollect.text.compare.rule_words import WEAK, qualifying, stem_of, words_of
 
 # A rule is short. The bounds keep the cost of a text that is none linear.
 TEXT_LIMIT = 50_000

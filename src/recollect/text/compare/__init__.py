@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from recollect.text.alternatives import opposed_choice
-from recollect.text.antonyms import may_oppose, opposite
-from recollect.text.rule_words import ARTICLES, GENERAL, LIGHT, TOKEN, stem_of
-from recollect.text.statement import Statement, sentences, statements
+from recollect.text.compare.alternatives import opposed_choice
+from recollect.text.compare.antonyms import may_oppose, opposite
+from recollect.text.compare.rule_words import ARTICLES, GENERAL, LIGHT, TOKEN, stem_of
+from recollect.text.compare.statement import Statement, sentences, statements
 
 Answer = Literal["yes", "unsure", "no"]
 
