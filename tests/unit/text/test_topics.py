@@ -55,6 +55,7 @@ def test_spare_tags_help_out_only_when_the_text_has_too_few() -> None:
     [
         ("The OAuth callback lost its session", "authentication"),
         ("A migration locked two tables", "database"),
+        ("Passwords never expire", "authentication"),
         ("pytest fixtures leak", "testing"),
         ("goroutines in a deadlock", "concurrency"),
         ("webpack cannot resolve the package", "build"),
