@@ -27,6 +27,7 @@ STOP_WORDS = frozenset(
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_CJK_WORD = 6  # characters; a longer run is several words
 _CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
 _LINE_END = "\n"
@@ -72,6 +73,13 @@ def tokens(text: str) -> int:
     wide = sum(len(run) for run in _cjk_run().findall(text))
     narrow = len(_cjk_run().sub(" ", text).split())
     return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
+
+
+def without_clauses(text: str) -> str:
+    """A text whose CJK words stand apart from others; what is too long to be one is left out."""
+    if text.isascii():
+        return text
+    return _cjk_run().sub(lambda run: f" {run[0]} " if len(run[0]) <= _CJK_WORD else " ", text)
 
 
 # Compiled when first met: most questions are plain words, and the process of a hook pays for every pattern.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.new_learning import TAG_LENGTH
-from recollect.text.tokens import STOP_WORDS
+from recollect.text.tokens import STOP_WORDS, without_clauses
 
 FEWEST_TAGS, MOST_TAGS = 2, 5
 
@@ -178,6 +178,7 @@ def domain(text: str, hints: str = "") -> str | None:
 def _words(text: str) -> Iterator[tuple[str, bool]]:
     """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
     first = True
+    text = without_clauses(text)
     for match in _TOKEN.finditer(text):
         versioned = text[match.end() : match.end() + 2].strip().isdigit()
         yield match[0].rstrip(".:/-"), first and not versioned
