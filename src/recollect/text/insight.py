@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from recollect.text.quality import LEAST_WORDS, Refusal, telling_words
-from recollect.text.reports import PAST, is_incident, is_status_update
+from recollect.text.reports import PAST, is_incident, is_mishap, is_status_update
 
 WEIGHED = ("title", "observation", "implication", "action")
 
@@ -84,7 +84,7 @@ def _flaw(title: str, fields: list[str]) -> str | None:
     _, *consequences = fields or [""]
     if any(_states_a_rule(field) for field in consequences) or _EXPLAINED.match(title):
         return None
-    if is_status_update(title):
+    if is_status_update(title) and not is_mishap(title):
         return "status"
     return "incident" if is_incident(title) else None
 

@@ -17,10 +17,9 @@ def _any(*groups: tuple[str, ...]) -> str:
 
 # --- What somebody did
 
-_IRREGULAR = (
-    "broke", "forgot", "lost", "found", "ran", "had", "spent", "got", "took", "went", "made", "did", "saw", "came",
-    "gave", "wrote", "hit", "threw", "fell", "left", "sent", "built", "began", "met", "spoke",
-)  # fmt: skip
+_AFTER_WHO = r"(?<=\w )(?:hit|left)"  # "Left-align numbers", "Hit the cache first" are orders
+_MISHAPS = ("broke", "forgot", "lost", "had", "threw", "fell", "took", "went", "saw", "came", "gave", _AFTER_WHO)
+_WORK = ("found", "ran", "spent", "got", "made", "did", "wrote", "sent", "built", "began", "met", "spoke")
 _NO_DEED = (
     "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed",
     "automated", "based", "cached", "centralised", "centralized", "distributed", "encrypted", "hosted", "hashed",
@@ -28,7 +27,8 @@ _NO_DEED = (
     "unified",
 )  # fmt: skip
 """Words in -ed that begin a rule rather than a report."""
-PAST = rf"(?:{_any(_IRREGULAR)}|(?!{_any(_NO_DEED)}\b)\w{{3,}}ed)"
+# Not before a hyphen: "Built-in types come first".
+PAST = rf"(?:{_any(_MISHAPS, _WORK)}|(?!{_any(_NO_DEED)}\b)\w{{3,}}ed)(?!-)"
 
 # "Sorted keys make diffs readable" begins with an adjective: a plural noun and its verb follow.
 _DETERMINED = r"(?:the|an?|all|both|some|our|my|its|their|his|her|this|that|these|those|two|three|several|many|\d+)\b"
@@ -38,7 +38,7 @@ _NO_VERB = (
     r"|today|everywhere|instead|\w+ly|\w+ing)\b|\w+ed by\b|\d)"
 )
 _ADJECTIVE = (
-    rf"(?:\w+ed (?!{_DETERMINED})(?:\w+ ){{0,2}}\w+s "
+    rf"(?:(?:\w+ed|lost|sent|found|made|built|met) (?!{_DETERMINED})(?:\w+ ){{0,2}}\w+s "
     rf"(?:(?!{_NO_VERB})\w"
     r"|(?:of|in|on|for|with|from|without) (?:(?!that |which |who )\w+ ){1,3}(?:is|are|has|have)\b))"
 )
@@ -121,6 +121,7 @@ _STANDING = (
 )  # fmt: skip
 _CHOICE = re.compile(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
 _WHO = r"(?:(?:i|we|i've|we've|have|has|just|also|finally|today|yesterday|so far|status|update|progress)[\s:,-]+)*"
+_MISHAP = re.compile(rf"^{_WHO}{_any(_MISHAPS)}\b", re.IGNORECASE)
 _REPORT = re.compile(
     rf"^(?!{_ADJECTIVE}){_WHO}(?:{PAST}|{_any(_UNDER_WAY)})\b"
     r"|^(?:i'm|i am|we're|we are) (?:\w+ly )?\w+ing\b|^nothing new\b",
@@ -142,3 +143,8 @@ def is_status_update(text: str) -> bool:
     if _CHOICE.search(opening):
         return False
     return bool(_STATE.search(opening) or (_REPORT.search(opening) and not is_foreign(opening)))
+
+
+def is_mishap(text: str) -> bool:
+    """Of a report: whether it tells what befell somebody rather than what they worked on."""
+    return bool(_MISHAP.search(text))

@@ -145,6 +145,11 @@ def test_a_report_of_work_is_told_apart(text: str) -> None:
     assert is_status_update(text)
 
 
+@pytest.mark.parametrize("what", ["Lost updates are prevented by a version column", "Sent mails are archived"])
+def test_what_was_lost_or_sent_can_be_what_a_choice_is_about(what: str) -> None:
+    assert not is_status_update(what)
+
+
 @pytest.mark.parametrize(
     "text", ["Broke the build with a bad merge", "We lost two hours", "Forgot to rotate the token"]
 )
