@@ -66,6 +66,11 @@ def word_terms(word: str) -> tuple[str, ...]:
     return tuple(terms(word))
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script that parts no words: its terms are pairs of characters."""
+    return not word.isascii() and bool(_cjk_run().match(word))
+
+
 def tokens(text: str) -> int:
     """What a text costs in a prompt: words / 0.75, where a CJK character is a word and a long word more than one."""
     if text.isascii():
@@ -133,7 +138,7 @@ _words = _Words()
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
-    if not word.isascii() and _cjk_run().match(word):
+    if is_unspaced(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
     whole = _plain(word)
     if "." in whole and whole[0] == "v":
