@@ -61,8 +61,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         if after.status == "active":
             after = replace(after, superseded_by=None)
-        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
-            after = _aging_again(tx, ctx, after)
+        after = _aging_again(tx, ctx, learning, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
@@ -110,9 +109,7 @@ def restore(ctx: Context, id: str) -> Learning:
     """Bring an archived or superseded learning back into use."""
 
     def change(tx: Tx, learning: Learning) -> Learning:
-        if learning.status == "active":
-            return learning
-        return _aging_again(tx, ctx, replace(learning, status="active", superseded_by=None))
+        return _aging_again(tx, ctx, learning, replace(learning, status="active", superseded_by=None))
 
     return _changed(ctx, id, "learning.restored", change)
 
@@ -168,13 +165,11 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
 
 def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     """Pinned: never decayed or archived by the machine."""
-    if on:
-        return _changed(ctx, id, "learning.pinned", lambda _, now: replace(now, pinned=True))
 
     def change(tx: Tx, learning: Learning) -> Learning:
-        return _aging_again(tx, ctx, replace(learning, pinned=False)) if learning.pinned else learning
+        return _aging_again(tx, ctx, learning, replace(learning, pinned=on))
 
-    return _changed(ctx, id, "learning.unpinned", change)
+    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", change)
 
 
 def adopt(ctx: Context, id: str) -> Learning:
@@ -214,16 +209,17 @@ def undo(ctx: Context) -> list[Learning]:
                 state["tags"] = tuple(state["tags"])
             if "sources" in before:
                 learning_sources.keep_first(tx, event.subject, count=before["sources"])
-            after = replace(current, **state)
+            after = _aging_again(tx, ctx, current, replace(current, **state))
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
         return restored
 
 
-def _aging_again(tx: Tx, ctx: Context, learning: Learning) -> Learning:
-    """Time that passed while it was out of decay's reach is not taken afterwards."""
-    rows.set_decayed(tx, learning.id, stored=round(learning.confidence * 1000), until=ctx.clock.now())
-    return learning
+def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
+    """A change that brings a learning back into decay's reach: the time it was out of it is not taken afterwards."""
+    if (after.status == "active" != before.status) or (before.pinned and not after.pinned):
+        rows.set_decayed(tx, after.id, stored=round(after.confidence * 1000), until=ctx.clock.now())
+    return after
 
 
 def _changed(
