@@ -246,6 +246,12 @@ def test_unknown_sources_are_created_on_first_use(memory: Memory, clock: Scripte
     assert memory.why(kept.id).sources[0]["task_id"] == "task-9"
 
 
+def test_a_known_task_brings_its_outcome_along(memory: Memory) -> None:
+    memory.work.add_task("task-9", outcome="launch")
+    kept = memory.learn(learning(source_task_id="task-9")).learning
+    assert (kept.source_outcome_id, memory.why(kept.id).sources[0]["outcome_id"]) == ("launch", "launch")
+
+
 def test_an_outcome_may_be_a_source_without_a_task(memory: Memory) -> None:
     kept = memory.learn(learning(source_outcome_id=" launch ")).learning
     assert (kept.source_outcome_id, memory.work.tasks()) == ("launch", [])
