@@ -133,6 +133,18 @@ def test_a_closed_stream_ends_no_command_badly(shell: Shell, command: str) -> No
     assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
+@pytest.mark.parametrize("command", ["purge ID", "import -", "rpc", "log add", "learn add", "learn edit ID"])
+def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
+    arguments = command.replace("ID", shell.learn())
+    said = []
+    for stdin in ("<&-", "</dev/null"):
+        line = f"{sys.executable} -m recollect {arguments} {stdin}"
+        done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+        said.append((done.returncode, done.stdout, done.stderr))
+    assert b"Traceback" not in said[0][2]
+    assert said[0] == said[1]
+
+
 @pytest.mark.parametrize("options", [["--topic", "retries"], ["--session", "s9"], ["-", "--topic", "retries"]])
 def test_a_log_entry_may_be_piped_with_its_topic_or_session(shell: Shell, options: list[str]) -> None:
     id = shell.json("log", "add", *options, stdin="Retries are idempotent now.")["id"]
