@@ -50,7 +50,7 @@ class Learnings:
         wanted = Filter(
             status=None if status == "all" else status,
             domain=domain,
-            tag=tag,
+            tag=None if tag is None else tag.strip().lower(),  # as tags are kept
             min_confidence=thousandths(min_confidence, "min confidence"),
         )
         with self._context.db.read(self._context.space) as tx:
