@@ -97,6 +97,7 @@ def test_a_title_of_up_to_a_hundred_characters_is_taken(memory: Memory, length: 
         {"tags": ("fine", 5)},
         {"tags": ("fine", "")},
         {"tags": ("fine", "  ")},
+        *({name: "\u200b\u2060 \x00\ufeff"} for name in FIELDS),
         {"tags": ("two\nlines",)},
         {"tags": ("nul\x00",)},
         {"tags": ("\ud800",)},
@@ -132,7 +133,7 @@ def test_a_title_of_up_to_a_hundred_characters_is_taken(memory: Memory, length: 
 )
 def test_what_no_learning_may_hold_is_refused_and_nothing_is_stored(memory: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput) as refusal:
-        memory.learn(**{**WEBHOOKS, **wrong})
+        memory.learn(**{**WEBHOOKS, **wrong}, anyway=True)
     assert len(str(refusal.value)) > 15, "a refusal says what to do"
     assert memory.learnings.page(status="all") == ([], 0)
     assert memory.work.tasks() == []

@@ -20,6 +20,13 @@ def kept(memory: Memory) -> Learning:
     return memory.learn(learning()).learning
 
 
+@pytest.mark.parametrize("id", ["", "learn_nowhere", "learn_\ud800", "learn_\x00", "x" * 100_000])
+def test_an_id_that_names_nothing_is_refused(memory: Memory, id: str) -> None:
+    for read in (memory.learnings.get, memory.learnings.archive, memory.why):
+        with pytest.raises((NotFound, BadInput)):
+            read(id)
+
+
 # Edits
 
 
@@ -57,6 +64,7 @@ def test_an_edit_changes_that_field_and_nothing_else(
     [
         {"title": "t" * 101},
         {"title": " "},
+        {"title": "\u200b"},
         {"context": ""},
         {"action": 5},
         {"context": "x" * 10_001},
@@ -433,7 +441,7 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
     assert memory.learnings.page(min_confidence=0.6)[1] == 2
     assert memory.learnings.page(min_confidence=0.601)[1] == 1
     assert memory.learnings.page(domain="testing")[1] == 1
-    assert memory.learnings.page(tag="postgresql")[1] == 1
+    assert memory.learnings.page(tag="postgresql")[1] == memory.learnings.page(tag=" PostgreSQL")[1] == 1
     memory.learnings.archive(memory.learnings.page(tag="postgresql")[0][0].id)
     assert [memory.learnings.page(status=status)[1] for status in ("active", "archived", "superseded", "all")] == [
         2,
