@@ -117,11 +117,12 @@ def test_a_caller_may_set_bar_and_slots(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("title", ["Repaint the bicycle shed", "!!! ???", "the of and", "漢字"])
-def test_nothing_relevant_shows_and_records_nothing(memory: Memory, title: str) -> None:
+def test_nothing_relevant_shows_nothing_and_the_task_is_known(memory: Memory, title: str) -> None:
     memory.learn(learning())
     chosen = memory.inject(task="task-1", outcome="garden", title=title)
     assert (chosen.learnings, chosen.markdown) == ((), "")
     assert memory.work.injections(task="task-1") == []
+    assert [(task.id, task.outcome_id, task.title) for task in memory.work.tasks()] == [("task-1", "garden", title)]
 
 
 def test_one_shared_word_of_many_is_not_relevant(memory: Memory) -> None:
