@@ -15,7 +15,7 @@ FAST = ("inject", "hook")
 def main() -> None:
     """Run a command and end the process with its exit code."""
     if sys.stdin is None:  # whoever started us closed it
-        sys.stdin = open(os.devnull, encoding="utf-8")
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     arguments = [_readable(argument) for argument in sys.argv[1:]]
     if not _fast(arguments):
         sys.exit(run(arguments))

@@ -127,7 +127,8 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
                 emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)
                 return 0
             click.echo("\n".join(_planned(plan)), err=True)
-            click.confirm("Nothing brings this back. Go on?", abort=True, err=True)
+            if not click.confirm("Nothing brings this back. Go on?", err=True):
+                raise Refused("nothing was changed")
         done = memory.data.purge(id=id, text=text)
     emit(done, "\n".join(_done(done)), as_json=as_json)
     return 3 if done.found else 0
