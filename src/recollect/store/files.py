@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput, NoSpace, StoreBusy, StoreUnreachable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -149,6 +149,27 @@ def write_new_path(path: Path, text: str) -> bool:
         finally:
             os.unlink(temp)
         _sync(path.parent)
+    return True
+
+
+def add_lines(path: Path, lines: Sequence[str]) -> bool:
+    """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
+
+    A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
+    """
+    with translated(path):
+        was = path.read_bytes() if path.is_file() else b""
+        missing = [line for line in lines if line.encode() not in was.splitlines()]
+        if not missing:
+            return False
+        if path.is_symlink():
+            raise BadInput(f"{path} is a symbolic link; add to what it leads to yourself: {' and '.join(missing)}")
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            begin = [""] if was and not was.endswith(b"\n") else []
+            append_durably(folder, path.name, "\n".join([*begin, *missing, ""]).encode())
+        finally:
+            os.close(folder)
     return True
 
 
