@@ -15,7 +15,7 @@ from recollect.core.errors import BadInput, NoSpace, StoreBusy, StoreUnreachable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -152,7 +152,7 @@ def write_new_path(path: Path, text: str) -> bool:
     return True
 
 
-def add_lines(path: Path, lines: Sequence[str]) -> bool:
+def add_lines(path: Path, *lines: str) -> bool:
     """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
 
     A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.

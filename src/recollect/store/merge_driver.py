@@ -30,7 +30,7 @@ def install(root: Path, staging_file: str) -> list[str]:
     settings = {f"merge.{NAME}.name": "Recollect staged learnings, entry by entry", f"merge.{NAME}.driver": _command()}
     made = [f"git config {name}" for name, value in settings.items() if _set(root, name, value)]
     line = f"{staging_file} merge={NAME}"
-    if add_lines(root / ".gitattributes", [line]):
+    if add_lines(root / ".gitattributes", line):
         made.append(f".gitattributes (line {line})")
     return made
 

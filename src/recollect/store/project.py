@@ -180,9 +180,9 @@ def create(
         _mark_begun(project)
     elif not is_begun(project) and _mark_begun(project):
         made.append("the mark that this memory is yours: hooks answer here")
-    if add_lines(root / ".gitignore", [IGNORE_LINE]):
+    if add_lines(root / ".gitignore", IGNORE_LINE):
         made.append(f".gitignore (line {IGNORE_LINE})")
-    if add_lines(root / ".gitattributes", MERGE_LINES):
+    if add_lines(root / ".gitattributes", *MERGE_LINES):
         made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
 
