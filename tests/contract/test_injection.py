@@ -114,6 +114,9 @@ def test_a_caller_may_set_bar_and_slots(memory: Memory) -> None:
     high = [memory.learn(similar(i, confidence=0.95)).learning.id for i in range(3)]
     assert len(shown(memory, min_confidence=0.9, max_learnings=2, task="task-2")) == 2
     assert set(shown(memory, min_confidence=0.9, task="task-3")) == set(high)
+    tried = memory.learn(similar(3, confidence=0.55)).learning
+    assert tried.id in shown(memory, task="task-4")
+    assert set(shown(memory, min_confidence=0.9, task="task-5")) == set(high)
 
 
 @pytest.mark.parametrize("title", ["Repaint the bicycle shed", "!!! ???", "the of and", "漢字"])
