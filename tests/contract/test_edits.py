@@ -442,6 +442,7 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
     assert memory.learnings.page(min_confidence=0.601)[1] == 1
     assert memory.learnings.page(domain="testing")[1] == 1
     assert memory.learnings.page(tag="postgresql")[1] == memory.learnings.page(tag=" PostgreSQL")[1] == 1
+    assert memory.learnings.search("postgresql", tag="PostgreSQL") == memory.learnings.page(tag="postgresql")[0]
     memory.learnings.archive(memory.learnings.page(tag="postgresql")[0][0].id)
     assert [memory.learnings.page(status=status)[1] for status in ("active", "archived", "superseded", "all")] == [
         2,

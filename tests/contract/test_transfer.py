@@ -261,6 +261,13 @@ def test_an_import_can_be_taken_back(memory: Memory) -> None:
     assert {memory.learnings.get(id).status for id in ("learn_newer", "learn_claim")} == {"archived"}
 
 
+def test_taking_back_an_import_of_what_was_out_of_use_does_not_stop_there(memory: Memory) -> None:
+    kept = memory.learn(learning(FLAKY)).learning
+    taken(memory, {**CLAIM, "status": "archived"})
+    assert [each.id for each in memory.learnings.undo()] == ["learn_claim"]
+    assert [each.id for each in memory.learnings.undo()] == [kept.id]
+
+
 def test_an_export_to_a_file_stands_there_whole_or_not_at_all(full: Memory, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     done = full.data.export_file(target)

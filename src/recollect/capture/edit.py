@@ -212,6 +212,9 @@ def undo(ctx: Context) -> list[Learning]:
             after = _aging_again(tx, ctx, current, replace(current, **state))
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
+        if not events.happened(tx, undo_id):  # all of it was out of use already; the next undo goes further back
+            reason = f"undo of {change[0].what} ({change[0].change})"
+            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what="learning.undone", reason=reason)
         return restored
 
 

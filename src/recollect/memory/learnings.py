@@ -60,7 +60,7 @@ class Learnings:
         """Learnings alone for any text, best first; options are those of SearchOptions."""
         hits = search(self._context, query, SearchOptions(kinds=(rows.KIND,), **options))
         found = [hit.learning for hit in hits if hit.learning is not None]
-        return [learning for learning in found if tag is None or tag in learning.tags]
+        return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
 
     def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
         return edits.edit(self._context, id, changes, expect=expect)
