@@ -175,8 +175,11 @@ def add_lines(path: Path, *lines: str) -> bool:
 
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that stands under its name only when it is whole."""
+    """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
     with translated(path):
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
