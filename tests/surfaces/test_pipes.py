@@ -162,6 +162,14 @@ def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
     assert said[0] == said[1]
 
 
+def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
+    shell.learn()
+    (shell.folder / "export.jsonl").write_text(shell.said("export"))
+    line = f"{sys.executable} -m recollect import <(cat export.jsonl)"
+    done = subprocess.run(["bash", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (0, [b"nothing new", b"1 known from before"])
+
+
 @pytest.mark.parametrize("options", [["--topic", "retries"], ["--session", "s9"], ["-", "--topic", "retries"]])
 def test_a_log_entry_may_be_piped_with_its_topic_or_session(shell: Shell, options: list[str]) -> None:
     id = shell.json("log", "add", *options, stdin="Retries are idempotent now.")["id"]

@@ -73,7 +73,7 @@ def import_(
 def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int], object] | None) -> Imported:
     if str(path) == "-":
         return memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
-    if not path.is_file():
+    if not path.is_file() and not path.is_fifo():
         raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
     with path.open("rb") as stream:
         return memory.data.take_in(stream, name=path.name, trust=trust, progress=progress)
