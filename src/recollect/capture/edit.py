@@ -193,8 +193,7 @@ def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
-        if not change:
-            raise Refused("there is nothing to undo")
+        check_undo(ctx, change)
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -216,6 +215,14 @@ def undo(ctx: Context) -> list[Learning]:
             reason = f"undo of {change[0].what} ({change[0].change})"
             events.record(tx, ctx, change=undo_id, subject=change[0].subject, what="learning.undone", reason=reason)
         return restored
+
+
+def check_undo(ctx: Context, change: list[Event]) -> None:
+    """Refuse to take back nothing, and what a person did when an agent asks: it could set a confidence that way."""
+    if not change:
+        raise Refused("there is nothing to undo")
+    if ctx.actor.trust != "human" and any(event.trust == "human" for event in change):
+        raise Refused("a person made the last change, so only a person may take it back")
 
 
 def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
