@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -44,6 +45,14 @@ def test_init_adds_one_line_to_gitignore(bare: Shell, before: str | None) -> Non
     lines = ignore.read_text().splitlines()
     assert lines.count(".recollect/") == 1
     assert [line for line in lines if line != ".recollect/"] == (["dist/"] if before and "dist" in before else [])
+
+
+@pytest.mark.parametrize("first", ["learn list", "inject --task a --outcome b --title c", "restore ../other.db"])
+def test_others_cannot_look_into_the_store_of_a_fresh_clone(shell: Shell, first: str) -> None:
+    shell.said("backup", "../other.db")
+    shutil.rmtree(shell.folder / ".recollect")
+    assert shell.run(*first.split()).returncode == 0
+    assert (shell.folder / ".recollect").stat().st_mode & 0o777 == 0o700
 
 
 def test_init_leaves_every_byte_of_a_file_it_adds_to(bare: Shell) -> None:
