@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.capture.bring_fields import check_trust
+from recollect.capture.edit import check_undo
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -176,8 +177,7 @@ def undo(ctx: Context) -> list[Decision]:
     """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
-        if not change:
-            raise Refused("there is nothing to undo")
+        check_undo(ctx, change)
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
