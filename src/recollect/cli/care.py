@@ -37,7 +37,9 @@ def backup(memory: Memory, file: Path | None) -> Answer:
 def restore(file: Path, project: str | None, as_json: bool) -> None:
     """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
     done = Rescue.of(find_project(project).root, actor=actor_of(os.environ)).restore(file)
-    lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
+    lines = [f"restored {done.path}"]
+    if done.kept:
+        lines.append(f"the store that was here is kept: {done.kept}")
     if done.files:
         lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")
     lines += [f"{path} was left as it is there: it says something else" for path in done.left]

@@ -33,6 +33,9 @@ def show(memory: Memory, number: int) -> Answer:
     lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
     lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
     lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
+    if not matter.resolution:
+        verbs = memory.inbox.verbs(matter)
+        lines.append(f"to settle it: recollect inbox resolve {number} {'|'.join(verbs)}")
     return Answer(matter, "\n".join(lines))
 
 
@@ -41,6 +44,6 @@ def show(memory: Memory, number: int) -> Answer:
 @click.argument("verb")
 @answers
 def resolve(memory: Memory, number: int, verb: str) -> Answer:
-    """Settle a matter; an unknown verb is answered with those that fit."""
+    """Settle a matter with one of the verbs that `show` names."""
     matter = memory.inbox.resolve(number, verb)
     return Answer(matter, f"{number} is settled: {verb}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,13 +56,15 @@ def search(
     explain: bool,
     **options: Any,
 ) -> Answer:
-    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
+    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed in a pipe."""
     if staged:
         _refuse_beside_staged(**options)
         options["kinds"] = ("staged",)
     hits = memory.search(
         query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
     )
+    if not hits and sys.stdout and sys.stdout.isatty():  # silence is an answer to a program
+        click.echo("nothing found; --status all and --min-confidence 0 look wider", err=True)
     return Answer({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.settings import check_space
-from recollect.store.files import write_new_path, write_path
+from recollect.store.files import add_lines, write_new_path, write_path
 from recollect.store.project import (
     BEGUN,
     DATA_FOLDER,
@@ -73,7 +73,10 @@ def create(
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
         if existed:  # what is missing goes to the top, where no section has begun yet
-            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
+            if file.is_symlink():
+                raise BadInput(f"{file} is a symbolic link; write a line into what it leads to: {lines[0].strip()}")
+            rest = file.read_bytes().decode("utf-8")
+            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + rest)
             made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
         elif write_new_path(file, "".join([_HEAD, *lines])):
             made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
@@ -90,20 +93,11 @@ def create(
         _mark(project, BEGUN)
     elif not is_begun(project) and _mark(project, BEGUN):
         made.append("the mark that this memory is yours: hooks answer here")
-    if _completed(root / ".gitignore", (IGNORE_LINE,)):
+    if add_lines(root / ".gitignore", IGNORE_LINE):
         made.append(f".gitignore (line {IGNORE_LINE})")
-    if _completed(root / ".gitattributes", MERGE_LINES):
+    if add_lines(root / ".gitattributes", *MERGE_LINES):
         made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
-
-
-def _completed(file: Path, lines: tuple[str, ...]) -> bool:
-    """Whether some of the lines were missing in a file; they stand at its end now."""
-    text = file.read_text("utf-8") if file.exists() else ""
-    missing = [line for line in lines if line not in text.splitlines()]
-    if missing:
-        write_path(file, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
-    return bool(missing)
 
 
 def planned(root: Path, environ: Mapping[str, str]) -> Project:
