@@ -84,8 +84,8 @@ MUTANTS = (
     Mutant(
         name="fixed temp name",
         file="store/files.py",
-        old='temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
-        new='temp = f".{name[:80]}{TEMP_SUFFIX}"',
+        old='return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
+        new='return f".{name[:80]}{TEMP_SUFFIX}"',
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
     ),
     Mutant(
