@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recollect.core.record import record
-from recollect.store import passages
+from recollect.store import passages, rows
+from recollect.store.paging import among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from recollect.core.context import Tx
-
-CHUNK = 500  # passages in one IN list
 
 _REACHED = """(SELECT coalesce(max(v.doc), -1) FROM vectors v WHERE v.space = :space AND v.model = :number
   AND v.piece = 0)"""
@@ -94,30 +93,16 @@ def counts(tx: Tx, model: str) -> tuple[int, int]:
 
 def waiting(tx: Tx, model: str, *, limit: int) -> list[Waiting]:
     """The oldest passages without vectors of a model."""
-    rows = tx.rows(
-        f"SELECT doc, kind, title, who, text, hash FROM passages WHERE space = :space AND doc > {_REACHED} "
-        "ORDER BY doc LIMIT :limit",
-        number=_number(tx, model) or 0,
-        limit=limit,
-    )
-    return [
-        Waiting(doc=doc, kind=kind, title=title, who=who, text=text, hash=digest)
-        for doc, kind, title, who, text, digest in rows
-    ]
+    columns = "doc, kind, title, who, text, hash"
+    sql = f"SELECT {columns} FROM passages WHERE space = :space AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
+    found = tx.rows(sql, number=_number(tx, model) or 0, limit=limit)
+    return [rows.record_from(Waiting, columns, row) for row in found]
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     """Keep the vectors of passages that are still what they were made of; how many those were."""
-    current: dict[int, str] = {}
-    for start in range(0, len(made), CHUNK):
-        docs = [one.doc for one in made[start : start + CHUNK]]
-        names = ", ".join(f":d{i}" for i in range(len(docs)))
-        current.update(
-            tx.rows(
-                f"SELECT doc, hash FROM passages WHERE space = :space AND doc IN ({names})",
-                **{f"d{i}": doc for i, doc in enumerate(docs)},
-            )
-        )
+    sql = "SELECT doc, hash FROM passages WHERE space = :space AND doc IN (:keys)"
+    current: dict[int, str] = dict(among(tx, sql, [one.doc for one in made]))
     fitting = [one for one in made if current.get(one.doc) == one.hash]
     if fitting:
         number = _used(tx, model, dimensions=len(fitting[0].pieces[0][1]), at=at)
@@ -199,12 +184,5 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
     number = _number(tx, model)
     if number is None:
         number = 1 + int(tx.value("SELECT coalesce(max(number), 0) FROM vector_models WHERE space = :space"))
-        tx.run(
-            "INSERT INTO vector_models (space, model, number, dimensions, used_at) "
-            "VALUES (:space, :model, :number, :dimensions, :at)",
-            model=model,
-            number=number,
-            dimensions=dimensions,
-            at=at,
-        )
+        rows.add(tx, "vector_models", model=model, number=number, dimensions=dimensions, used_at=at)
     return number
