@@ -10,13 +10,13 @@ from recollect.store.rows import add_once, record_from
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
-    from recollect.core.context import Tx
+    from recollect.core.context import Row, Tx
 
 _OUTCOME = "id, name, created_at"
 _TASK = "id, outcome_id, title, created_at"
 _DISCOVERY = "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"
-_NEWEST_FIRST = "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset"
 
 
 def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "") -> None:
@@ -77,17 +77,30 @@ def known_discovery(tx: Tx, id: str) -> Discovery | None:
     return record_from(Discovery, _DISCOVERY, row) if row else None
 
 
-def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int = 0) -> list[Task]:
-    """Newest first."""
+def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int) -> tuple[list[Task], int]:
+    """A page of tasks, newest first, and how many there are in all."""
     where = " AND outcome_id = :outcome" if outcome is not None else ""
-    sql = f"SELECT {_TASK} FROM tasks WHERE space = :space{where} {_NEWEST_FIRST}"
-    return [record_from(Task, _TASK, row) for row in tx.rows(sql, outcome=outcome, limit=limit, offset=offset)]
+    rows, total = _page(tx, "tasks", _TASK, where, outcome=outcome, limit=limit, offset=offset)
+    return [record_from(Task, _TASK, row) for row in rows], total
 
 
-def outcomes(tx: Tx, *, limit: int, offset: int = 0) -> list[Outcome]:
-    """Newest first."""
-    sql = f"SELECT {_OUTCOME} FROM outcomes WHERE space = :space {_NEWEST_FIRST}"
-    return [record_from(Outcome, _OUTCOME, row) for row in tx.rows(sql, limit=limit, offset=offset)]
+def outcomes(tx: Tx, *, limit: int, offset: int) -> tuple[list[Outcome], int]:
+    """The same of outcomes."""
+    rows, total = _page(tx, "outcomes", _OUTCOME, "", limit=limit, offset=offset)
+    return [record_from(Outcome, _OUTCOME, row) for row in rows], total
+
+
+def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int) -> tuple[list[Discovery], int]:
+    """The same of discoveries."""
+    where = " AND task_id = :task" if task is not None else ""
+    rows, total = _page(tx, "discoveries", _DISCOVERY, where, task=task, limit=limit, offset=offset)
+    return [record_from(Discovery, _DISCOVERY, row) for row in rows], total
+
+
+def _page(tx: Tx, table: str, columns: str, where: str, **params: Any) -> tuple[list[Row], int]:
+    found = f"FROM {table} WHERE space = :space{where}"
+    rows = tx.rows(f"SELECT {columns} {found} ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset", **params)
+    return rows, int(tx.value(f"SELECT count(*) {found}", **params))
 
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
@@ -115,13 +128,6 @@ def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | No
         learning=learning,
         skipped=skipped,
     )
-
-
-def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int = 0) -> list[Discovery]:
-    """Newest first."""
-    where = " AND task_id = :task" if task is not None else ""
-    sql = f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space{where} {_NEWEST_FIRST}"
-    return [record_from(Discovery, _DISCOVERY, row) for row in tx.rows(sql, task=task, limit=limit, offset=offset)]
 
 
 def all_outcomes(tx: Tx) -> Iterator[Outcome]:
