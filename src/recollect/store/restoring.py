@@ -37,9 +37,11 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
     try:
         checked = check_file(copy)
         db = SqliteDb(copy)
-        migrate(db, backup=None)
-        db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
-        db.close()
+        try:
+            migrate(db, backup=None)
+            db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
+        finally:
+            db.close()  # which also takes away the files beside it
     except BaseException as error:
         copy.unlink(missing_ok=True)
         if isinstance(error, Trouble):
