@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from recollect.core.context import Tx
 from recollect.store import rows
-
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
 
 
 @dataclass(frozen=True, kw_only=True)

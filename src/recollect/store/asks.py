@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from recollect.core.context import Row, Tx
 from recollect.store import rows
-
-if TYPE_CHECKING:
-    from recollect.core.context import Row, Tx
 
 _COLUMNS = "id, kind, prompt, version, source_hash, subject, sources, max_tokens, opened_at, answered_at"
 

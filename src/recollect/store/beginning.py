@@ -6,6 +6,7 @@ Says what it made; an existing setting is never changed, and beginning again cha
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,10 +15,6 @@ from recollect.core.errors import BadInput, RecollectError
 from recollect.core.settings import check_space
 from recollect.store.files import add_lines, write_new_path, write_path
 from recollect.store.project import BEGUN, DATA_FOLDER, SETTINGS_FILE, Project, is_begun, load, toml
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 IGNORE_LINE = ".recollect/"
 # Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its

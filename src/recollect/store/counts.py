@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
+from recollect.core.context import Tx
 
 
 def learnings_by_status(tx: Tx) -> dict[str, int]:

@@ -13,16 +13,13 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from recollect.core.errors import NoHistory
 from recollect.text.staging import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 LIMIT_SECONDS = 5.0
 

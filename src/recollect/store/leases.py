@@ -6,14 +6,10 @@ was overtaken finds that its fence is old and must not write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused
 from recollect.core.record import record
 from recollect.store import rows
-
-if TYPE_CHECKING:
-    from recollect.core.context import Context, Tx
 
 
 @record

@@ -8,17 +8,14 @@ Only what compares needs numpy, which comes with the embedder.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+import psycopg
 from psycopg import sql
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import psycopg
-
-    from recollect.core.context import Row
-    from recollect.store.db import Entry
+from recollect.core.context import Row
+from recollect.store.db import Entry
 
 EXACT = 50_000  # pieces of a space that are compared one by one
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps

@@ -6,14 +6,11 @@ Row contents are held against each other in `derived`; this module looks at what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import apsw
 
 from recollect.store import sqlite_vectors
 from recollect.store.grades import graded, tokens
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
-
-if TYPE_CHECKING:
-    import apsw
 
 MESSAGES = 20
 

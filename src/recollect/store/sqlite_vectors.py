@@ -7,16 +7,14 @@ no row, so nothing is found by them. Only what compares needs numpy, which comes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import nsmallest
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+import apsw
 
-    import apsw
-
-    from recollect.store.db import Entry
+from recollect.store.db import Entry
 
 CHUNK = 1024  # pieces in one row of signs: it is rewritten with every passage that is added to it
 CANDIDATES = 1000  # pieces whose vectors are read; a space with no more of them is searched exactly

@@ -8,12 +8,9 @@ have been paid for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from recollect.core.context import Tx
 from recollect.store import rows
-
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
 
 MOST = 10**12
 """Tokens one call may claim to have used: a number that no server means is not carried into sums."""

@@ -7,16 +7,13 @@ newer than the newest one embedded still waits. How vectors are kept and compare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from recollect.core.context import Tx
 from recollect.core.record import record
 from recollect.store import passages, rows
 from recollect.store.paging import among
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from recollect.core.context import Tx
 
 _REACHED = """(SELECT coalesce(max(v.doc), -1) FROM vectors v WHERE v.space = :space AND v.model = :number
   AND v.piece = 0)"""
