@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant(
         name="signs that outlive a purge",
         file="store/soundness.py",
-        old="            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))\n",
+        old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
             "tests/faults/test_embedding_faults.py::TestEmbedded::test_a_purged_text_leaves_no_vector_and_no_signs",

@@ -60,7 +60,7 @@ class Facts:
 def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
     """The pieces nearest to a unit vector as (passage, piece, cosine), best first; of all kinds of passage, or some."""
     number = _number(tx, model)
-    return [] if number is None else tx.nearest(number, vector, limit=limit, kinds=kinds)
+    return [] if number is None else tx.vectors(number).nearest(vector, limit=limit, kinds=kinds)
 
 
 def vectors_of(tx: Tx, model: str, docs: Sequence[int]) -> dict[int, list[tuple[int, Any]]]:
@@ -68,7 +68,7 @@ def vectors_of(tx: Tx, model: str, docs: Sequence[int]) -> dict[int, list[tuple[
     number = _number(tx, model)
     found: dict[int, list[tuple[int, Any]]] = {}
     if number is not None:
-        for doc, piece, vector in sorted(tx.vectors_of(number, docs), key=lambda row: row[:2]):
+        for doc, piece, vector in sorted(tx.vectors(number).of(docs), key=lambda row: row[:2]):
             found.setdefault(doc, []).append((piece, vector))
     return found
 
@@ -103,7 +103,7 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     fitting = [one for one in made if current.get(one.doc) == one.hash]
     if fitting:
         number = _used(tx, model, dimensions=len(fitting[0].pieces[0][1]), at=at)
-        tx.put_vectors(number, [(one.doc, one.kind, one.hash, one.pieces) for one in fitting])
+        tx.vectors(number).put([(one.doc, one.kind, one.hash, one.pieces) for one in fitting])
     return len(fitting)
 
 
