@@ -28,6 +28,13 @@ _COLUMNS = ", ".join(_NAMES)
 _UNCOUNTED = {"context": "''", "result": "''", "reasons": "''", "components": "''"}
 _COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
 
+_TESTS = {
+    **{name: f"{name} = :{name}" for name in ("category", "agent", "outcome", "status", "stakes")},
+    "tag": "id IN (SELECT decision_id FROM decision_tags WHERE space = :space AND tag = :tag)",
+    "after": "decided_at > :after",
+    "until": "decided_at <= :until",
+}
+
 HELD = "preserve = 1 OR outcome IS NULL"
 """What stays whole at any age; worded as the partial index is, or an engine would not use it."""
 HELD_THEN = "preserve = 1 OR outcome IS NULL OR reviewed_at > :as_of"
@@ -227,25 +234,9 @@ def _write_tags(tx: Tx, decision: Decision) -> None:
 
 
 def _where(wanted: DecisionFilter) -> tuple[str, dict[str, Any]]:
-    parts = ""
-    params: dict[str, Any] = {}
-    for name in ("category", "agent", "outcome", "status", "stakes"):
-        value = getattr(wanted, name)
-        if value is not None:
-            parts += f" AND {name} = :{name}"
-            params[name] = value
-    if wanted.tag is not None:
-        parts += " AND id IN (SELECT decision_id FROM decision_tags WHERE space = :space AND tag = :tag)"
-        params["tag"] = wanted.tag
-    if wanted.reviewed is not None:
-        parts += f" AND outcome IS {'NOT ' if wanted.reviewed else ''}NULL"
-    if wanted.after is not None:
-        parts += " AND decided_at > :after"
-        params["after"] = wanted.after
-    if wanted.until is not None:
-        parts += " AND decided_at <= :until"
-        params["until"] = wanted.until
-    return parts, params
+    given = {name: value for name, value in vars(wanted).items() if value is not None}
+    tests = {**_TESTS, "reviewed": f"outcome IS {'NOT ' if wanted.reviewed else ''}NULL"}
+    return "".join(f" AND {tests[name]}" for name in given), given
 
 
 def _values(decision: Decision) -> dict[str, Any]:

@@ -94,14 +94,8 @@ NOT_DUMPED = {
 _by_name = {table.name: table for table in (*TABLES, VAULT)}
 
 _MADE_FROM_THEM = (
-    "decision_wordings",
-    "decision_wisdom",
-    "requests",
-    "ask_claims",
-    "logs",
-    "nodes",
-    "tree_state",
-    "readings",
+    *("decision_wordings", "decision_wisdom", "requests", "ask_claims"),
+    *("logs", "nodes", "tree_state", "readings"),
 )
 
 

@@ -129,7 +129,8 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (str(position),),
             )
-            _tell_planner(connection)
+            if position == VERSION:
+                _tell_planner(connection)
 
 
 def _tell_planner(connection: apsw.Connection) -> None:
