@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
 
-_COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, reason, old_values, new_values"
+_COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
+_FIELDS = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "old", "new", "reason")
 
 
 def record(
@@ -106,6 +107,5 @@ def _packed(values: Mapping[str, Any] | None) -> str:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    *plain, old, new = row
-    names = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "reason")
-    return Event(**dict(zip(names, plain, strict=True)), old=json.loads(old), new=json.loads(new))
+    values = dict(zip(_FIELDS, row, strict=True))
+    return Event(**values | {"old": json.loads(values["old"]), "new": json.loads(values["new"])})

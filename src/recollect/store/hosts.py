@@ -33,11 +33,12 @@ class HostSession:
     id: str
     host: str
     began_at: int
+    context_at: int
     transcript: str
     place: int
 
 
-_SESSION = "id, host, began_at, transcript, place"
+_SESSION = "id, host, began_at, context_at, transcript, place"
 
 
 def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0) -> None:
