@@ -130,17 +130,10 @@ def touch_learning(tx: Tx, id: str, *, at: int) -> None:
 
 def remove_learning(tx: Tx, id: str) -> None:
     """A learning and every row that is about it. What it had replaced is archived, replaced by nothing."""
-    tx.run(
-        "UPDATE learnings SET status = 'archived', superseded_by = NULL, version = version + 1 "
-        "WHERE space = :space AND superseded_by = :id",
-        id=id,
-    )
     tx.run("UPDATE discoveries SET learning_id = NULL WHERE space = :space AND learning_id = :id", id=id)
     for table in ("learning_tags", "learning_sources", "injections"):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND learning_id = :id", id=id)
-    passages.remove(tx, id)
-    _remove_mentions(tx, id)
-    tx.run("DELETE FROM learnings WHERE space = :space AND id = :id", id=id)
+    _remove(tx, "learnings", id, status_of_replaced="archived")
 
 
 def touch_decision(tx: Tx, id: str, *, at: int) -> None:
@@ -153,17 +146,10 @@ def touch_decision(tx: Tx, id: str, *, at: int) -> None:
 
 def remove_decision(tx: Tx, id: str) -> None:
     """A decision and every row that is about it. What it had replaced is reversed, replaced by nothing."""
-    tx.run(
-        "UPDATE decisions SET status = 'reversed', superseded_by = NULL, version = version + 1 "
-        "WHERE space = :space AND superseded_by = :id",
-        id=id,
-    )
     for table in ("decision_tags", "decision_wordings"):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND decision_id = :id", id=id)
     wisdom.forget(tx)
-    passages.remove(tx, id)
-    _remove_mentions(tx, id)
-    tx.run("DELETE FROM decisions WHERE space = :space AND id = :id", id=id)
+    _remove(tx, "decisions", id, status_of_replaced="reversed")
 
 
 def remove_entry(tx: Tx, id: str) -> None:
@@ -245,6 +231,18 @@ def _rename(tx: Tx, table: str, old: str, new: str) -> None:
             tx.run(f"UPDATE {holder} SET {column} = :new WHERE space = :space AND {column} = :old", old=old, new=new)
     tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :old", old=old, new=new)
     tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :old", old=old)
+
+
+def _remove(tx: Tx, table: str, id: str, *, status_of_replaced: str) -> None:
+    tx.run(
+        f"UPDATE {table} SET status = :status, superseded_by = NULL, version = version + 1 "
+        "WHERE space = :space AND superseded_by = :id",
+        id=id,
+        status=status_of_replaced,
+    )
+    passages.remove(tx, id)
+    _remove_mentions(tx, id)
+    tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :id", id=id)
 
 
 def _remove_mentions(tx: Tx, id: str) -> None:
