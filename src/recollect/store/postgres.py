@@ -112,6 +112,9 @@ class PostgresDb:
         with self.plain() as connection:
             return PostgresVectors(connection, space, model).index_if_large(dimensions)
 
+    def tend_words(self) -> None:
+        """The server does that by itself."""
+
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
         return self._connections.plain()

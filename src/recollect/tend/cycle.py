@@ -117,6 +117,12 @@ def _vectors(ctx: Context) -> str:
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
+def _words(ctx: Context) -> str:
+    """Not spoken of: nobody could do anything about it."""
+    ctx.db.tend_words()
+    return ""
+
+
 def _documents(ctx: Context) -> str:
     from recollect.capture.documents import refresh as read_in
 
@@ -132,6 +138,7 @@ STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decisions", _decisions),
     ("consolidation", _consolidation),
     ("documents", _documents),
+    ("words", _words),
     ("vectors", _vectors),
     ("backup", daily),
 )
