@@ -70,7 +70,7 @@ def check_content(title: str, fields: dict[str, str], tags: object, domain: str 
     """Refuse what no learning may hold, with a message that says how to fix it."""
     for name, value in {"title": title, **fields}.items():
         check_text(value, name, most=FIELD_LIMIT)
-        if not value.strip():
+        if not any(letter.isprintable() for letter in value if not letter.isspace()):  # zero-width ones are not
             raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
     if len(title) > TITLE_LIMIT:
         raise BadInput(

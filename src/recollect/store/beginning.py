@@ -78,7 +78,9 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
     check_space(name)
     lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
     if existed:  # what is missing goes to the top, where no section has begun yet
-        write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
+        if file.is_symlink():
+            raise BadInput(f"{file} is a symbolic link; write a line into what it leads to: {lines[0].strip()}")
+        write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_bytes().decode("utf-8"))
     elif not write_new_path(file, "".join([_HEAD, *lines])):
         return []
     return [f"{SETTINGS_FILE} (space {name}, time zone {zone})"]

@@ -123,18 +123,13 @@ def read_regular(folder: int, name: str) -> bytes | None:
 
 def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
     """Atomically replace a file given by path; without a mode it keeps the one it has."""
-    _write_bytes(path, text.encode("utf-8", "surrogatepass"), mode)
-
-
-def add_lines(path: Path, *lines: str) -> bool:
-    """Add the lines that a file lacks; whether there were any. Whatever else is in it, text or not, stays."""
     with translated(path):
-        before = path.read_bytes() if path.exists() else b""
-    missing = [line.encode() for line in lines if line.encode() not in before.splitlines()]
-    if missing:
-        end = b"" if not before or before.endswith(b"\n") else b"\n"
-        _write_bytes(path, before + end + b"\n".join([*missing, b""]))
-    return bool(missing)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            write_atomically(folder, path.name, text.encode("utf-8", "surrogatepass"), mode=mode)
+        finally:
+            os.close(folder)
 
 
 def write_new_path(path: Path, text: str) -> bool:
@@ -153,10 +148,34 @@ def write_new_path(path: Path, text: str) -> bool:
     return True
 
 
+def add_lines(path: Path, *lines: str) -> bool:
+    """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
+
+    A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
+    """
+    with translated(path):
+        was = path.read_bytes() if path.is_file() else b""
+        missing = [line for line in lines if line.encode() not in was.splitlines()]
+        if not missing:
+            return False
+        if path.is_symlink():
+            raise BadInput(f"{path} is a symbolic link; add to what it leads to yourself: {' and '.join(missing)}")
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            begin = [""] if was and not was.endswith(b"\n") else []
+            append_durably(folder, path.name, "\n".join([*begin, *missing, ""]).encode())
+        finally:
+            os.close(folder)
+    return True
+
+
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that stands under its name only when it is whole."""
+    """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
     with translated(path):
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
@@ -207,16 +226,6 @@ def _lock_file(path: Path) -> int:
 
 def _temp_name(name: str) -> str:
     return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
-
-
-def _write_bytes(path: Path, data: bytes, mode: int | None = None) -> None:
-    with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            write_atomically(folder, path.name, data, mode=mode)
-        finally:
-            os.close(folder)
 
 
 def _sync(path: Path) -> None:
