@@ -48,7 +48,7 @@ def init(
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     # For a real run, too: what a host's file refuses is known before anything is made.
-    planned = beginning.planned(root, os.environ)
+    planned = projects.planned(root, os.environ)
     diffs, notes = tell_hosts(planned, hosts, dry_run=True)
     if dry_run:
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)

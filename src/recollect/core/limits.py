@@ -1,4 +1,4 @@
-"""How many: one rule for every limit a caller may give."""
+"""How many and how long: one rule for every limit and every text a caller may give."""
 
 from __future__ import annotations
 
@@ -19,3 +19,11 @@ def check_page(limit: object, offset: object) -> None:
     """Which part of a list is wanted."""
     check_limit(limit)
     check_limit(offset, "offset", least=0, most=FURTHEST)
+
+
+def check_text(text: object, name: str, *, most: int) -> None:
+    """A text of at most so many characters; anything else is refused, never cut."""
+    if not isinstance(text, str):
+        raise BadInput(f"{name} must be text, not {type(text).__name__}")
+    if len(text) > most:
+        raise BadInput(f"{name} has {len(text):,} characters; {most:,} is the most. Keep the rest in the log")

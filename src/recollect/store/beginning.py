@@ -1,16 +1,17 @@
-"""Beginning a memory: the files that `init` makes, and whose store it is that stands in a folder.
+"""Beginning a memory: the files that `init` makes, and whose memory it is that stands in a folder.
 
-A repository may carry a store, which says what its author wants an agent to read. It is nobody's memory before the user
-takes it for theirs by `init`. The marks of that are secrets that stand in two places, the project's folder and the
-user's own; `project.py` reads them. Knows nothing about hosts and nothing about what is in a store.
+Says what it made; an existing setting is never changed, and beginning again changes nothing. A repository may carry a
+`.recollect/`, which says what its author wants an agent to read. It is nobody's memory before the user takes it for
+theirs by `init`. The marks of that are secrets that stand in two places, the project's folder and the user's own;
+`project.py` reads them.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
@@ -25,14 +26,8 @@ from recollect.store.project import (
     is_marked,
     load,
     marks_of,
-    outside,
-    read_toml,
-    shared_root,
-    state_folder,
+    toml,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MADE = "made"
 IGNORE_LINE = ".recollect/"
@@ -48,45 +43,19 @@ MERGE_LINES = (
 _HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
 
 
-def enclosing(folder: Path) -> Path | None:
-    """The project that a folder without one of its own lies in."""
-    folder = folder.resolve()
-    if (folder / SETTINGS_FILE).is_file():
-        return None
-    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
-
-
 def create(
     root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
 ) -> list[str]:
-    """Make a project here, or fill in what is missing. Says what it made; an existing setting is never changed."""
-    made: list[str] = []
+    """Make a project here, or fill in what is missing."""
     root = root.resolve()
-    file = root / SETTINGS_FILE
-    existed = file.exists()  # asked once: another process may make the file while this one thinks
-    named = read_toml(file) if existed else {}
-    if not named.get("space"):
-        name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        if timezone:
-            zone_named(timezone)
-        zone = named.get("timezone") or timezone or local_timezone(environ)
-        check_space(name)
-        lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
-        if existed:  # what is missing goes to the top, where no section has begun yet
-            if file.is_symlink():
-                raise BadInput(f"{file} is a symbolic link; write a line into what it leads to: {lines[0].strip()}")
-            rest = file.read_bytes().decode("utf-8")
-            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + rest)
-            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-        elif write_new_path(file, "".join([_HEAD, *lines])):
-            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-    if not made:
-        known = load(root, environ).settings
-        if (space and space != known.space) or (timezone and timezone != known.timezone):
-            raise BadInput(
-                f"{file} already names space {known.space} and time zone {known.timezone}; edit it to change them"
-            )
+    made = _name(root / SETTINGS_FILE, environ, space, timezone)
     project = load(root, environ)
+    known = project.settings
+    if not made and ((space and space != known.space) or (timezone and timezone != known.timezone)):
+        raise BadInput(
+            f"{root / SETTINGS_FILE} already names space {known.space} and time zone {known.timezone}; edit it to "
+            "change them"
+        )
     if not project.data.is_dir():
         project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
@@ -100,14 +69,35 @@ def create(
     return made
 
 
-def planned(root: Path, environ: Mapping[str, str]) -> Project:
-    """The project that is here, or would be after `create`; nothing is made."""
-    file = root / SETTINGS_FILE
-    if file.is_file() and read_toml(file).get("space"):
-        return load(root, environ)
-    return Project(
-        root=root, data=shared_root(root) / DATA_FOLDER, settings=outside(environ), state=state_folder(environ)
-    )
+def enclosing(folder: Path) -> Path | None:
+    """The project that a folder without one of its own lies in."""
+    folder = folder.resolve()
+    if (folder / SETTINGS_FILE).is_file():
+        return None
+    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
+
+
+def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: str | None) -> list[str]:
+    """Write which space and time zone this is, unless the file says so."""
+    existed = file.exists()  # asked once: another process may make the file while this one thinks
+    named = toml(file) if existed else {}
+    if named.get("space"):
+        return []
+    if "space" in named:
+        raise BadInput(f"{file} has an empty space; give it a name, or delete that line and run: recollect init")
+    name = space or _slug(file.parent.name) + "-" + os.urandom(4).hex()
+    if timezone:
+        zone_named(timezone)
+    zone = named.get("timezone") or timezone or _local_timezone(environ)
+    check_space(name)
+    lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
+    if existed:  # what is missing goes to the top, where no section has begun yet
+        if file.is_symlink():
+            raise BadInput(f"{file} is a symbolic link; write a line into what it leads to: {lines[0].strip()}")
+        write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_bytes().decode("utf-8"))
+    elif not write_new_path(file, "".join([_HEAD, *lines])):
+        return []
+    return [f"{SETTINGS_FILE} (space {name}, time zone {zone})"]
 
 
 def is_foreign(project: Project) -> bool:
@@ -147,7 +137,7 @@ def _mark(project: Project, how: str) -> bool:
     return False
 
 
-def local_timezone(environ: Mapping[str, str]) -> str:
+def _local_timezone(environ: Mapping[str, str]) -> str:
     """The machine's IANA zone, UTC when it does not say."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 

@@ -1,7 +1,7 @@
 """The project: where it is, its settings, what a repository's file may choose, and the places of its data.
 
 Finding a project reads a few small files and runs nothing, because the hook does it on every prompt. Making one is
-`beginning.py`.
+`beginning`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recollect.store.files import content_hash, read_regular, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 SETTINGS_FILE = "recollect.toml"
@@ -68,21 +68,18 @@ def find(start: Path, environ: Mapping[str, str]) -> Project:
 def root_of(start: Path) -> Path:
     """The folder of that settings file; the file itself is not read."""
     folder = start.resolve()
-    for candidate in (folder, *folder.parents):
-        if (candidate / SETTINGS_FILE).is_file():
-            return candidate
-    raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
+    found = next((each for each in (folder, *folder.parents) if (each / SETTINGS_FILE).is_file()), None)
+    if found is None:
+        raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
+    return found
 
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
-    """A project with its settings: defaults < the user's file < the repository's < environment."""
-    settings = _users(environ)
+    """A project with its settings; what cannot be used is refused."""
     file = root / SETTINGS_FILE
-    data = shared_root(root) / DATA_FOLDER
-    _refuse_links(file, (data, data.parent / VAULT_FOLDER), environ)
+    data = _data_folder(root, environ)
     given = _remembered_toml(file, data / _copy_name(root))
-    settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
-    settings = merged(settings, from_environment(environ), "environment")
+    settings = _settings(given, str(file), environ, trusted=lambda: is_trusted(file, environ))
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
     _refuse_outside(root, settings.findings.folder)
@@ -91,38 +88,29 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
 
 def last_known(root: Path, environ: Mapping[str, str]) -> Project:
     """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
-    data = shared_root(root) / DATA_FOLDER
-    _refuse_links(root / SETTINGS_FILE, (data, data.parent / VAULT_FOLDER), environ)
+    data = _data_folder(root, environ)
     try:
         was = json.loads((data / _copy_name(root)).read_bytes())["content"]
         given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise NotInitialised(f"nothing is known of {root}") from None
-    settings = merged(merged(_users(environ), given, str(root)), from_environment(environ), "environment")
+    settings = _settings(given, str(root), environ)
     check_space(settings.space)
     return Project(root=root, data=data, settings=settings, state=state_folder(environ))
 
 
-def _refuse_outside(root: Path, folder: str) -> None:
-    """A folder that a setting names lies inside the project, links included."""
-    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
-        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
-
-
-def _refuse_links(file: Path, places: tuple[Path, ...], environ: Mapping[str, str]) -> None:
-    """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
-    for place in places:
-        leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
-        if leads_out and not is_trusted(file, environ):
-            raise Refused(
-                f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
-                "allow it with: recollect trust"
-            )
+def planned(root: Path, environ: Mapping[str, str]) -> Project:
+    """The project that is here, or would be once it is begun; nothing is made."""
+    file = root / SETTINGS_FILE
+    if file.is_file() and toml(file).get("space"):
+        return load(root, environ)
+    data = _shared_root(root) / DATA_FOLDER
+    return Project(root=root, data=data, settings=outside(environ), state=state_folder(environ))
 
 
 def outside(environ: Mapping[str, str]) -> Settings:
-    """What holds where there is no project: defaults < the user's file < environment."""
-    return merged(_users(environ), from_environment(environ), "environment")
+    """What holds where there is no project."""
+    return _settings({}, "", environ)
 
 
 def is_begun(project: Project) -> bool:
@@ -153,8 +141,7 @@ def is_marked(project: Project, how: str) -> bool:
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
     """Remember that the user read this settings file as it is now; any later change asks again."""
     file = root / SETTINGS_FILE
-    marker = _trust_marker(file, environ)
-    write_path(marker, f"{file}\n", mode=0o600)
+    write_path(_trust_marker(file, environ), f"{file}\n", mode=0o600)
     return file
 
 
@@ -162,20 +149,39 @@ def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
     return _trust_marker(file, environ).exists()
 
 
-def config_folder(environ: Mapping[str, str]) -> Path:
-    return _home_folder(environ, "XDG_CONFIG_HOME", ".config")
-
-
 def state_folder(environ: Mapping[str, str]) -> Path:
     return _home_folder(environ, "XDG_STATE_HOME", ".local/state")
 
 
-def _users(environ: Mapping[str, str]) -> Settings:
-    file = config_folder(environ) / "config.toml"
-    return merged(Settings(), read_toml(file), str(file)) if file.is_file() else Settings()
+def _settings(
+    given: Mapping[str, Any], source: str, environ: Mapping[str, str], *, trusted: Callable[[], bool] = lambda: True
+) -> Settings:
+    """Defaults < the user's file < what a repository's file gives < environment."""
+    file = _home_folder(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
+    users = merged(Settings(), toml(file), str(file)) if file.is_file() else Settings()
+    return merged(merged(users, given, source, trusted=trusted), from_environment(environ), "environment")
 
 
-def shared_root(root: Path) -> Path:
+def _refuse_outside(root: Path, folder: str) -> None:
+    """A folder that a setting names lies inside the project, links included."""
+    if Path(folder).is_absolute() or ".." in Path(folder).parts or not (root / folder).resolve().is_relative_to(root):
+        raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
+
+
+def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
+    """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
+    shared = _shared_root(root)
+    for place in (shared / DATA_FOLDER, shared / VAULT_FOLDER):
+        leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
+        if leads_out and not is_trusted(root / SETTINGS_FILE, environ):
+            raise Refused(
+                f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
+                "allow it with: recollect trust"
+            )
+    return shared / DATA_FOLDER
+
+
+def _shared_root(root: Path) -> Path:
     """The same folder in the main worktree, when `root` lies in a linked one: worktrees share one store."""
     for folder in (root, *root.parents):
         marker = folder / ".git"
@@ -205,7 +211,7 @@ def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Pa
     return base / "recollect"
 
 
-def read_toml(file: Path) -> dict[str, Any]:
+def toml(file: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -232,7 +238,7 @@ def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
             return dict(known["content"])
     except (OSError, ValueError, TypeError, KeyError):
         pass  # no copy yet, or not one of ours: read the file itself
-    content = read_toml(file)
+    content = toml(file)
     if cache.parent.is_dir():
         with suppress(Trouble, TypeError):  # a read-only project has no copy; a date in the file cannot be one
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)

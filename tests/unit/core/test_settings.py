@@ -192,6 +192,20 @@ def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) ->
     assert (root / ".gitignore").read_text() == ".recollect/\n"
 
 
+def test_a_project_whose_space_is_empty_is_not_made_unreadable(root: Path, environ: dict[str, str]) -> None:
+    (root / "recollect.toml").write_text('space = ""\n')
+    with pytest.raises(BadInput, match="has an empty space; give it a name"):
+        beginning.create(root, environ)
+    assert (root / "recollect.toml").read_text() == 'space = ""\n'
+
+
+def test_beginning_leaves_every_byte_of_a_file_that_is_not_ours(root: Path, environ: dict[str, str]) -> None:
+    (root / ".gitignore").write_bytes(b"caf\xe9/\r\n*.tmp")
+    beginning.create(root, environ)
+    assert (root / ".gitignore").read_bytes() == b"caf\xe9/\r\n*.tmp\n.recollect/\n"
+    assert beginning.create(root, environ) == []
+
+
 def test_a_list_is_given_with_commas_in_the_environment() -> None:
     given = from_environment({"RECOLLECT_DECISIONS_KEEP": "stakes:critical, tag:adr"})
     assert merged(Settings(), given, "environment").decisions.keep == ("stakes:critical", "tag:adr")
