@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from recollect.capture.bring_fields import check_trust
@@ -19,12 +20,12 @@ from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, iso, parse_time
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, NotFound
+from recollect.core.errors import BadInput, NotFound, Stale
 from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.core.passage import Passage
 from recollect.store import events, journal, passages, readings
 from recollect.store.files import content_hash
-from recollect.store.journal import LogRow
+from recollect.store.journal import LogEnd, LogRow
 from recollect.text import entries, frame, nodes
 from recollect.text.normal import clean
 from recollect.text.redact import redact
@@ -65,7 +66,10 @@ class LogText:
 
 
 def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
-    """Append an entry to the log of the day its session began (without a session: today)."""
+    """Append an entry to the log of the day its session began (without a session: today).
+
+    While nobody else writes to the log, that costs the same however many entries it has: it is not read again.
+    """
     replayed, change = change is not None, change or ctx.ids("change")
     new, kinds = redacted(new)
     now = ctx.clock.now()
@@ -73,13 +77,40 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     with ctx.db.write(ctx.space) as tx:  # first, so that a store that takes no writes leaves no entry in the log
         if new.session:
             day = journal.session_day(tx, new.session, day)
+        end = journal.log_end(tx, day)
     topic = _topic(new)
-    path = log_path(day)
     section = entries.render(new, topic=topic, at=iso(now), key=change, trust=ctx.actor.trust)
-    if not (replayed and any(each.key == change for each in read(ctx, day).entries)):
+    there = replayed and change in keys(ctx, day)
+    added = _added_behind(ctx, day, section, end) if end and not there else None
+    if not there and not added:
         # A line left unfinished by another tool must not swallow our heading.
-        ctx.vault.append(path, section if next(ctx.vault.pieces(path), None) is None else f"\n{section}")
-    return _acknowledged(ctx, day, change, topic, kinds)
+        begun = next(ctx.vault.pieces(log_path(day)), None) is not None
+        ctx.vault.append(log_path(day), f"\n{section}" if begun else section)
+    take_in = partial(_take_in_last, ctx, *added) if added else partial(_take_in_whole, ctx, read(ctx, day), change)
+    with ctx.db.write(ctx.space) as tx:
+        id = take_in(tx)
+        events.record(
+            tx,
+            ctx,
+            change=change,
+            subject=id,
+            what="log.added",
+            new={"topic": topic},
+            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
+        )
+    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=kinds)
+
+
+def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[Entry, LogEnd] | None:
+    """Append behind the end we know; None, and nothing appended, when the log is another by now or has to be read."""
+    found = entries.at_the_end(day, end.number + 1, section)
+    if found is None or found.number > entries.LOG_ENTRIES or end.size + len(found.text) > INDEXED_AT_ONCE:
+        return None
+    try:
+        stamp = ctx.vault.append(log_path(day), f"\n{section}", after=end.stamp)
+    except Stale:
+        return None
+    return found, LogEnd(stamp=stamp, number=found.number, size=end.size + len(found.text))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +127,7 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
 
     What is in the log already, by its key, is not appended again.
     """
-    there = {each.key for each in read(ctx, day).entries}
+    there = keys(ctx, day)
     topics = {each.key: _topic(each.new) for each in given}
     sections = [
         entries.render(each.new, topic=topics[each.key], at=iso(each.at), key=each.key, trust=ctx.actor.trust)
@@ -239,6 +270,11 @@ def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
     return LogText(day=day, entries=found, hash=digest.hexdigest(), raw=raw, stamp=stamp)
 
 
+def keys(ctx: Context, day: date) -> set[str]:
+    """The keys of a day's entries."""
+    return set(entries.keys(lines(ctx.vault.pieces(log_path(day)))))
+
+
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
     """Make a log's entries searchable; those that are gone from it are gone from search."""
     wanted = {found.id for found in searched(log.entries)}
@@ -259,19 +295,26 @@ def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
     noon = midday(ctx, log.day)
     reached: Counter[str] = Counter()
     for found in searched(log.entries):
-        thread = source(log.day) + (f"/{found.session}" if found.session else "")
-        reached[thread] += 1
-        yield Passage(
-            id=found.id,
-            kind=KIND,
-            title=found.topic,
-            lines=tuple(line for line in found.text.split("\n") if line.strip()),
-            keywords=(found.type, found.session) if found.session else (found.type,),
-            at=_moment(found.at, noon),
-            trust=found.trust,
-            thread=thread,
-            position=reached[thread],
-        )
+        reached[_thread(found)] += 1
+        yield _passage(found, reached[_thread(found)], noon)
+
+
+def _thread(found: Entry) -> str:
+    return source(found.day) + (f"/{found.session}" if found.session else "")
+
+
+def _passage(found: Entry, position: int, noon: int) -> Passage:
+    return Passage(
+        id=found.id,
+        kind=KIND,
+        title=found.topic,
+        lines=tuple(line for line in found.text.split("\n") if line.strip()),
+        keywords=(found.type, found.session) if found.session else (found.type,),
+        at=_moment(found.at, noon),
+        trust=found.trust,
+        thread=_thread(found),
+        position=position,
+    )
 
 
 def lines(pieces: Iterable[str]) -> Iterator[str]:
@@ -285,23 +328,23 @@ def lines(pieces: Iterable[str]) -> Iterator[str]:
         yield rest
 
 
-def _acknowledged(ctx: Context, day: date, change: str, topic: str, redacted: tuple[str, ...]) -> Logged:
-    """The entry is on disk; find its number, make it searchable, remember who wrote it."""
-    log = read(ctx, day)
+def _take_in_whole(ctx: Context, log: LogText, change: str, tx: Tx) -> str:
+    """Make a log searchable as it was read, and remember its end where that is our entry; the id of the entry."""
+    read_in(tx, ctx, log)
     found = next((each for each in log.entries if each.key == change), None)
-    id = found.id if found else source(day)
-    with ctx.db.write(ctx.space) as tx:
-        read_in(tx, ctx, log)
-        events.record(
-            tx,
-            ctx,
-            change=change,
-            subject=id,
-            what="log.added",
-            new={"topic": topic},
-            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
-        )
-    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=redacted)
+    if found and found is log.entries[-1]:
+        size = sum(len(each.text) for each in log.entries)
+        journal.put_log_end(tx, log.day, LogEnd(stamp=log.stamp, number=found.number, size=size))
+    return found.id if found else source(log.day)
+
+
+def _take_in_last(ctx: Context, found: Entry, end: LogEnd, tx: Tx) -> str:
+    """The same for a log to which nothing but this entry was added."""
+    readings.put(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
+    position = journal.last_position(tx, _thread(found)) + 1
+    passages.put(tx, _passage(found, position, midday(ctx, found.day)))
+    journal.put_log_end(tx, found.day, end)
+    return found.id
 
 
 def read_in(tx: Tx, ctx: Context, log: LogText) -> None:

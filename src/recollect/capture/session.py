@@ -129,9 +129,8 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
         day = journal.session_day(tx, session, day_of(now, ZoneInfo(ctx.settings.timezone)))
     covered: dict[int, int] = {}
     answers: set[str] = set()
-    for found in log.read(ctx, day).entries:
-        key = _KEY.fullmatch(found.key.removeprefix(f"turn.{session}."))
-        if key:
+    for found in log.keys(ctx, day):
+        if key := _KEY.fullmatch(found.removeprefix(f"turn.{session}.")):
             covered[int(key["first"])] = int(key["last"])
             answers.add(key["answer"])
     place = known.place if known and known.transcript == path else 0

@@ -44,10 +44,14 @@ class FolderVault:
         data = self._bytes(path)
         return None if data is None else self._text(data)
 
-    def append(self, path: str, text: str) -> None:
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
         parts = checked_parts(path)
+        name = parts[-1]
         with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
-            append_durably(folder, parts[-1], text.encode("utf-8", "replace"))
+            if after is not None and after != "".join(_stamp(state) for _, state in _states(folder, [name])):
+                raise changed(path)
+            append_durably(folder, name, text.encode("utf-8", "replace"))
+            return _stamp(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         parts = checked_parts(path)
@@ -64,7 +68,7 @@ class FolderVault:
         data = read_regular(folder, name)
         found = "" if data is None else content_hash(self._text(data))
         if found != expect:
-            raise _changed(path)
+            raise changed(path)
 
     def _bytes(self, path: str) -> bytes | None:
         parts = checked_parts(path)
@@ -85,7 +89,7 @@ class FolderVault:
                     os.fsync(folder)
             except FileNotFoundError:
                 if expect:
-                    raise _changed(path) from None
+                    raise changed(path) from None
 
     def paths(self, prefix: str = "") -> list[str]:
         """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
@@ -124,12 +128,9 @@ class FolderVault:
         with translated(folder or self.root):
             try:
                 with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
-                    for name, state in _states(handle, names):
-                        # Inode and size change with every write of ours, the time with those of others.
-                        regular = stat.S_ISREG(state.st_mode)
-                        found[name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
+                    found = {name: _stamp(state) for name, state in _states(handle, names)}
             except FileNotFoundError:
-                return found
+                pass
         return found
 
     def folder_stamp(self, folder: str) -> str:
@@ -186,6 +187,11 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
     return os.open(name, flags, dir_fd=parent)
 
 
+def _stamp(state: os.stat_result) -> str:
+    """Inode and size change with every write of ours, the time with those of others."""
+    return f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if stat.S_ISREG(state.st_mode) else ""
+
+
 def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.stat_result]]:
     """What an open folder holds, or what is there of some names."""
     if names is None:
@@ -218,7 +224,7 @@ class Worktree(FolderVault):
         return super()._text(data).replace("\r\n", "\n")
 
 
-def _changed(path: str) -> Stale:
+def changed(path: str) -> Stale:
     return Stale(f"{path} was changed by somebody else in the meantime; read it again")
 
 
