@@ -7,7 +7,7 @@ cannot be forgotten. Passages and terms are not in it: they follow from their ow
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,14 @@ def rename_subjects(tx: Tx, scrub: Scrub) -> None:
         if (new := scrub(name)) != name:
             tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :name", name=name, new=new)
             tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :name OR other = :name)", name=name)
+
+
+def rename_in_events(tx: Tx, kinds: Collection[str], renamed: Scrub) -> None:
+    """Names that stand alone in what some kinds of events say."""
+    for seq, what, *said in every(tx, "events", "seq, what, old_values, new_values"):
+        old, new = (_scrubbed_json(values, renamed) for values in said)
+        if what in kinds and [old, new] != said:
+            _update(tx, "events", ("seq",), (seq,), {"old_values": old, "new_values": new})
 
 
 def forget_answers(tx: Tx, keys: list[Row]) -> None:

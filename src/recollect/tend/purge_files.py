@@ -12,9 +12,11 @@ from typing import Any
 
 from recollect.capture import documents
 from recollect.capture import log as logs
+from recollect.capture.finding import FOLDER
 from recollect.core.context import Context, Vault
 from recollect.core.errors import Stale
 from recollect.store import spool
+from recollect.store import themes as theme_rows
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
@@ -30,7 +32,8 @@ def holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[Va
     found = [(vault, path, f"{shown}{path}") for vault, shown in _vaults(ctx, project) for path in vault.paths()]
     staging = ctx.settings.staging.file
     for vault, path, shown in ((ctx.worktree, staging, staging), *found):
-        if target.pattern.search(vault.read(path) or ""):
+        text = vault.read(path) or ""
+        if _marked(path, text, target) != text or _place(path, target) != path:
             yield vault, path, shown
 
 
@@ -38,8 +41,13 @@ def mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
     """Put the mark in their place; the files that changed, as they are shown."""
     yield from _empty_entries(ctx, project, target)
     for vault, path, shown in holding(ctx, project, target):
-        _rewrite(vault, path, target.scrub)
-        yield shown
+        before, after = _rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
+        if (place := _place(path, target)) != path:
+            vault.replace(place, after)
+            vault.delete(path)
+        with ctx.db.write(ctx.space) as tx:
+            theme_rows.file_rewritten(tx, content_hash(before), content_hash(after))
+        yield target.scrub_id(shown)
     for file in spool_files(project, target):
         try:
             record = json.loads(file.read_text("utf-8"))
@@ -73,12 +81,32 @@ def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[s
                 yield f"{shown}{path}"
 
 
-def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> None:
+def _marked(path: str, text: str, target: Target) -> str:
+    """A file without the text; one of findings stays the JSON it is, however the text is spelled there."""
+    if path.startswith(f"{FOLDER}/") and path.endswith(".json"):
+        try:
+            said = json.loads(text.removeprefix("\ufeff"))
+            left = _walked(said, target)
+        except (ValueError, RecursionError):
+            return target.scrub(text)
+        if isinstance(said, dict) and said.get("workId") in target.names.units:
+            left = {**left, "workId": target.names.units[said["workId"]]}
+        return text if left == said else json.dumps(left, ensure_ascii=False, indent=2) + "\n"
+    return target.scrub(target.names.in_file(path, text))
+
+
+def _place(path: str, target: Target) -> str:
+    """Where a file goes whose name is made of the text's words."""
+    return target.names.in_text(path) if path.startswith(f"{FOLDER}/") else path
+
+
+def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str, str]:
     while True:
         text = vault.read(path) or ""
+        after = change(text)
         try:
-            vault.replace(path, change(text), expect=content_hash(text))
-            return
+            vault.replace(path, after, expect=content_hash(text))
+            return text, after
         except Stale:
             continue  # somebody appended meanwhile; their words stay
 
