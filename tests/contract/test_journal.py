@@ -15,7 +15,7 @@ from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.capture import log
 from recollect.core.context import Vault
 from recollect.core.journal import NewEntry
-from recollect.store import passages
+from recollect.store import events, passages
 from recollect.text import entries
 
 
@@ -76,6 +76,15 @@ def test_an_entry_given_again_is_not_taken_for_the_last_one(memory: Memory) -> N
             == {"first": "1", "second": "2"}[change]
         )
     assert memory.journal.add(NewEntry(text="third")).id == "log/2026-03-02#3"
+
+
+def test_an_entry_given_again_leaves_one_event(open_memory: Opener) -> None:
+    memory = open_memory(PERSON)
+    outside = open_memory(STRANGER).journal.add(NewEntry(text="from outside"))
+    ids = {log.add(memory.context, NewEntry(text="once"), change="same").id for _ in range(3)}
+    ids |= {memory.journal.adopt(outside.id).id for _ in range(3)}
+    with memory.context.db.read(memory.context.space) as tx:
+        assert [len(events.of(tx, id)) for id in sorted(ids)] == [1, 1]
 
 
 ODD = st.sampled_from(

@@ -9,7 +9,7 @@ import pytest
 from conftest import STRANGER, Opener
 from embedders import WordEmbedder
 from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
-from recollect.capture import follow
+from recollect.capture.log_files import follow
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
@@ -399,16 +399,16 @@ def test_a_log_that_is_edited_by_hand_is_followed(memory: Memory) -> None:
     with file.open("a") as opened:
         opened.write("\n## Giraffes\n\nA giraffe came too.\n")
     assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
-    assert follow.refresh(memory.context) == 0
+    assert follow(memory.context) == 0
     kept = file.read_text()
     file.unlink()
     assert ids(memory, "giraffe", kinds=("log",)) == []
-    assert follow.refresh(memory.context) == 0
+    assert follow(memory.context) == 0
     file.write_text(kept)
     assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
     memory.cycle()
     assert "giraffe" in memory.journal.node("daily/2026-03-02").lower()
-    assert follow.refresh(memory.context) == 0
+    assert follow(memory.context) == 0
     assert memory.data.verify() == ()
 
 
@@ -545,6 +545,6 @@ def test_a_word_that_is_looked_up_counts_in_full_beside_meaning(open_memory: Ope
 
 def test_a_log_that_we_wrote_ourselves_is_not_read_again_for_a_search(memory: Memory) -> None:
     log(memory, "The refund webhook moved to the queue.")
-    assert follow.refresh(memory.context) == 0
+    assert follow(memory.context) == 0
     memory.context.vault.append(f"{memory.journal.days()[0].day}.md", "\n## By hand\n\nQuokkas were seen.\n")
-    assert (follow.refresh(memory.context), follow.refresh(memory.context)) == (1, 0)
+    assert (follow(memory.context), follow(memory.context)) == (1, 0)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from zoneinfo import ZoneInfo
+from contextlib import suppress
 
-from recollect.capture import log
+from recollect.capture import log, log_files
 from recollect.capture.log import Logged
-from recollect.core.clock import DAY, MINUTE, day_of
+from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import StoreBusy
 from recollect.core.journal import EntryType, NewEntry
@@ -94,8 +94,9 @@ def tidy(ctx: Context) -> int:
         except OSError:
             continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
-            logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
-            made += logged is not None
+            with suppress(StoreBusy):  # somebody else is at this one
+                logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
+                made += logged is not None
     return made
 
 
@@ -126,10 +127,10 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
     with ctx.db.write(ctx.space) as tx:
         hosts.begin(tx, session, host=host, at=now)
         known = hosts.session(tx, session)
-        day = journal.session_day(tx, session, day_of(now, ZoneInfo(ctx.settings.timezone)))
+        day = journal.session_day(tx, session, log_files.today(ctx))
     covered: dict[int, int] = {}
     answers: set[str] = set()
-    for found in log.keys(ctx, day):
+    for found in log_files.keys(ctx, day):
         if key := _KEY.fullmatch(found.removeprefix(f"turn.{session}.")):
             covered[int(key["first"])] = int(key["last"])
             answers.add(key["answer"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.capture import documents
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.capture.finding import FOLDER
 from recollect.core.context import Context, Vault
 from recollect.core.errors import Stale

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from recollect.capture import documents, finding, stage
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.choices import Trust
 from recollect.core.context import Context
