@@ -21,19 +21,19 @@ def record(
     tx: Tx,
     ctx: Context,
     *,
-    change: str,
     subject: str,
     what: str,
+    change: str = "",
     old: Mapping[str, Any] | None = None,
     new: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write one change, in the transaction that makes it."""
+    """Write one change, in the transaction that makes it; events of the same `change` are undone together."""
     tx.run(
         """
         INSERT INTO events (space, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason)
         VALUES (:space, :change, :at, :subject, :what, :who, :channel, :trust, :old, :new, :reason)""",
-        change=change,
+        change=change or ctx.ids("change"),
         at=ctx.clock.now(),
         subject=subject,
         what=what,

@@ -237,17 +237,18 @@ def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tu
 
 def _scrubbed_json(text: str, scrub: Scrub) -> str:
     old = json.loads(text)
-    new = _walked(old, scrub)
+    new = walked(old, scrub)
     return text if new == old else json.dumps(new, ensure_ascii=False, sort_keys=True)
 
 
-def _walked(value: Any, scrub: Scrub) -> Any:
+def walked(value: Any, scrub: Scrub) -> Any:
+    """A value as JSON has it, with every text in it scrubbed."""
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
-        return [_walked(item, scrub) for item in value]
+        return [walked(item, scrub) for item in value]
     if isinstance(value, dict):
-        return {scrub(key): _walked(item, scrub) for key, item in value.items()}
+        return {scrub(key): walked(item, scrub) for key, item in value.items()}
     return value
 
 

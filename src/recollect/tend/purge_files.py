@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from recollect.capture import documents
 from recollect.capture import log_files as logs
 from recollect.capture.finding import FOLDER
 from recollect.core.context import Context, Vault
 from recollect.core.errors import Stale
-from recollect.store import spool
+from recollect.store import purging, spool
 from recollect.store import themes as theme_rows
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
@@ -51,7 +50,7 @@ def mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
     for file in spool_files(project, target):
         try:
             record = json.loads(file.read_text("utf-8"))
-            write_path(file, json.dumps(_walked(record, target), ensure_ascii=False), mode=0o600)
+            write_path(file, json.dumps(purging.walked(record, target.scrub), ensure_ascii=False), mode=0o600)
         except ValueError:
             file.unlink(missing_ok=True)  # it does not read, so the text cannot be taken out of it
         yield str(file)
@@ -86,7 +85,7 @@ def _marked(path: str, text: str, target: Target) -> str:
     if path.startswith(f"{FOLDER}/") and path.endswith(".json"):
         try:
             said = json.loads(text.removeprefix("\ufeff"))
-            left = _walked(said, target)
+            left = purging.walked(said, target.scrub)
         except (ValueError, RecursionError):
             return target.scrub(text)
         if isinstance(said, dict) and said.get("workId") in target.names.units:
@@ -123,16 +122,6 @@ def _decoded(path: Path) -> str:
         return json.dumps(json.loads(raw), ensure_ascii=False) + raw
     except ValueError:
         return raw
-
-
-def _walked(value: Any, target: Target) -> Any:
-    if isinstance(value, str):
-        return target.scrub(value)
-    if isinstance(value, list):
-        return [_walked(item, target) for item in value]
-    if isinstance(value, dict):
-        return {key: _walked(item, target) for key, item in value.items()}
-    return value
 
 
 def ours(project: Project) -> Iterable[Path]:

@@ -104,9 +104,8 @@ def _learning(tx: Tx, id: str) -> tuple[list[str], list[str]]:
         return [], []
     things, texts = [id], [found[0].title, *found[0].fields]
     for event in events.of(tx, id):
-        said = {**event.old, **event.new}
-        texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
-        texts += [event.old[name] for name in ("title", *COIA) if isinstance(event.old.get(name), str)]
+        for said in (event.old, event.new):
+            texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
     for discovery in purging.discoveries_of(tx, id):
         more_things, more_texts = _discovery(tx, discovery)
         things += more_things
