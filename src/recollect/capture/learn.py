@@ -167,7 +167,7 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
 
 def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
-    query = lookup.understand(tx, compared_text(new))
+    query = lookup.understand(tx, lookup.terms_in(compared_text(new)))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
     ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]

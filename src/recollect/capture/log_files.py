@@ -32,8 +32,6 @@ INDEXED_AT_ONCE = 2_000_000
 """A log above this size is made searchable by the next cycle, not by the append."""
 
 UNREAD = "unread"
-FOLLOWED = 7
-"""Days whose logs are looked at before a search: somebody may have edited them by hand. Older ones wait for a cycle."""
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 
@@ -181,27 +179,6 @@ def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> None:
     position = journal.last_position(tx, _thread(found)) + 1
     passages.put(tx, _passage(found, position, midday(ctx, found.day)))
     journal.put_log_end(tx, found.day, end)
-
-
-def follow(ctx: Context) -> int:
-    """Read in the latest logs that were written to or deleted since; how many those were. The tree is not touched."""
-    latest = [today(ctx) + timedelta(days=1 - back) for back in range(FOLLOWED + 1)]  # another machine's today, too
-    stamps = ctx.vault.stamps(names=[log_path(day) for day in latest])
-    with ctx.db.read(ctx.space) as tx:
-        searched = readings.stamps(tx, ctx.clone)
-        compacted = journal.log_stamps(tx, latest[-1])
-        missing = [day for day in latest if log_path(day) not in stamps]
-        deleted = {day for day in missing if passages.ids_under(tx, f"{source(day)}#")}
-    changed = 0
-    for day in latest:
-        stamp = stamps.get(log_path(day), "")
-        written_to = stamp not in ("", searched.get(source(day)), compacted.get(day.isoformat()))
-        if written_to or day in deleted:
-            log = read(ctx, day)
-            with ctx.db.write(ctx.space) as tx:
-                read_in(tx, ctx, log)
-            changed += 1
-    return changed
 
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:

@@ -6,7 +6,7 @@ of staged learnings; their passages are derived from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from recollect.capture.reading import read_in
@@ -103,13 +103,15 @@ def change_file(ctx: Context, change: Callable[[str], str]) -> str:
     raise Stale(f"{path} is being changed all the time by somebody else; try again")
 
 
-def refresh_passages(ctx: Context, *, anew: bool = False) -> None:
-    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged."""
+def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
+    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged.
+
+    `read` are the stamps of what was read in, for whoever knows them.
+    """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # before the text: a later change is seen later
-    with ctx.db.read(ctx.space) as tx:
-        if not anew and readings.stamps(tx, ctx.clone).get(KIND, "") == stamp:
-            return
+    if not anew and (readings.of(ctx) if read is None else read).get(KIND, "") == stamp:
+        return
     entries = read_staging(read_file(ctx)).entries
     with ctx.db.write(ctx.space) as tx:
         found = [passage_of(ctx, tx, entry) for entry in entries]

@@ -91,6 +91,9 @@ class Db(Protocol):
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
 
+    def tend_words(self) -> None:
+        """Bring the pieces of the word index together: every write leaves one, and every search reads them all."""
+
     def close(self) -> None: ...
 
 

@@ -53,6 +53,16 @@ def record(cls: type[T]) -> type[T]:
     return cls
 
 
+def made(cls: type[T], values: dict[str, Any]) -> T:
+    """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
+
+    A third of the time of a checked one; the ranking makes hundreds.
+    """
+    one = cls.__new__(cls)
+    _set(one, "__dict__", values)
+    return one
+
+
 class _LateFields:
     """Stands for `__dataclass_fields__` until somebody reads it, then puts the real thing in its place."""
 

@@ -70,7 +70,7 @@ def in_documents(documents: Mapping[str, str]) -> list[Known]:
 def in_learnings(ctx: Context, entry: Entry) -> list[Known]:
     """The active learnings nearest in words."""
     with ctx.db.read(ctx.space) as tx:
-        query = lookup.understand(tx, f"{entry.title}\n{entry.body}")
+        query = lookup.understand(tx, lookup.terms_in(f"{entry.title}\n{entry.body}"))
         docs = lookup.candidates(tx, query, most=COMPARED)
         ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(learning_rows.KIND,)))]
         found = learning_rows.many(tx, sorted(ids))

@@ -157,15 +157,12 @@ class Memory:
 
     def search(self, query: str, **options: Any) -> list[Hit]:
         """Whatever is remembered for any text, best first; options are those of SearchOptions."""
-        from recollect.capture import documents, log_files, stage
+        from recollect.capture import follow
         from recollect.search.everything import SearchOptions, search
 
         query = _text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
-            stage.refresh_passages(self.context)
-            documents.refresh(self.context, most=documents.BEFORE_SEARCH)
-            if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
-                log_files.follow(self.context)
+            follow.refresh(self.context)
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:

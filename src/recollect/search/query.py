@@ -30,6 +30,7 @@ MISSPELT_LETTERS = range(5, 25)  # in shorter words one letter makes another wor
 ENDING = 3  # letters at the end of a word in which a slip may hide how it is stemmed
 MISSPELT_WEIGHT = 0.7
 SPELLINGS = 2  # spellings taken for one word
+PAIRED = 256  # terms of a text of which those side by side are held against a passage
 PHRASES = 4
 IDS = 10
 
@@ -65,14 +66,14 @@ class Question:
 def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -> Question:
     """Understand any text; with `today`, the times it names too."""
     text = clean(text[:QUERY_CHARACTERS])
-    query = understand(tx, text)
+    said = terms(text)
+    query = understand(tx, said)
     if respell:
         query = _respelt(tx, query, text)
     weights = {term: weight**RARITY_POWER for term, weight in query.weights.items()}
-    order = terms(text)[:256]
     pairs = {
         pair: (weights[pair[0]] + weights[pair[1]]) / 2
-        for pair in pairwise(order)
+        for pair in pairwise(said[:PAIRED])
         if pair[0] in weights and pair[1] in weights
     }
     span = None

@@ -6,7 +6,7 @@ from recollect.core.confidence import decimal
 from recollect.core.errors import NotFound, Stale
 from recollect.core.learning import Learning
 from recollect.core.passage import Passage
-from recollect.core.record import record
+from recollect.core.record import made, record
 from recollect.store import passages
 from recollect.store.paging import PAGE, every
 
@@ -344,4 +344,5 @@ def _learning(row: Row, tags: list[str]) -> Learning:
     values = dict(zip(_NAMES, row, strict=True))
     values["confidence"] = decimal(values["confidence"])
     values["pinned"] = bool(values["pinned"])
-    return Learning(**values, tags=tuple(tags))
+    values["tags"] = tuple(tags)
+    return made(Learning, values)

@@ -6,7 +6,7 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
-from recollect.core.record import record
+from recollect.core.record import made, record
 from recollect.store.files import content_hash
 from recollect.store.grades import HEADER_LINES, graded
 from recollect.store.paging import every
@@ -174,7 +174,7 @@ def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
             **{f"d{i}": doc for i, doc in enumerate(chunk)},
             **params,
         )
-    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
 def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
@@ -194,7 +194,7 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
             **given,
             **params,
         )
-    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
@@ -230,7 +230,7 @@ def ids_of(tx: Tx, kind: str) -> list[str]:
 
 def by_id(tx: Tx, id: str) -> Stored | None:
     row = tx.row(f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND id = :id", id=id)
-    return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
+    return made(Stored, dict(zip(_NAMES, row, strict=True))) if row else None
 
 
 def ids_under(tx: Tx, prefix: str) -> list[str]:
@@ -267,7 +267,7 @@ def _next_to(tx: Tx, here: Stored, than: str, order: str, limit: int) -> list[St
         doc=here.doc,
         limit=limit,
     )
-    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in rows]
+    return [made(Stored, dict(zip(_NAMES, row, strict=True))) for row in rows]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:

@@ -113,6 +113,9 @@ class PostgresDb:
         with self.plain() as connection:
             return postgres_vectors.index_if_large(connection, space, model, dimensions)
 
+    def tend_words(self) -> None:
+        """The server does that by itself."""
+
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
         return self._connections.plain()

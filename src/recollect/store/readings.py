@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from recollect.core.clock import DAY
-from recollect.core.context import Tx
+from recollect.core.context import Context, Tx
 
 FORGOTTEN_AFTER = 30 * DAY
 
 
-def stamps(tx: Tx, clone: str) -> dict[str, str]:
-    """The stamp of every source that a clone read in."""
-    return dict(tx.rows("SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone", clone=clone))
+def of(ctx: Context) -> dict[str, str]:
+    """The stamp of every source that this clone read in."""
+    sql = "SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone"
+    with ctx.db.read(ctx.space) as tx:
+        return dict(tx.rows(sql, clone=ctx.clone))
 
 
 def held_elsewhere(tx: Tx, clone: str, *, source: str) -> set[str]:

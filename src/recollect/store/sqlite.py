@@ -50,6 +50,9 @@ WORD_INDEX = (
 )
 
 
+MERGED = 500  # pages of the word index that are written while other writers wait
+
+
 class SqliteDb:
     """One database file. Each thread gets its own connection."""
 
@@ -86,6 +89,14 @@ class SqliteDb:
         with self._transaction("BEGIN IMMEDIATE") as connection:
             sqlite_vectors.pack_if_stale(connection, space, model)
         return ""
+
+    def tend_words(self) -> None:
+        merged = 2
+        while merged > 1:  # one change is the command itself
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                before = connection.total_changes()
+                connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('merge', ?)", (-MERGED,))
+                merged = connection.total_changes() - before
 
     def close(self) -> None:
         while self._connections:

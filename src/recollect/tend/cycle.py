@@ -154,6 +154,13 @@ def _vectors(ctx: Context, dry_run: bool) -> str:
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
+def _words(ctx: Context, dry_run: bool) -> str:
+    """Not spoken of: nobody could do anything about it."""
+    if not dry_run:
+        ctx.db.tend_words()
+    return ""
+
+
 def _backup(ctx: Context, dry_run: bool) -> str:
     return backups.daily(ctx, dry_run=dry_run)
 
@@ -166,6 +173,7 @@ STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
     ("decisions", _decisions),
     ("consolidation", _consolidation),
     ("documents", _documents),
+    ("words", _words),
     ("vectors", _vectors),
     ("backup", _backup),
 )
