@@ -80,7 +80,7 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     added = _added_behind(ctx, day, section, end) if end and not there else None
     if not there and not added:
         _append(ctx, day, section)
-    take_in = partial(_take_in_last, ctx, *added) if added else partial(_take_in_whole, ctx, read(ctx, day), change)
+    take_in = partial(read_in_last, ctx, *added) if added else partial(_take_in_whole, ctx, read(ctx, day), change)
     with ctx.db.write(ctx.space) as tx:
         id = take_in(tx)
         _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
@@ -174,11 +174,6 @@ def _take_in_whole(ctx: Context, log: LogText, change: str, tx: Tx) -> str:
         size = sum(len(each.text) for each in log.entries)
         journal.put_log_end(tx, log.day, LogEnd(stamp=log.stamp, number=found.number, size=size))
     return found.id if found else source(log.day)
-
-
-def _take_in_last(ctx: Context, found: Entry, end: LogEnd, tx: Tx) -> str:
-    read_in_last(tx, ctx, found, end)
-    return found.id
 
 
 def _remember(tx: Tx, ctx: Context, change: str, id: str, topic: str, reason: str = "") -> None:

@@ -173,12 +173,13 @@ def read_in(tx: Tx, ctx: Context, log: LogText) -> None:
         journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
 
 
-def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> None:
-    """The same for a log to which nothing but this entry was added."""
+def read_in_last(ctx: Context, found: Entry, end: LogEnd, tx: Tx) -> str:
+    """The same for a log to which nothing but this entry was added; its id."""
     readings.put(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
     position = journal.last_position(tx, _thread(found)) + 1
     passages.put(tx, _passage(found, position, midday(ctx, found.day)))
     journal.put_log_end(tx, found.day, end)
+    return found.id
 
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:

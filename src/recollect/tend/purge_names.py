@@ -7,12 +7,11 @@ for texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from recollect.capture.finding import FOLDER, survey
 from recollect.core.context import Context, Tx
-from recollect.core.finding import Finding
 from recollect.distil.themes import INDEX
 from recollect.store import purging
 from recollect.store import themes as theme_rows
@@ -78,11 +77,11 @@ def names_quoting(ctx: Context, tx: Tx, target: Target) -> Names:
     touched = {id for id in said if said[id] != left[id]}
     known = {name.removesuffix(".json") for name in vault.stamps(FOLDER) if name.endswith(".json")}
     known |= {unit for one in stored for unit in (*one.theme.work_ids, *one.inherited_units)}
+    known |= {file.work_id for file in files}
     units = {name for name in known if target.pattern.search(name)}
-    for file in files:
-        known.add(file.work_id)
-        if target.pattern.search(file.work_id) or (_any_of(file.findings, touched) and target.says(file.work_id)):
-            units.add(file.work_id)
+    units |= {
+        file.work_id for file in files if target.says(file.work_id) and any(f.id in touched for f in file.findings)
+    }
     themes: dict[str, str] = {}
     taken = {one.theme.name for one in stored}
     for one in stored:
@@ -102,10 +101,6 @@ def _quotes(stored: StoredTheme, touched: Collection[str], target: Target) -> bo
         target.scrub(text) != text for text in (theme.summary, *stored.inherited)
     )
     return lost and (theme.named_by == "machine" or target.says(theme.name))
-
-
-def _any_of(findings: Iterable[Finding], touched: Collection[str]) -> bool:
-    return any(finding.id in touched for finding in findings)
 
 
 def rename(tx: Tx, names: Names) -> None:
