@@ -30,6 +30,8 @@ QUIET = 10 * MINUTE
 LOOKED_BACK = 7 * DAY
 KEPT = 30 * DAY
 """What a session was shown is of use while it lasts, and to `doctor` for a while after."""
+ENDING = 200_000
+"""Bytes at the end of a transcript that hold what was asked last."""
 MOST_BYTES = 64_000_000
 """Of a transcript that grew by more between two looks, the end is read."""
 
@@ -100,13 +102,13 @@ def tidy(ctx: Context) -> int:
     return made
 
 
-def ending(host: str, path: str, *, tail: int = 200_000) -> Talk:
+def ending(host: str, path: str) -> Talk:
     """The end of a conversation; empty when there is no transcript."""
     try:
         end = os.path.getsize(path)
     except OSError:
         return Talk()
-    return transcript.read(host, (line for line, _ in _lines(path, max(end - tail, 0), end)))
+    return transcript.read(host, (line for line, _ in _lines(path, max(end - ENDING, 0), end)))
 
 
 def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session: str) -> NewEntry | None:
