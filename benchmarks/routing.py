@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recollect.models.embed import SentenceModel, cosine, default_files
+from recollect.models.embed import SentenceModel, default_files
 from recollect.text.route import Alike, Placement, place
 
 
@@ -50,7 +50,7 @@ def embedder() -> Alike | None:
     def alike(text: str, others: Sequence[str]) -> list[float]:
         new = [each for each in dict.fromkeys([text, *others]) if each not in known]
         known.update(zip(new, model.embed(new), strict=True))
-        return [cosine(known[text], known[other]) for other in others]
+        return [float(known[text] @ known[other]) for other in others]
 
     return alike
 

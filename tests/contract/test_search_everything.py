@@ -553,3 +553,15 @@ def test_a_log_that_we_wrote_ourselves_is_not_read_again_for_a_search(memory: Me
     assert logs_read_in(memory) == 0
     memory.context.vault.append(f"{memory.journal.days()[0].day}.md", "\n## By hand\n\nQuokkas were seen.\n")
     assert (logs_read_in(memory), logs_read_in(memory)) == (1, 0)
+
+
+# Scripts without spaces
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"), [("猫", {0, 1}), ("猫 食", {0, 1}), ("狗", {2}), ("鸟", set())], ids=ascii
+)
+def test_one_character_finds_what_holds_it_wherever_it_stands(memory: Memory, query: str, wanted: set[int]) -> None:
+    titles = ("猫食必须每天更换", "家里有一只黑猫", "狗")
+    kept = [memory.learn(learning(title=title), anyway=True).learning.id for title in titles]
+    assert set(ids(memory, query)) == {kept[number] for number in wanted}

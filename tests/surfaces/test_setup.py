@@ -65,6 +65,17 @@ THEIRS = {
 }
 
 
+@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str) -> None:
+    shell.said("init", "--host", host)
+    before = files(shell)
+    shutil.rmtree(shell.folder / ".recollect")
+    shell.said("init", "--host", host)
+    assert files(shell) == before
+    shell.said("uninstall")
+    assert not [name for name, text in files(shell).items() if name.endswith(".json") and b"recollect" in text]
+
+
 def test_files_that_were_there_are_restored_byte_for_byte(shell: Shell) -> None:
     for name, text in THEIRS.items():
         (shell.folder / name).parent.mkdir(exist_ok=True)

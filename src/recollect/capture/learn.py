@@ -63,7 +63,7 @@ def learn(
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
-        _ensure_sources(tx, new, now)
+        new = _with_sources(tx, new, now)
         nearest = _nearest(tx, new)
         known = _same_insight(nearest, new, ctx.actor.trust)
         if known is not None:
@@ -258,11 +258,15 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     )
 
 
-def _ensure_sources(tx: Tx, new: NewLearning, now: int) -> None:
+def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
+    """Its task and outcome are known from now on; a task that belongs to an outcome brings it along."""
     if new.source_outcome_id is not None:
         tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:
         tasks.ensure_task(tx, new.source_task_id, outcome=new.source_outcome_id, at=now)
+        outcome = new.source_outcome_id or tasks.task(tx, new.source_task_id).outcome_id
+        return replace(new, source_outcome_id=outcome)
+    return new
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:

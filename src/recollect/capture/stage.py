@@ -52,11 +52,11 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     title, body = " ".join(found[0].text.split()), closed(found[1].text.strip())
     redacted = (*found[0].kinds, *found[1].kinds)
     _check(title, body)
-    verdict = quality.check(title, body)
-    if not verdict.passes:
-        seen = _count_rejected(ctx, title, verdict.flaw or "")
+    refusal = quality.refused(title, body)
+    if refusal is not None:
+        seen = _count_rejected(ctx, title, refusal.flaw)
         again = f" Seen {seen} times." if seen > 1 else ""
-        raise Rejected(f"not staged: {verdict.why}. {verdict.rephrase} The incident was counted.{again}")
+        raise Rejected(f"not staged: {refusal.why}. {refusal.rephrase} The incident was counted.{again}")
     entry, repeated = _append(ctx, title, body)
     with ctx.db.write(ctx.space) as tx:
         events.record(

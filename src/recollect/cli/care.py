@@ -35,7 +35,9 @@ def backup(file: Path | None, project: str | None, as_json: bool) -> None:
 def restore(file: Path, project: str | None, as_json: bool) -> None:
     """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
     done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
-    lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
+    lines = [f"restored {done.path}"]
+    if done.kept:
+        lines.append(f"the store that was here is kept: {done.kept}")
     if done.files:
         lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")
     lines += [f"{path} was left as it is there: it says something else" for path in done.left]

@@ -73,7 +73,7 @@ def import_(
 def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int], object] | None) -> Imported:
     if str(path) == "-":
         return memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
-    if not path.is_file():
+    if not path.is_file() and not path.is_fifo():
         raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
     with path.open("rb") as stream:
         return memory.data.take_in(stream, name=path.name, trust=trust, progress=progress)
@@ -127,7 +127,8 @@ def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: s
                 emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)
                 return 0
             click.echo("\n".join(_planned(plan)), err=True)
-            click.confirm("Nothing brings this back. Go on?", abort=True, err=True)
+            if not click.confirm("Nothing brings this back. Go on?", err=True):
+                raise Refused("nothing was changed")
         done = memory.data.purge(id=id, text=text)
     emit(done, "\n".join(_done(done)), as_json=as_json)
     return 3 if done.found else 0

@@ -29,9 +29,12 @@ def show(number: int, project: str | None, as_json: bool) -> None:
     """Show a matter whole."""
     with open_memory(project) as memory:
         matter = memory.inbox.get(number)
+        verbs = memory.inbox.verbs(matter)
     lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
     lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
     lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
+    if not matter.resolution:
+        lines.append(f"to settle it: recollect inbox resolve {number} {'|'.join(verbs)}")
     emit(matter, "\n".join(lines), as_json=as_json)
 
 
@@ -40,7 +43,7 @@ def show(number: int, project: str | None, as_json: bool) -> None:
 @click.argument("verb")
 @common
 def resolve(number: int, verb: str, project: str | None, as_json: bool) -> None:
-    """Settle a matter; an unknown verb is answered with those that fit."""
+    """Settle a matter with one of the verbs that `show` names."""
     with open_memory(project) as memory:
         matter = memory.inbox.resolve(number, verb)
     emit(matter, f"{number} is settled: {verb}", as_json=as_json)

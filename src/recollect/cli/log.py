@@ -49,8 +49,7 @@ def add(
 ) -> None:
     """Append an entry to today's log; without TEXT and fields, or with -, it is read from standard input."""
     fields = [value for name, value in given.items() if name not in ("topic", "session")]
-    piped = sys.stdin is not None and not sys.stdin.isatty()
-    if text == "-" or (text is None and not any((*fields, decisions, references)) and piped):
+    if text == "-" or (text is None and not any((*fields, decisions, references)) and not sys.stdin.isatty()):
         text = read_stdin()
     new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
     with open_memory(project) as memory:

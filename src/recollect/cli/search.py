@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +56,7 @@ def search(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
+    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed in a pipe."""
     with open_memory(project) as memory:
         if staged:
             _refuse_beside_staged(**options)
@@ -67,6 +68,8 @@ def search(
     emit(
         {"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)), as_json=as_json
     )
+    if not hits and sys.stdout and sys.stdout.isatty():  # silence is an answer to a program
+        click.echo("nothing found; --status all and --min-confidence 0 look wider", err=True)
 
 
 @click.command()

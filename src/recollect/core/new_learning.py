@@ -70,7 +70,7 @@ def check_content(title: str, fields: dict[str, str], tags: object, domain: str 
     for name, value in {"title": title, **fields}.items():
         if not isinstance(value, str):
             raise BadInput(f"{name} must be text, not {type(value).__name__}")
-        if not value.strip():
+        if not any(letter.isprintable() for letter in value if not letter.isspace()):  # zero-width ones are not
             raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
         if len(value) > FIELD_LIMIT:
             raise BadInput(

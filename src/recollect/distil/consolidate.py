@@ -152,10 +152,10 @@ class _Run:
         older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
         if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
             return self._leave(one, "redundant", same.known.id, same.reason, same)
-        verdict = ask(self.ctx, judging.verdict(entry)).value
-        if not verdict.passes and not self._accepted(VAGUE, entry.slug, ""):
-            self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{verdict.why}. {verdict.rephrase}", title=entry.title)
-            return self._stay(one, "vague", f"staged/{entry.slug}", verdict.why)
+        refusal = ask(self.ctx, judging.refusal(entry)).value
+        if refusal and not self._accepted(VAGUE, entry.slug, ""):
+            self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
+            return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
 
     def _contradicted(self, one: Aged, found: Finding) -> Outcome | None:

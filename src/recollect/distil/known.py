@@ -20,11 +20,11 @@ from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
+from recollect.text.compare.statement import statements
 from recollect.text.documents import sections
 from recollect.text.prose import own_lines
 from recollect.text.ripeness import Aged
 from recollect.text.staging import Entry
-from recollect.text.statement import statements
 
 Relation = Literal["superseded", "contradiction", "redundant"]
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]

@@ -110,7 +110,7 @@ def installing(project: Project, host: str, environ: Mapping[str, str], python: 
     changes = [
         _changed(file, _place(project.root, file, environ), asked, known.get(file)) for file, asked in wanted.items()
     ]
-    return [change for change in changes if change.before != change.after]
+    return [change for change in changes if change.before != change.after or change.file not in known]
 
 
 def uninstalling(project: Project, hosts: Collection[str], environ: Mapping[str, str]) -> list[Change]:
@@ -193,6 +193,9 @@ def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any]
         text = text or insertions.EMPTY_JSON
         if not insertions.is_json_object(text):
             raise BadInput(f"{file} is not plain JSON, so nothing was written; add the hooks by hand (docs/hosts.md)")
+        for each in asked:  # put in by another clone, and committed
+            if insertions.holds(text, each.path, each.value, item=each.item):
+                text = insertions.json_without(text, each.path, each.value, item=each.item)
     pieces: list[str] = []
     for addition in reversed(asked):  # each goes in front of the others
         if addition.path:

@@ -134,8 +134,8 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = between(slots, least=bar)
-    if explore_from >= bar or (slots == 1 and proven):
-        return proven
+    if wanted.min_confidence is not None or explore_from >= bar or (slots == 1 and proven):
+        return proven  # a bar that the caller set is kept to
     waiting = between(LOOKED_AT, least=explore_from, below=bar)
     on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

@@ -166,21 +166,20 @@ class Memory:
         return search(self.context, query, _made(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
-        """What a task should be shown; remembers that it was shown, if need be a little later."""
+        """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
         from recollect.inject.relevant import NewInjection, choose
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
         wanted = wanted or _made(NewInjection, fields)
         chosen = choose(self.context, wanted)
-        if chosen.learnings:
-            shown: dict[str, Any] = {
-                "task": wanted.task,
-                "outcome": wanted.outcome,
-                "title": kept(wanted.title),
-                "learnings": [learning.id for learning in chosen.learnings],
-            }
-            deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
+        shown: dict[str, Any] = {
+            "task": wanted.task,
+            "outcome": wanted.outcome,
+            "title": kept(wanted.title),
+            "learnings": [learning.id for learning in chosen.learnings],
+        }
+        deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:

@@ -50,7 +50,7 @@ class Learnings:
         wanted = Filter(
             status=None if status == "all" else status,
             domain=domain,
-            tag=tag,
+            tag=None if tag is None else tag.strip().lower(),  # as tags are kept
             min_confidence=thousandths(min_confidence, "min confidence"),
         )
         with self._context.db.read(self._context.space) as tx:
@@ -60,7 +60,7 @@ class Learnings:
         """Learnings alone for any text, best first; options are those of SearchOptions."""
         hits = search(self._context, query, SearchOptions(kinds=(rows.KIND,), **options))
         found = [hit.learning for hit in hits if hit.learning is not None]
-        return [learning for learning in found if tag is None or tag in learning.tags]
+        return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
 
     def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
         return edits.edit(self._context, id, changes, expect=expect)

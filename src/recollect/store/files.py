@@ -152,10 +152,34 @@ def write_new_path(path: Path, text: str) -> bool:
     return True
 
 
+def add_lines(path: Path, *lines: str) -> bool:
+    """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
+
+    A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
+    """
+    with translated(path):
+        was = path.read_bytes() if path.is_file() else b""
+        missing = [line for line in lines if line.encode() not in was.splitlines()]
+        if not missing:
+            return False
+        if path.is_symlink():
+            raise BadInput(f"{path} is a symbolic link; add to what it leads to yourself: {' and '.join(missing)}")
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            begin = [""] if was and not was.endswith(b"\n") else []
+            append_durably(folder, path.name, "\n".join([*begin, *missing, ""]).encode())
+        finally:
+            os.close(folder)
+    return True
+
+
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that stands under its name only when it is whole."""
+    """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
     with translated(path):
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)

@@ -52,7 +52,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
             refuse_lost_log(db)
         version = 0 if empty else version_of(db)
         if version != VERSION:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(path.with_suffix(".lock")):
                 migrate(db, backup=path.parent / "backups")
         db.upgraded = 0 < version < VERSION

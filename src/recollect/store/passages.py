@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CHUNK = 500  # ids in one IN list: both engines take it, and a plan stays small
 COUNTED = 100  # terms in one IN list that are counted
 STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
+FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here: whoever looks through them passes all others
 EVERY = ""  # the term that every passage holds: its count is the number of passages
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
@@ -284,6 +285,14 @@ def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
             )
         )
     return counts.pop(EVERY, 0), counts
+
+
+def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
+    """The most common pairs of characters that hold this one, and how many passages hold each."""
+    sql = """
+    SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND length(term) = 2
+    AND (substr(term, 1, 1) = :character OR substr(term, 2, 1) = :character) ORDER BY docs DESC, term LIMIT :most"""
+    return dict(tx.rows(sql, first=FIRST_UNSPACED, character=character, most=most))
 
 
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:

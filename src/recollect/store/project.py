@@ -14,7 +14,7 @@ from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, RecollectError, Refused, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
-from recollect.store.files import content_hash, read_regular, write_new_path, write_path
+from recollect.store.files import add_lines, content_hash, read_regular, write_new_path, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,10 @@ def create(
         check_space(name)
         lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
         if existed:  # what is missing goes to the top, where no section has begun yet
-            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
+            if file.is_symlink():
+                raise BadInput(f"{file} is a symbolic link; write a line into what it leads to: {lines[0].strip()}")
+            rest = file.read_bytes().decode("utf-8")
+            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + rest)
             made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
         elif write_new_path(file, "".join([_HEAD, *lines])):
             made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
@@ -177,16 +180,9 @@ def create(
         _mark_begun(project)
     elif not is_begun(project) and _mark_begun(project):
         made.append("the mark that this memory is yours: hooks answer here")
-    ignore = root / ".gitignore"
-    text = ignore.read_text("utf-8") if ignore.exists() else ""
-    if IGNORE_LINE not in text.splitlines():
-        write_path(ignore, text + ("" if not text or text.endswith("\n") else "\n") + IGNORE_LINE + "\n")
+    if add_lines(root / ".gitignore", IGNORE_LINE):
         made.append(f".gitignore (line {IGNORE_LINE})")
-    attributes = root / ".gitattributes"
-    text = attributes.read_text("utf-8") if attributes.exists() else ""
-    missing = [line for line in MERGE_LINES if line not in text.splitlines()]
-    if missing:
-        write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
+    if add_lines(root / ".gitattributes", *MERGE_LINES):
         made.append(".gitattributes (how the logs and nodes of two clones merge)")
     return made
 

@@ -31,7 +31,7 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
         raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect backup FILE")
     copy = temp_beside(beside)
     with translated(copy):
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
         copy.chmod(0o600)
     try:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import apsw
 
-from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.core.errors import BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.store.db import Transaction
 
 TYPE_CHECKING = False
@@ -253,6 +253,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except RecollectError:
         raise
+    except UnicodeEncodeError as error:
+        raise BadInput(f"this text cannot be stored ({error.reason})") from None
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:

@@ -165,7 +165,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "principle": _principle,
     "theme": _theme,
     "compare": _compared,
-    "quality": lambda ctx, opened: judging.verdict(_entry(ctx, opened)),
+    "quality": lambda ctx, opened: judging.refusal(_entry(ctx, opened)),
     "route": lambda ctx, opened: judging.place(_entry(ctx, opened), documents.load(ctx), alike(ctx)),
     "rewrite": lambda ctx, opened: judging.wording(_entry(ctx, opened)),
 }

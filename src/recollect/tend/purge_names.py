@@ -16,7 +16,8 @@ from recollect.distil.themes import INDEX
 from recollect.store import purging
 from recollect.store import themes as theme_rows
 from recollect.store.themes import StoredTheme
-from recollect.text.theme_files import free_name, name_theme, parse_index, render_index, retitled
+from recollect.text.staging import free_slug
+from recollect.text.theme_files import name_theme, parse_index, render_index, retitled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,5 +122,5 @@ def _unmarked(text: str) -> str:
 def _fresh(quoting: set[str], known: set[str]) -> dict[str, str]:
     made: dict[str, str] = {}
     for name in sorted(quoting):
-        made[name] = free_name(NAME, {*known, *made.values()})
+        made[name] = free_slug(NAME, {*known, *made.values()})
     return made

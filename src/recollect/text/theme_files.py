@@ -16,6 +16,7 @@ from recollect.core.errors import BadInput
 from recollect.core.finding import THEME_NAME_LIMIT, check_theme_name
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.sentences import first_sentence
+from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
 from recollect.text.vectors import WEAK_WORDS
 
@@ -138,8 +139,8 @@ def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[
     return replace(theme, lines=tuple(kept)), left
 
 
-def over_budget(theme: ThemeText, budget: int = THEME_BUDGET) -> bool:
-    return tokens(render_theme(theme)) > budget
+def over_budget(theme: ThemeText) -> bool:
+    return tokens(render_theme(theme)) > THEME_BUDGET
 
 
 def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
@@ -168,7 +169,7 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         partner = next((p for p in ranked[1:] if len(p) == 1 and inside[p] * 2 > inside[ranked[0]]), None)
         if partner:
             name = f"{name}-{partner[0]}"
-    return free_name(slug(name), taken)
+    return free_slug(slug(name), taken)
 
 
 def slug(text: str) -> str:
@@ -179,12 +180,6 @@ def slug(text: str) -> str:
         return check_theme_name(made)
     except BadInput:
         return f"{made}-theme"  # a device name such as `con`
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    if name not in taken:
-        return name
-    return next(made for n in range(2, len(taken) + 3) if (made := f"{name}-{n}") not in taken)
 
 
 def _phrases(text: str) -> Iterable[tuple[str, ...]]:
