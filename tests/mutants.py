@@ -84,8 +84,8 @@ MUTANTS = (
     Mutant(
         name="fixed temp name",
         file="store/files.py",
-        old='temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
-        new='temp = f".{name[:80]}{TEMP_SUFFIX}"',
+        old='return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
+        new='return f".{name[:80]}{TEMP_SUFFIX}"',
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
     ),
     Mutant(
@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant(
         name="signs that outlive a purge",
         file="store/soundness.py",
-        old="            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))\n",
+        old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
             "tests/faults/test_embedding_faults.py::TestEmbedded::test_a_purged_text_leaves_no_vector_and_no_signs",

@@ -15,6 +15,7 @@ from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
 from recollect.store import project as projects
+from recollect.store.beginning import enclosing
 from recollect.tend.status import ModelsStatus, Status
 from recollect.text.counting import counted, named
 
@@ -42,7 +43,7 @@ def init(
     from recollect.hosts.setup import remember_interpreter
 
     root = Path(project or ".").resolve()
-    above = projects.enclosing(root)
+    above = enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     # For a real run, too: what a host's file refuses is known before anything is made.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
@@ -19,11 +20,7 @@ from recollect.hosts import insertions
 from recollect.hosts.configuration import Addition, additions
 from recollect.hosts.flow import HOSTS
 from recollect.store.files import write_path
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from recollect.store.project import Project
+from recollect.store.project import Project
 
 RECORD = "hosts.json"
 INTERPRETER = "interpreter"

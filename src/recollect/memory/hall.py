@@ -79,7 +79,9 @@ class Memory:
         environ = os.environ if environ is None else environ
         folder = Path(folder)
         if create and not (folder / projects.SETTINGS_FILE).exists():
-            projects.create(folder, environ)
+            from recollect.store import beginning
+
+            beginning.create(folder, environ)
         return cls.of(
             projects.find(folder, environ),
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
@@ -112,10 +114,12 @@ class Memory:
     @classmethod
     def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
         """Make a project in `folder`, or fill in what is missing; says what it made."""
+        from recollect.store import beginning
+
         url = projects.outside(os.environ).store.url
         if url:
             check_store(url)  # before anything is made, so that a store that cannot be used leaves no trace here
-        made = projects.create(folder, os.environ, space=space, timezone=timezone)
+        made = beginning.create(folder, os.environ, space=space, timezone=timezone)
         fresh = not url and not projects.load(folder, os.environ).database.exists()
         cls.open(folder, actor=actor).close()
         return [*made, "the store"] if fresh else made

@@ -66,19 +66,17 @@ class Work:
 
     def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
         with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=check_limit(limit), offset=offset), counts.outcomes(tx)
+            return tasks.outcomes(tx, limit=check_limit(limit), offset=offset)
 
     def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
         with self._context.db.read(self._context.space) as tx:
-            found = tasks.tasks(tx, outcome=outcome, limit=check_limit(limit), offset=offset)
-            return found, counts.tasks(tx, outcome)
+            return tasks.tasks(tx, outcome=outcome, limit=check_limit(limit), offset=offset)
 
     def discovery_page(
         self, *, task: str | None = None, limit: int = 50, offset: int = 0
     ) -> tuple[list[Discovery], int]:
         with self._context.db.read(self._context.space) as tx:
-            found = tasks.discoveries(tx, task=task, limit=check_limit(limit), offset=offset)
-            return found, counts.discoveries(tx, task)
+            return tasks.discoveries(tx, task=task, limit=check_limit(limit), offset=offset)
 
     def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
         with self._context.db.read(self._context.space) as tx:

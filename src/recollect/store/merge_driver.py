@@ -12,14 +12,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from recollect.core.errors import NoHistory
 from recollect.store.files import add_lines, write_path
 from recollect.text.merge import merge_staging
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "recollect"
 _BY_LINES = ("merge-file", "-L", "ours", "-L", "base", "-L", "theirs")

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
+from recollect.store import rows
 
 FORGOTTEN_AFTER = 30 * DAY
 
@@ -42,15 +43,7 @@ def put(tx: Tx, clone: str, source: str, *, stamp: str, ids: Collection[str], at
         long_ago=at - FORGOTTEN_AFTER,
     )
     if stamp:
-        tx.run(
-            "INSERT INTO readings (space, clone, source, stamp, ids, at) "
-            "VALUES (:space, :clone, :source, :stamp, :ids, :at)",
-            clone=clone,
-            source=source,
-            stamp=stamp,
-            ids="\n".join(ids),
-            at=at,
-        )
+        rows.add(tx, "readings", clone=clone, source=source, stamp=stamp, ids="\n".join(ids), at=at)
 
 
 def keep_only(tx: Tx, clone: str, *, without: Collection[str]) -> None:

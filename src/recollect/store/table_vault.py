@@ -48,7 +48,7 @@ class TableVault:
         checked_parts(path)
         with self._db.write(self._space) as tx:
             _refuse_changed(tx, path, expect)
-            _remove(tx, path)
+            tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
 
     def paths(self, prefix: str = "") -> list[str]:
         """Files below `prefix` (a folder), sorted."""
@@ -148,16 +148,11 @@ def _replace(tx: Tx, path: str, text: str) -> None:
     tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path AND position <= :last", path=path, last=last)
 
 
-def _remove(tx: Tx, path: str) -> None:
-    tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
-
-
 def _below(tx: Tx, prefix: str) -> list[str]:
     # "/" is followed by "0": everything below a folder is one range of the key.
     within = " AND path >= :low AND path < :high" if prefix else ""
-    params = {"low": prefix + "/", "high": prefix + "0"} if prefix else {}
-    rows = tx.rows(f"SELECT DISTINCT path FROM vault_parts WHERE space = :space{within} ORDER BY path", **params)
-    return [path for (path,) in rows]
+    sql = f"SELECT DISTINCT path FROM vault_parts WHERE space = :space{within} ORDER BY path"
+    return [path for (path,) in tx.rows(sql, low=f"{prefix}/", high=f"{prefix}0")]
 
 
 def _refuse_changed(tx: Tx, path: str, expect: str | None) -> None:
@@ -170,17 +165,9 @@ def _refuse_changed(tx: Tx, path: str, expect: str | None) -> None:
 
 def _refuse_impossible(tx: Tx, path: str) -> None:
     """A name is a file or a folder, never both."""
-    _refuse_files(tx, _parents(path))
-    if _below(tx, path):
-        raise BadInput(f"{path} is a folder; a file cannot take its place")
-
-
-def _refuse_files(tx: Tx, folders: list[str]) -> None:
-    for folder in folders:
+    folder = path
+    while folder := folder.rpartition("/")[0]:
         if _text(tx, folder) is not None:
             raise BadInput(f"{folder} is a file where a folder is expected")
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+    if _below(tx, path):
+        raise BadInput(f"{path} is a folder; a file cannot take its place")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.finding import Theme
+from recollect.store.rows import add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +69,16 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
     tx.run("DELETE FROM themes WHERE space = :space")
     for stored in themes:
         theme = stored.theme
-        tx.run(
-            """
-            INSERT INTO themes (space, name, named_by, summary, work_ids, left_out, inherited, inherited_units,
-              file_hash, before_hash)
-            VALUES (:space, :name, :named_by, :summary, :work_ids, :left_out, :inherited, :units, :file_hash,
-              :before_hash)""",
+        add(
+            tx,
+            "themes",
             name=theme.name,
             named_by=theme.named_by,
             summary=theme.summary,
             work_ids=_packed(theme.work_ids),
             left_out=_packed(theme.left_out),
             inherited=_packed(stored.inherited),
-            units=_packed(stored.inherited_units),
+            inherited_units=_packed(stored.inherited_units),
             file_hash=stored.file_hash,
             before_hash=stored.before_hash,
         )

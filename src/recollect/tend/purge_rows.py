@@ -8,7 +8,7 @@ from collections.abc import Callable
 from recollect.capture import documents, finding, stage
 from recollect.core.context import Context, Row, Tx
 from recollect.distil import themes
-from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests
+from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests, wisdom
 from recollect.store.files import content_hash
 from recollect.tend.owners import OWNERS
 from recollect.tend.purge_names import MARK, rename
@@ -32,11 +32,11 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     purging.rename_subjects(tx, target.scrub_id)
     changed = purging.scrub_texts(tx, target.scrub)
     requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
-    purging.forget_answers(tx, changed.get("answers", []))
-    purging.forget_asks(tx, changed.get("asks", []))
+    for table in ("answers", "asks"):  # whoever asked will ask about what is left
+        purging.drop(tx, table, changed.get(table, []))
     purging.forget_embeddings(tx)
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
-    purging.drop_tags(tx, changed["learning_tags"])
+    purging.drop(tx, "learning_tags", changed["learning_tags"])
     for (id,) in changed.get("discoveries", []):
         purging.rehash_discovery(tx, id, content_hash(f"{MARK}:{id}"))
     touched = {row[0] for table in ("learnings", "learning_tags") for row in changed.get(table, [])}
@@ -64,13 +64,13 @@ def _tags_from(tx: Tx, target: Target, quoting: list[Row]) -> list[Row]:
 
 
 def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set[str]:
-    purging.drop_decision_tags(tx, changed.get("decision_tags", []))
+    purging.drop(tx, "decision_tags", changed.get("decision_tags", []))
     tables = ("decisions", "decision_tags", "decision_wordings")
     touched = {row[0] for table in tables for row in changed.get(table, [])}
     for id in sorted(touched):
         purging.touch_decision(tx, id, at=ctx.clock.now())
     if touched or changed.get("decision_wisdom"):
-        purging.forget_wisdom(tx)
+        wisdom.forget(tx)
     return touched
 
 
