@@ -282,8 +282,8 @@ MUTANTS = (
     Mutant(
         name="a stale edit wins",
         file="capture/edit.py",
-        old="        if expect is not None and before.version != expect:\n",
-        new="        if False:\n",
+        old="    if expect is not None and before.version != expect:\n",
+        new="    if False:\n",
         tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
     ),
     Mutant(

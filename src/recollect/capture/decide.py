@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.capture.bring_fields import check_trust
-from recollect.capture.edit import check_undo
+from recollect.capture.edit import check_undo, check_version
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -251,11 +251,7 @@ def _changed(
 ) -> Decision:
     with ctx.db.write(ctx.space) as tx:
         before = rows.get(tx, id)
-        if expect is not None and before.version != expect:
-            raise Stale(
-                f"{id} is at version {before.version}, you changed version {expect}; "
-                "read it again and repeat your change. Nothing was overwritten"
-            )
+        check_version(before, expect)
         _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
         return rows.get(tx, id)
 

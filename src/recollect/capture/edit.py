@@ -14,6 +14,7 @@ from recollect.core.actor import lowest
 from recollect.core.choices import PATTERN_TYPES, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
 from recollect.core.learning import COIA, Learning
@@ -217,6 +218,15 @@ def undo(ctx: Context) -> list[Learning]:
         return restored
 
 
+def check_version(before: Learning | Decision, expect: int | None) -> None:
+    """Refuse the change of somebody who read another version."""
+    if expect is not None and before.version != expect:
+        raise Stale(
+            f"{before.id} is at version {before.version}, you edited version {expect}; "
+            "read it again and repeat your edit. Nothing was overwritten"
+        )
+
+
 def check_undo(ctx: Context, change: list[Event]) -> None:
     """Refuse to take back nothing, and what a person did when an agent asks: it could set a confidence that way."""
     if not change:
@@ -243,11 +253,7 @@ def _changed(
 ) -> Learning:
     with ctx.db.write(ctx.space) as tx:
         before = rows.get(tx, id)
-        if expect is not None and before.version != expect:
-            raise Stale(
-                f"{id} is at version {before.version}, you edited version {expect}; "
-                "read it again and repeat your edit. Nothing was overwritten"
-            )
+        check_version(before, expect)
         _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), kept(reason))
         return rows.get(tx, id)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from recollect.capture import documents, stage
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.context import Context
 from recollect.store import journal, passages, readings
 from recollect.text.tree import log_path

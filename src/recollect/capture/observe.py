@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from recollect.capture.edit import reword
 from recollect.capture.extraction import Found, extraction, observation, task_of
+from recollect.capture.insight import LEARNED_AS
 from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
-from recollect.core.choices import DiscoveryType, PatternType
+from recollect.core.choices import DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import Refused, Stale
@@ -28,12 +29,6 @@ from recollect.text.quality import Refusal
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
-PATTERNS: dict[str, PatternType] = {
-    "blocker": "gotcha",
-    "constraint": "constraint",
-    "pattern": "best-practice",
-    "decision": "solution",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +150,7 @@ def _keep(
         digest = content_hash(f"{kind}:{content}")
         if not tasks.add_discovery(tx, discovery, digest=digest):
             return tasks.abandoned_discovery(tx, task, digest, before=discovery.created_at - ABANDONED)
-        events.record(tx, ctx, change=ctx.ids("change"), subject=discovery.id, what="discovery.kept")
+        events.record(tx, ctx, subject=discovery.id, what="discovery.kept")
     return discovery
 
 
@@ -182,7 +177,7 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
         action=coia.action,
         tags=coia.tags,
         domain=coia.domain,
-        pattern_type=PATTERNS[discovery.type],
+        pattern_type=LEARNED_AS[discovery.type],
         source_outcome_id=discovery.outcome_id,
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,

@@ -62,7 +62,6 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
         events.record(
             tx,
             ctx,
-            change=ctx.ids("change"),
             subject=id_of(entry),
             what="staged.recurred" if repeated else "staged.added",
             new={"title": title},
@@ -161,15 +160,7 @@ def _same(entry: Entry, title: str, body: str) -> bool:
 def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
     subject = f"{KIND}/{slug_of(title)}"
     with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            change=ctx.ids("change"),
-            subject=subject,
-            what="staged.rejected",
-            new={"title": title},
-            reason=flaw,
-        )
+        events.record(tx, ctx, subject=subject, what="staged.rejected", new={"title": title}, reason=flaw)
         return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
 
 

@@ -106,7 +106,9 @@ class Vault(Protocol):
     """Text files by relative path. Nothing acknowledged is lost, nothing is half-written."""
 
     def read(self, path: str) -> str | None: ...
-    def append(self, path: str, text: str) -> None: ...
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
+        """Add to the end and give the file's stamp then; with `after` (a stamp) refuse when somebody was faster."""
+
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""
 

@@ -12,6 +12,7 @@ import difflib
 from dataclasses import dataclass, field, replace
 
 from recollect.capture.documents import shared_path
+from recollect.capture.log_files import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
@@ -19,7 +20,7 @@ from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
 from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
-from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
+from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds
 from recollect.models.asking import OFFLINE, ask
 from recollect.models.asking import known as known_answer
 from recollect.models.meaning import Alike, alike

@@ -215,12 +215,10 @@ class Memory:
 
     def cycle(self, *, dry_run: bool = False) -> CycleReport:
         """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        from recollect.tend.cycle import cycle, plan
+
         if dry_run:
-            from recollect.tend.plan import plan
-
             return plan(self.context)
-        from recollect.tend.cycle import cycle
-
         self._replay_spool()
         return cycle(self.context)
 

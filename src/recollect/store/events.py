@@ -23,18 +23,18 @@ def record(
     tx: Tx,
     ctx: Context,
     *,
-    change: str,
     subject: str,
     what: str,
+    change: str = "",
     old: Mapping[str, Any] | None = None,
     new: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write one change, in the transaction that makes it."""
+    """Write one change, in the transaction that makes it; events of the same `change` are undone together."""
     add(
         tx,
         "events",
-        change_id=change,
+        change_id=change or ctx.ids("change"),
         at=ctx.clock.now(),
         subject=subject,
         what=what,

@@ -18,6 +18,7 @@ _NODE = (
     "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "
     "made_at"
 )
+_LOG_END = "end of log"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,15 @@ class LogRow:
     stamp: str
     hash: str
     entries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEnd:
+    """How a log ended when it had this stamp: its last entry, which is ours, and the characters of all of them."""
+
+    stamp: str
+    number: int
+    size: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +73,25 @@ def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
     found = [id for (id,) in tx.rows("SELECT id FROM sessions WHERE space = :space") if wanted(id)]
     tx.run_many("DELETE FROM sessions WHERE space = :space AND id = :id", ({"id": id} for id in found))
     return len(found)
+
+
+def log_end(tx: Tx, day: date) -> LogEnd | None:
+    """Where a day's log ended; known of the log that was last written to."""
+    known, _, rest = state(tx, _LOG_END).partition(" ")
+    if known != day.isoformat():
+        return None
+    number, size, stamp = rest.split(" ")
+    return LogEnd(stamp=stamp, number=int(number), size=int(size))
+
+
+def put_log_end(tx: Tx, day: date, end: LogEnd) -> None:
+    put_state(tx, _LOG_END, f"{day.isoformat()} {end.number} {end.size} {end.stamp}")
+
+
+def last_position(tx: Tx, thread: str) -> int:
+    """The place of the last passage in a thread, 0 when it has none."""
+    sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"
+    return tx.value(sql, thread=thread) or 0
 
 
 def log_stamps(tx: Tx, since: date) -> dict[str, str]:

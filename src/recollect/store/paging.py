@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
 
 PAGE = 500
+KEYS = 100  # in one statement: SQLite looks for each name among all names before it
 
 
 def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") -> Iterator[Row]:
@@ -35,6 +36,6 @@ def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") ->
 
 def among(tx: Tx, sql: str, keys: Sequence[object], **params: Any) -> Iterator[Row]:
     """The rows of a statement that asks `IN (:keys)`, in no order between pages."""
-    for start in range(0, len(keys), PAGE):
-        page = {f"key{i}": key for i, key in enumerate(keys[start : start + PAGE])}
+    for start in range(0, len(keys), KEYS):
+        page = {f"key{i}": key for i, key in enumerate(keys[start : start + KEYS])}
         yield from tx.rows(sql.replace(":keys", f":{', :'.join(page)}"), **page, **params)

@@ -7,7 +7,7 @@ cannot be forgotten. Passages and terms are not in it: they follow from their ow
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,6 +103,14 @@ def rename_subjects(tx: Tx, scrub: Scrub) -> None:
             tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :name OR other = :name)", name=name)
 
 
+def rename_in_events(tx: Tx, kinds: Collection[str], renamed: Scrub) -> None:
+    """Names that stand alone in what some kinds of events say."""
+    for seq, what, *said in every(tx, "events", "seq, what, old_values, new_values"):
+        old, new = (_scrubbed_json(values, renamed) for values in said)
+        if what in kinds and [old, new] != said:
+            _update(tx, "events", ("seq",), (seq,), {"old_values": old, "new_values": new})
+
+
 def drop(tx: Tx, table: str, keys: list[Row]) -> None:
     """Rows that are worth nothing without the text they held."""
     key = COLUMNS[table].key
@@ -195,17 +203,18 @@ def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tu
 
 def _scrubbed_json(text: str, scrub: Scrub) -> str:
     old = json.loads(text)
-    new = _walked(old, scrub)
+    new = walked(old, scrub)
     return text if new == old else json.dumps(new, ensure_ascii=False, sort_keys=True)
 
 
-def _walked(value: Any, scrub: Scrub) -> Any:
+def walked(value: Any, scrub: Scrub) -> Any:
+    """A value as JSON has it, with every text in it scrubbed."""
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
-        return [_walked(item, scrub) for item in value]
+        return [walked(item, scrub) for item in value]
     if isinstance(value, dict):
-        return {scrub(key): _walked(item, scrub) for key, item in value.items()}
+        return {scrub(key): walked(item, scrub) for key, item in value.items()}
     return value
 
 

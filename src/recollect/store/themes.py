@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Tx
@@ -110,6 +110,24 @@ def mark_read(tx: Tx, shas: Mapping[str, str], *, at: int) -> None:
         ON CONFLICT (space, path) DO UPDATE SET sha = excluded.sha, processed_at = excluded.processed_at""",
         [{"path": path, "sha": sha, "at": at} for path, sha in sorted(shas.items())],
     )
+
+
+def rename_files(tx: Tx, renamed: Callable[[str], str]) -> None:
+    """Raw files under other names are the same files."""
+    for path in files(tx):
+        if renamed(path) != path:
+            sql = "UPDATE finding_files SET path = :new WHERE space = :space AND path = :path"
+            tx.run(sql, path=path, new=renamed(path))
+
+
+def file_rewritten(tx: Tx, before: str, after: str) -> None:
+    """A theme file that a purge marked, by its hashes, is as much ours as it was before."""
+    for column in ("file_hash", "before_hash"):
+        tx.run(
+            f"UPDATE themes SET {column} = :after WHERE space = :space AND {column} = :before",
+            before=before,
+            after=after,
+        )
 
 
 def _packed(values: Iterable[str]) -> str:

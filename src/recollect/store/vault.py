@@ -44,10 +44,13 @@ class FolderVault:
         data = self._bytes(path)
         return None if data is None else self._text(data)
 
-    def append(self, path: str, text: str) -> None:
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
         *folders, name = checked_parts(path)
         with locked(self._lock), translated(path), self._made_folder(folders) as folder:
+            if after is not None and after != "".join(_stamp(state) for _, state in _states(folder, [name])):
+                raise changed(path)
             append_durably(folder, name, text.encode("utf-8", "replace"))
+            return _stamp(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         *folders, name = checked_parts(path)
@@ -64,7 +67,7 @@ class FolderVault:
         data = None if folder is None else read_regular(folder, name)
         found = "" if data is None else content_hash(self._text(data))
         if found != expect:
-            raise Stale(f"{path} was changed by somebody else in the meantime; read it again")
+            raise changed(path)
 
     def _bytes(self, path: str) -> bytes | None:
         *folders, name = checked_parts(path)
@@ -110,10 +113,8 @@ class FolderVault:
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         found: dict[str, str] = {}
         with translated(folder or self.root), self._folder(_parts_of_folder(folder)) as handle:
-            for name, state in () if handle is None else _states(handle, names):
-                # Inode and size change with every write of ours, the time with those of others.
-                regular = stat.S_ISREG(state.st_mode)
-                found[name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
+            if handle is not None:
+                found = {name: _stamp(state) for name, state in _states(handle, names)}
         return found
 
     def folder_stamp(self, folder: str) -> str:
@@ -193,6 +194,11 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
     return os.open(name, flags, dir_fd=parent)
 
 
+def _stamp(state: os.stat_result) -> str:
+    """Inode and size change with every write of ours, the time with those of others."""
+    return f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if stat.S_ISREG(state.st_mode) else ""
+
+
 def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.stat_result]]:
     """What an open folder holds, or what is there of some names; a file that goes meanwhile is not there."""
     if names is None:
@@ -219,6 +225,10 @@ class Worktree(FolderVault):
 
     def _text(self, data: bytes) -> str:
         return super()._text(data).replace("\r\n", "\n")
+
+
+def changed(path: str) -> Stale:
+    return Stale(f"{path} was changed by somebody else in the meantime; read it again")
 
 
 def _walk(folder: int) -> Iterator[tuple[str, ...]]:

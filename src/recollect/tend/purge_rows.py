@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from recollect.capture import documents, stage
+from recollect.capture import documents, finding, stage
 from recollect.core.context import Context, Row, Tx
+from recollect.distil import themes
 from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests, wisdom
 from recollect.store.files import content_hash
 from recollect.tend.owners import OWNERS
-from recollect.tend.purge_target import MARK, Target
+from recollect.tend.purge_names import MARK, rename
+from recollect.tend.purge_target import Target
 
 _REMOVE: dict[str, Callable[[Tx, str], None]] = {
     "learn": purging.remove_learning,
@@ -25,6 +27,7 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
         _REMOVE[re.split("[_/]", id)[0]](tx, id)
     for rows in (journal, hosts):
         rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
+    rename(tx, target.names)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     purging.rename_subjects(tx, target.scrub_id)
     changed = purging.scrub_texts(tx, target.scrub)
@@ -75,14 +78,14 @@ def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
     """A passage that did not change costs a read; what quotes the text may be anywhere.
 
     A permanent document is the user's file: it stays as it is and is said to be out of reach, but search forgets the
-    section. What only other clones have is forgotten too, until they read their files in again.
+    section. What only other clones have, and what goes by another name now, is forgotten too.
     """
     gone: set[str] = set()
     for kind, owner in OWNERS.items():
         made = list(owner.make(ctx, tx, list(owner.ids(ctx, tx))))
         if kind == documents.KIND:
             made = [one for one in made if not target.pattern.search(f"{one.title}\n{one.text}")]
-        if kind in (stage.KIND, documents.KIND):
+        if kind in (stage.KIND, documents.KIND, finding.KIND, themes.KIND):
             gone.update({*passages.ids_of(tx, kind)} - {one.id for one in made})
         for passage in made:
             passages.put(tx, passage)

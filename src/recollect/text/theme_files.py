@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core.errors import BadInput
@@ -59,10 +59,13 @@ class Index:
 
 
 def render_theme(theme: ThemeText) -> str:
-    title = " ".join(word.capitalize() for word in theme.name.split("-"))
     lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
     related = [f"- {work_id}" for work_id in theme.work_ids]
-    return "\n".join([f"# {title}", "", *lines, "", _RELATED, *related]) + "\n"
+    return "\n".join([f"# {_title(theme.name)}", "", *lines, "", _RELATED, *related]) + "\n"
+
+
+def _title(name: str) -> str:
+    return " ".join(word.capitalize() for word in name.split("-"))
 
 
 def parse_theme(name: str, text: str) -> ThemeText:
@@ -76,6 +79,14 @@ def parse_theme(name: str, text: str) -> ThemeText:
         lines=tuple(ThemeLine(text=line) for line in told if line),
         work_ids=tuple(unit for unit in units if unit),
     )
+
+
+def retitled(text: str, old: str, new: str, units: Mapping[str, str]) -> str:
+    """A theme file under another name, with other names for some work units; whatever else it says stays."""
+    body, mark, related = text.partition(f"\n{_RELATED}")
+    lines = [f"# {_title(new)}" if line == f"# {_title(old)}" else line for line in body.split("\n")]
+    listed = [f"- {units.get(line[2:], line[2:])}" if line.startswith("- ") else line for line in related.split("\n")]
+    return "\n".join(lines) + mark + "\n".join(listed)
 
 
 def render_index(index: Index) -> str:
