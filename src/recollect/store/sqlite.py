@@ -51,6 +51,8 @@ WORD_INDEX = (
 
 
 MERGED = 500  # pages of the word index that are written while other writers wait
+WORTH_MERGING = 10  # parts of a larger index of which one has to be in other pieces before it is written anew
+_PIECES = "SELECT count(*) FROM passage_words_idx GROUP BY segid"
 
 
 class SqliteDb:
@@ -91,12 +93,19 @@ class SqliteDb:
         return ""
 
     def tend_words(self) -> None:
-        merged = 2
-        while merged > 1:  # one change is the command itself
+        pages = -MERGED if self._in_pieces() else 0  # the first of them begins to bring all pieces together
+        while pages:
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 before = connection.total_changes()
-                connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('merge', ?)", (-MERGED,))
-                merged = connection.total_changes() - before
+                connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('merge', ?)", (pages,))
+                # One change is the command itself. Beginning again whenever somebody wrote meanwhile would never end.
+                pages = MERGED if connection.total_changes() - before > 1 else 0
+
+    def _in_pieces(self) -> bool:
+        """Whether it is worth while: a large index is not written anew for the few words of a day."""
+        with self._transaction("BEGIN") as connection:
+            *others, largest = sorted(pages for (pages,) in connection.execute(_PIECES)) or [0]
+        return sum(others) * WORTH_MERGING > largest if largest > MERGED else bool(others)
 
     def close(self) -> None:
         while self._connections:

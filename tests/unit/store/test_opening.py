@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import apsw
@@ -13,7 +14,7 @@ from recollect.core.passage import Passage
 from recollect.store import passages
 from recollect.store.opening import _tell_planner, open_sqlite
 from recollect.store.schema import MIGRATIONS, VERSION
-from recollect.store.sqlite import SqliteDb
+from recollect.store.sqlite import MERGED, SqliteDb
 
 
 @pytest.fixture
@@ -152,4 +153,21 @@ def test_the_word_index_is_brought_together_and_says_the_same(path: Path) -> Non
     assert db.connection().execute(pieces).fetchall() == [(1,)]
     with db.read("s") as tx:
         assert tx.match(["shared", "even", "word7", "word8"]) == before
+    db.close()
+
+
+def test_a_large_word_index_is_written_anew_for_much_that_was_added_not_for_a_word(path: Path) -> None:
+    db = opened(path)
+    add = "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)"
+    pieces = "SELECT count(*) FROM passage_words_idx GROUP BY segid"
+
+    def sizes_after(rowid: int, words: Iterable[str]) -> list[int]:
+        db.connection().execute(add, (rowid, " ".join(words)))
+        db.tend_words()
+        return sorted(pages for (pages,) in db.connection().execute(pieces))
+
+    (large,) = sizes_after(1, (f"{n:x}"[::-1].ljust(60, "x") for n in range(60_000)))
+    assert large > MERGED
+    assert sizes_after(2, ["word"]) == [1, large]
+    assert len(sizes_after(3, (f"{n:x}"[::-1].ljust(60, "y") for n in range(12_000)))) == 1
     db.close()
