@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.capture import log
-from recollect.core.context import Vault
+from recollect.core.context import Context, Vault
 from recollect.core.journal import NewEntry
+from recollect.distil.tree import compact
 from recollect.store import events, passages
 from recollect.text import entries
 
@@ -67,6 +69,54 @@ def test_one_more_entry_does_not_read_the_log_again_unless_somebody_wrote_to_it(
     assert log.add(context, NewEntry(text="five")).id[-2:] == "#5"
     assert watched.read
     assert memory.data.verify() == ()
+
+
+class Interrupted:
+    """A vault after whose first write somebody else does something."""
+
+    def __init__(self, vault: Vault, then: Callable[[], object]):
+        self._vault = vault
+        self._then = [then]
+
+    def append(self, path: str, text: str, **how: Any) -> str:
+        stamp = self._vault.append(path, text, **how)
+        self._interrupt()
+        return stamp
+
+    def replace(self, path: str, text: str, **how: Any) -> None:
+        self._vault.replace(path, text, **how)
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        if self._then:
+            self._then.pop()()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._vault, name)
+
+
+def test_an_entry_keeps_its_place_when_another_writer_read_it_in_first(memory: Memory) -> None:
+    def add(context: Context, text: str) -> str:
+        return log.add(context, NewEntry(text=text, topic=text, session="s")).id
+
+    def other_writers() -> None:
+        memory.context.vault.append("2026-03-02.md", "\n## by hand\nx\n")
+        add(memory.context, "three")
+
+    add(memory.context, "one")
+    add(replace(memory.context, vault=Interrupted(memory.context.vault, other_writers)), "two")  # type: ignore[arg-type]
+    with memory.context.db.read(memory.context.space) as tx:
+        found = [passages.by_id(tx, f"log/2026-03-02#{number}") for number in range(1, 5)]
+    told = [(each.title, each.position) for each in found if each]
+    assert told == [("one", 1), ("two", 2), ("by hand", 1), ("three", 3)]
+
+
+def test_an_entry_that_comes_while_a_cycle_makes_the_day_is_found(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="one"))
+    late = partial(memory.journal.add, NewEntry(text="late words"))
+    compact(replace(memory.context, vault=Interrupted(memory.context.vault, late)))  # type: ignore[arg-type]
+    memory.journal.add(NewEntry(text="three"))
+    assert memory.search("late words", kinds=("log",))[0].id == "log/2026-03-02#2"
 
 
 def test_an_entry_given_again_is_not_taken_for_the_last_one(memory: Memory) -> None:

@@ -41,8 +41,7 @@ def refresh_logs(ctx: Context, read: Mapping[str, str]) -> int:
         stamp = stamps.get(log_path(day), "")
         written_to = stamp not in ("", read.get(logs.source(day)), compacted.get(day.isoformat()))
         if written_to or day in deleted:
-            log = logs.read(ctx, day)
             with ctx.db.write(ctx.space) as tx:
-                logs.read_in(tx, ctx, log)
+                logs.read_in(tx, ctx, day)
             changed += 1
     return changed

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 
 from recollect.capture.bring_fields import check_trust
 from recollect.capture.log_files import (
     INDEXED_AT_ONCE,
-    LogText,
     adopted_key,
     entry,
     keys,
@@ -80,9 +78,11 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     added = _added_behind(ctx, day, section, end) if end and not there else None
     if not there and not added:
         _append(ctx, day, section)
-    take_in = partial(read_in_last, ctx, *added) if added else partial(_take_in_whole, ctx, read(ctx, day), change)
     with ctx.db.write(ctx.space) as tx:
-        id = take_in(tx)
+        if added and added[1].stamp and journal.log_end(tx, day) == end:
+            id = read_in_last(tx, ctx, *added)
+        else:
+            id = _take_in_whole(tx, ctx, day, change)
         _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
     return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=kinds)
 
@@ -101,10 +101,8 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
     ]
     if sections:
         _append(ctx, day, "\n".join(sections))
-    log = read(ctx, day)
-    ids = {each.key: each.id for each in log.entries}
     with ctx.db.write(ctx.space) as tx:
-        read_in(tx, ctx, log)
+        ids = {each.key: each.id for each in read_in(tx, ctx, day).entries}
         for key, topic in topics.items():
             _remember(tx, ctx, key, ids.get(key, source(day)), topic)
 
@@ -166,9 +164,9 @@ def _append(ctx: Context, day: date, text: str) -> None:
     ctx.vault.append(log_path(day), f"\n{text}" if begun else text)
 
 
-def _take_in_whole(ctx: Context, log: LogText, change: str, tx: Tx) -> str:
-    """Make a log searchable as it was read, and remember its end where that is our entry; the id of the entry."""
-    read_in(tx, ctx, log)
+def _take_in_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
+    """Make a log searchable as it stands, and remember its end where that is our entry; the id of the entry."""
+    log = read_in(tx, ctx, day)
     found = next((each for each in log.entries if each.key == change), None)
     if found and found is log.entries[-1]:
         size = sum(len(each.text) for each in log.entries)

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -163,17 +163,22 @@ def lines(pieces: Iterable[str]) -> Iterator[str]:
         yield rest
 
 
-def read_in(tx: Tx, ctx: Context, log: LogText) -> None:
-    """Make a log searchable as it was read, and remember that it was: unchanged, it is not read again for a search."""
+def read_in(tx: Tx, ctx: Context, day: date) -> LogText:
+    """Make a log searchable as it stands, and remember that it was: unchanged, it is not read again for a search.
+
+    It is read in the transaction that writes the rows: an entry that came later is not taken for one that is gone.
+    """
+    log = read(replace(ctx, vault=ctx.vault.inside(tx)), day)
     readings.put(tx, ctx.clone, source(log.day), stamp=log.stamp, ids=(), at=ctx.clock.now())
     if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
         index(tx, ctx, log)
     if log.stamp and journal.log(tx, log.day) is None:
         # Known from now on, so that a cycle notices when the file is gone before it was ever read.
         journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
+    return log
 
 
-def read_in_last(ctx: Context, found: Entry, end: LogEnd, tx: Tx) -> str:
+def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> str:
     """The same for a log to which nothing but this entry was added; its id."""
     readings.put(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
     position = journal.last_position(tx, _thread(found)) + 1
@@ -183,7 +188,11 @@ def read_in_last(ctx: Context, found: Entry, end: LogEnd, tx: Tx) -> str:
 
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
-    """Make a log's entries searchable; those that are gone from it are gone from search."""
+    """Make a log's entries searchable; those that are gone from it are gone from search.
+
+    Whoever just appended behind the end that was known finds it unknown, and reads the log: it may be in these rows.
+    """
+    journal.forget_log_end(tx)
     wanted = {found.id for found in searched(log.entries)}
     for id in passages.ids_under(tx, f"{source(log.day)}#"):
         if id not in wanted:

@@ -107,7 +107,10 @@ class Vault(Protocol):
 
     def read(self, path: str) -> str | None: ...
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
-        """Add to the end and give the file's stamp then; with `after` (a stamp) refuse when somebody was faster."""
+        """Add to the end and give the file's stamp then; with `after` (a stamp) refuse when somebody was faster.
+
+        The stamp is empty when somebody wrote at the same time: more was added than this.
+        """
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""

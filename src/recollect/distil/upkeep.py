@@ -152,7 +152,9 @@ class Pass:
 
     def _read_again(self, tx: Tx, row: LogRow, log: logs.LogText) -> None:
         journal.put_log(tx, row)
-        logs.index(tx, self.ctx, log)
+        path = log_path(row.day)
+        if self.ctx.vault.inside(tx).stamps(names=[path]).get(path) == log.stamp:  # else: left to who wrote meanwhile
+            logs.index(tx, self.ctx, log)
 
     def _parent(self, period: Period) -> bool:
         level: Level = "daily" if period.level == "weekly" else "weekly"

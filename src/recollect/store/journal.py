@@ -88,6 +88,10 @@ def put_log_end(tx: Tx, day: date, end: LogEnd) -> None:
     put_state(tx, _LOG_END, f"{day.isoformat()} {end.number} {end.size} {end.stamp}")
 
 
+def forget_log_end(tx: Tx) -> None:
+    put_state(tx, _LOG_END, "")
+
+
 def last_position(tx: Tx, thread: str) -> int:
     """The place of the last passage in a thread, 0 when it has none."""
     sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"

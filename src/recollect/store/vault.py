@@ -47,10 +47,14 @@ class FolderVault:
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
         *folders, name = checked_parts(path)
         with locked(self._lock), translated(path), self._made_folder(folders) as folder:
-            if after is not None and after != "".join(_stamp(state) for _, state in _states(folder, [name])):
+            before = next((state for _, state in _states(folder, [name])), None)
+            if after is not None and after != (_stamp(before) if before else ""):
                 raise changed(path)
-            append_durably(folder, name, text.encode("utf-8", "replace"))
-            return _stamp(os.stat(name, dir_fd=folder, follow_symlinks=False))
+            data = text.encode("utf-8", "replace")
+            append_durably(folder, name, data)
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            # An editor knows nothing of our lock, and syncing takes long enough for it to write.
+            return _stamp(state) if state.st_size == (before.st_size if before else 0) + len(data) else ""
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         *folders, name = checked_parts(path)

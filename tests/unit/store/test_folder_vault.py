@@ -213,3 +213,20 @@ def test_what_goes_while_a_folder_is_listed_hides_nothing_else(vault: FolderVaul
     finally:
         os.close(handle)
     assert names == {"one", "two", "three"} - {left.name}
+
+
+def test_an_append_beside_which_somebody_else_wrote_knows_no_stamp(
+    vault: FolderVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamp = vault.append("a.md", "one\n")
+    sync = os.fsync
+
+    def slow(handle: int) -> None:
+        with (vault.root / "a.md").open("a") as file:
+            file.write("by hand\n")
+        sync(handle)
+
+    with monkeypatch.context() as slowed:
+        slowed.setattr(os, "fsync", slow)
+        assert vault.append("a.md", "two\n", after=stamp) == ""
+    assert vault.read("a.md") == "one\ntwo\nby hand\n"
