@@ -13,6 +13,7 @@ from conftest import AGENT, Opener
 from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.capture import finding
 from recollect.core.finding import NewFinding
+from recollect.core.journal import NewEntry
 from recollect.store import passages
 from recollect.store import themes as theme_rows
 from recollect.tend.purge import purge
@@ -491,6 +492,17 @@ def test_a_name_made_of_some_words_of_the_text_is_made_again(memory: Memory, fol
     memory.data.purge(text="Mondays while Zyzzogeton")
     assert holding(memory, "zyzzogeton", tmp_path) == []
     assert memory.themes.list()[0].name == "launches-xylophage"
+
+
+def test_a_unit_that_a_purge_renames_takes_no_other_files_name_with_it(memory: Memory, folder: Folder) -> None:
+    folder.drop("package", "The package settings were shown to a customer")
+    memory.journal.add(
+        NewEntry(text="finding/package#1 moved package.json, src/package.json and package#1 of the manual")
+    )
+    memory.data.purge(text="package settings")
+    assert [each.work_id for each in finding.survey(memory.context).files] == ["purged"]
+    said = "finding/purged#1 moved package.json, src/package.json and package#1 of the manual"
+    assert memory.journal.entry(f"log/{memory.journal.today()}#1").text == said
 
 
 def test_what_a_purge_marked_in_a_theme_file_is_not_taken_for_a_persons_line(quoting: Memory, folder: Folder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Tx
@@ -112,12 +112,10 @@ def mark_read(tx: Tx, shas: Mapping[str, str], *, at: int) -> None:
     )
 
 
-def rename_files(tx: Tx, renamed: Callable[[str], str]) -> None:
+def rename_files(tx: Tx, renamed: Mapping[str, str]) -> None:
     """Raw files under other names are the same files."""
-    for path in files(tx):
-        if renamed(path) != path:
-            sql = "UPDATE finding_files SET path = :new WHERE space = :space AND path = :path"
-            tx.run(sql, path=path, new=renamed(path))
+    sql = "UPDATE finding_files SET path = :new WHERE space = :space AND path = :old"
+    tx.run_many(sql, ({"old": old, "new": new} for old, new in renamed.items()))
 
 
 def file_rewritten(tx: Tx, before: str, after: str) -> None:

@@ -29,7 +29,8 @@ NAME = "purged"
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """Old names and the new ones. Where a kind stands before a name (`theme/x`, `x.json`) any text can be searched."""
+    """Old names and the new ones. A text is searched for those behind a kind (`theme/x`), and for no others: a unit may
+    be called `package`, and `package.json` is somebody else's file."""
 
     units: Mapping[str, str] = field(default_factory=dict)
     themes: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +38,8 @@ class Names:
     def in_text(self, text: str) -> str:
         """A text, id or path with the new names in it."""
         for old, new in self.units.items():
-            text = re.sub(rf"(?<![\w.-]){re.escape(old)}(?=#\d|\.json\b)", new, text)
+            file = rf"(?<={FOLDER}/){re.escape(old)}(?=\.json\b)"
+            text = re.sub(rf"(?<=finding/){re.escape(old)}(?=#\d)|{file}", new, text)
         for old, new in self.themes.items():
             text = re.sub(rf"(?<=theme/){re.escape(old)}(?![\w-])|(?<=themes/){re.escape(old)}(?=\.md\b)", new, text)
         return text
@@ -110,7 +112,7 @@ def rename(tx: Tx, names: Names) -> None:
         return
     hashes = {names.in_text(id): digest for id, digest in theme_rows.text_hashes(tx).items()}
     theme_rows.replace_all(tx, map(names.of_theme, theme_rows.everything(tx)), hashes)
-    theme_rows.rename_files(tx, names.in_text)
+    theme_rows.rename_files(tx, {f"{old}.json": f"{new}.json" for old, new in names.units.items()})
     purging.rename_in_events(tx, ("themes.gathered", "theme.renamed"), lambda said: names.themes.get(said, said))
 
 
