@@ -11,6 +11,7 @@ from recollect.text.frame import one_line
 
 _END = re.compile(r"(?<=[.!?؟])[\"')\]]*\s+(?=[\"'(\[]?(\w))|(?<=[。！？।])")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Dr|No|Fig|[A-Z])\.$")
+_LONGEST = len(" approx.")
 
 
 def sentences(text: str) -> list[str]:
@@ -21,7 +22,8 @@ def sentences(text: str) -> list[str]:
         flat = one_line(paragraph)
         for mark in _END.finditer(flat):
             # A small letter goes on; scripts without capitals have none.
-            if (mark[1] or "").islower() or _ABBREVIATION.search(flat[: mark.start()]):
+            end = mark.start()
+            if (mark[1] or "").islower() or _ABBREVIATION.search(flat, max(0, end - _LONGEST), end):
                 continue
             found.append(flat[start : mark.end()].strip())
             start = mark.end()
