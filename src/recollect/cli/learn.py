@@ -82,10 +82,18 @@ def add(
     )
     if captured.confirmed:
         said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
+    if captured.taken:
+        said += f". Taken over: {_options(captured.taken)}"
+    if captured.left:
+        said += f". Left as it was: {_options(captured.left)} (recollect learn edit and learn tag change it)"
     if captured.redacted:
         said += f" (redacted: {', '.join(captured.redacted)})"
-    became = {"merged": captured.merged, "confirmed": captured.confirmed, "redacted": captured.redacted}
+    became = {name: value for name, value in vars(captured).items() if name != "learning"}
     emit({**plain(learning), **became}, said, as_json=as_json)
+
+
+def _options(fields: tuple[str, ...]) -> str:
+    return ", ".join("type" if field == "pattern_type" else field for field in fields)
 
 
 @learn.command("list")
