@@ -70,6 +70,13 @@ def test_an_edit_changes_that_field_and_nothing_else(
     assert (event.old, event.new) == ({name: shown[0]}, {name: shown[1]})
 
 
+def test_an_empty_domain_takes_it_away_and_undo_brings_it_back(memory: Memory, kept: Learning) -> None:
+    memory.learnings.edit(kept.id, LearningEdit(domain="Payments"))
+    assert memory.learnings.edit(kept.id, LearningEdit(domain=" ")).domain is None
+    memory.learnings.undo()
+    assert memory.learnings.get(kept.id).domain == "Payments"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -83,7 +90,7 @@ def test_an_edit_changes_that_field_and_nothing_else(
         {"tags": tuple(f"t{number}" for number in range(21))},
         {"tags": ("two\nlines",)},
         {"tags": (5,)},
-        {"domain": ""},
+        {"domain": "d" * 51},
         {"domain": 5},
         {"pattern_type": "hunch"},
         {"confidence": float("nan")},
@@ -473,7 +480,8 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
     assert memory.learnings.page(limit=1)[1] == 3
     assert memory.learnings.page(min_confidence=0.6)[1] == 2
     assert memory.learnings.page(min_confidence=0.601)[1] == 1
-    assert memory.learnings.page(domain="testing")[1] == 1
+    assert memory.learnings.page(domain="testing")[1] == memory.learnings.page(domain="TESTING ")[1] == 1
+    assert memory.learnings.page(domain="nowhere")[1] == 0
     assert memory.learnings.page(tag="postgresql")[1] == memory.learnings.page(tag=" PostgreSQL")[1] == 1
     assert memory.learnings.search("postgresql", tag="PostgreSQL") == memory.learnings.page(tag="postgresql")[0]
     memory.learnings.archive(memory.learnings.page(tag="postgresql")[0][0].id)

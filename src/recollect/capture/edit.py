@@ -39,6 +39,8 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             if not isinstance(given[name], str):
                 raise BadInput(f"{name} must be text, not {type(given[name]).__name__}")
             given[name] = redact(clean(given[name])).text.strip()
+    if "domain" in given:
+        given["domain"] = given["domain"] or None
     if "title" in given:
         given["title"] = " ".join(given["title"].split())
     if "tags" in given:

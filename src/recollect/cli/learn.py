@@ -154,7 +154,7 @@ def history(id: str, project: str | None, as_json: bool) -> None:
 @click.option("--observation", help="New observation.")
 @click.option("--implication", help="New implication.")
 @click.option("--action", help="New action.")
-@click.option("--domain", help="New domain.")
+@click.option("--domain", help="New domain; an empty one takes it away.")
 @click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
 @click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
