@@ -554,6 +554,27 @@ MUTANTS = (
         tests=(f"{SETUP}::test_a_clone_that_carries_a_store_is_silent_until_init",),
     ),
     Mutant(
+        name="command: a store that came with a folder",
+        file="cli/opening.py",
+        old="    if not projects.is_begun(found):",
+        new="    if False:",
+        tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
+    ),
+    Mutant(
+        name="init: an agent takes a store that came with a folder",
+        file="cli/project.py",
+        old="    if beginning.is_foreign(planned) and",
+        new="    if False and",
+        tests=(f"{SETUP}::test_a_person_takes_a_store_that_came_with_a_folder_for_their_own_by_init",),
+    ),
+    Mutant(
+        name="search: what is out of use looks like what is in use",
+        file="core/learning.py",
+        old='        if self.status == "active":',
+        new="        if True:",
+        tests=("tests/surfaces/test_searching.py", "tests/surfaces/test_mcp.py"),
+    ),
+    Mutant(
         name="mirror: a missing log is taken away",
         file="tend/mirror.py",
         old="    if new is None and known and (log or not pull):",

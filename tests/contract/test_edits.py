@@ -515,6 +515,13 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
 def test_a_list_that_cannot_be_is_refused(memory: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         memory.learnings.page(**wrong)
+    if wrong.keys() & {"limit", "offset"}:
+        work = memory.work
+        for page in (work.outcome_page, work.task_page, work.discovery_page, work.injection_page):
+            with pytest.raises(BadInput):
+                page(**wrong)
+        with pytest.raises(BadInput):
+            memory.decisions.page(**wrong)
 
 
 def test_why_tells_sources_writer_trust_and_every_change(open_memory: Opener, clock: ScriptedClock) -> None:

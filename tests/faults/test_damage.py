@@ -26,7 +26,7 @@ from samples import learning
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "HOME": str(project.parent), "USER": "ada"}
+    environ = {**os.environ, "HOME": str(project.parent / "home"), "USER": "ada"}
     return subprocess.run(
         [sys.executable, "-m", "recollect", *arguments, "--project", str(project)],
         capture_output=True,

@@ -41,7 +41,7 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
                 kind=KIND,
                 subject=new.id,
                 other=old.id,
-                reason=f"{conflict.reason}, {'sure' if conflict.holds else 'unsure'}",
+                reason=f"they {'contradict' if conflict.holds else 'may contradict'} each other ({conflict.reason})",
                 detail={"new": _said(new), "old": _said(old), "score": conflict.score},
                 at=ctx.clock.now(),
             )

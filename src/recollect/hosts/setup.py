@@ -19,18 +19,13 @@ from recollect.core.record import record
 from recollect.hosts import insertions
 from recollect.hosts.configuration import Addition, additions
 from recollect.hosts.flow import HOSTS
+from recollect.hosts.running import running
 from recollect.store.files import write_path
 from recollect.store.project import Project
 
 RECORD = "hosts.json"
 INTERPRETER = "interpreter"
 PLUGIN = "recollect"
-_VARIABLES = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "GEMINI_CLI": "gemini",
-    "OPENCLAW_SESSION": "openclaw",
-}
 _FOLDERS = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}
 
 
@@ -59,9 +54,8 @@ class Change:
 
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
     """Hosts that are at work here: by their environment, else by their folder in the project or at home."""
-    running = [host for variable, host in _VARIABLES.items() if environ.get(variable)]
-    if running:
-        return running
+    if at_work := [host for host in running(environ) if host in HOSTS]:
+        return at_work
     homes = [root, *([Path(environ["HOME"])] if environ.get("HOME") else [])]
     found = [host for folder, host in _FOLDERS.items() if any((home / folder).is_dir() for home in homes)]
     return found + (["openclaw"] if (root / "HEARTBEAT.md").is_file() else [])

@@ -14,6 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
+from recollect.core.record import checked
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -78,12 +79,14 @@ class Memory:
         """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
-        if create and not (folder / projects.SETTINGS_FILE).exists():
-            from recollect.store import beginning
+        from recollect.store import beginning
 
+        if create and not (folder / projects.SETTINGS_FILE).exists():
             beginning.create(folder, environ)
+        project = projects.find(folder, environ)
+        beginning.claim_new(project)
         return cls.of(
-            projects.find(folder, environ),
+            project,
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,
@@ -147,7 +150,7 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, new or checked(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -167,7 +170,7 @@ class Memory:
         query = _text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
             follow.refresh(self.context)
-        return search(self.context, query, _made(SearchOptions, options))
+        return search(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
@@ -175,7 +178,7 @@ class Memory:
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
-        wanted = wanted or _made(NewInjection, fields)
+        wanted = wanted or checked(NewInjection, fields)
         chosen = choose(self.context, wanted)
         shown: dict[str, Any] = {
             "task": wanted.task,
@@ -312,13 +315,6 @@ class Memory:
             from recollect.memory.replay import replay
 
             replay(self.context, self.project)
-
-
-def _made(record: type[Any], fields: dict[str, Any]) -> Any:
-    try:
-        return record(**fields)
-    except TypeError as error:
-        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
 
 
 def _text(value: str, name: str) -> str:

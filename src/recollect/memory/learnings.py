@@ -11,7 +11,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
-from recollect.core.limits import check_limit
+from recollect.core.limits import check_page
 from recollect.core.new_learning import LearningEdit
 from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
@@ -45,8 +45,7 @@ class Learnings:
             raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
         if status not in (*STATUSES, "all"):
             raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
-        if not isinstance(offset, int) or not 0 <= offset < 2**31:
-            raise BadInput(f"offset must be a whole number, 0 or more, not {offset!r}")
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
             return rows.listed(
                 tx,
@@ -55,7 +54,7 @@ class Learnings:
                 tag=None if tag is None else tag.strip().lower(),  # as tags are kept
                 min_confidence=thousandths(min_confidence, "min confidence"),
                 sort=sort,
-                limit=check_limit(limit),
+                limit=limit,
                 offset=offset,
             )
 

@@ -1,6 +1,9 @@
-"""Beginning a project: its settings file, its folder, and what git should know about both.
+"""Beginning a memory: the files that `init` makes, and whose memory it is that stands in a folder.
 
-Says what it made; an existing setting is never changed, and beginning again changes nothing.
+Says what it made; an existing setting is never changed, and beginning again changes nothing. A repository may carry a
+`.recollect/`, which says what its author wants an agent to read. It is nobody's memory before the user takes it for
+theirs by `init`. The marks of that are secrets that stand in two places, the project's folder and the user's own;
+`project.py` reads them.
 """
 
 from __future__ import annotations
@@ -11,11 +14,22 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, RecollectError
+from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.settings import check_space
 from recollect.store.files import add_lines, write_new_path, write_path
-from recollect.store.project import BEGUN, DATA_FOLDER, SETTINGS_FILE, Project, is_begun, load, toml
+from recollect.store.project import (
+    BEGUN,
+    DATA_FOLDER,
+    SETTINGS_FILE,
+    Project,
+    is_begun,
+    is_marked,
+    load,
+    marks_of,
+    toml,
+)
 
+MADE = "made"
 IGNORE_LINE = ".recollect/"
 # Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
 # hash and made again by the next cycle, without a conflict for anyone to settle.
@@ -45,8 +59,8 @@ def create(
     if not project.data.is_dir():
         project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
-        _mark_begun(project)
-    elif not is_begun(project) and _mark_begun(project):
+        _mark(project, BEGUN)
+    elif not is_begun(project) and _mark(project, BEGUN):
         made.append("the mark that this memory is yours: hooks answer here")
     if add_lines(root / ".gitignore", IGNORE_LINE):
         made.append(f".gitignore (line {IGNORE_LINE})")
@@ -86,12 +100,39 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
     return [f"{SETTINGS_FILE} (space {name}, time zone {zone})"]
 
 
-def _mark_begun(project: Project) -> bool:
+def is_foreign(project: Project) -> bool:
+    """Whether what is kept here came with the folder: this user neither ran `init` for it nor had it made.
+
+    A spool counts as much as a store, because what waits in it would be written as whoever it names. Where the user's
+    own folder cannot be written nothing could be accepted, so nothing is called foreign.
+    """
+    if not project.data.exists() or is_marked(project, BEGUN) or is_marked(project, MADE):
+        return False
+    nearest = next(place for place in (project.state, *project.state.parents) if place.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
+def refuse_foreign(project: Project) -> None:
+    if is_foreign(project):
+        raise NotInitialised(
+            f"you did not begin the memory in {project.root}: {project.data} came with the folder. Move it away, or "
+            "take what it says for your own with: recollect init"
+        )
+
+
+def claim_new(project: Project) -> None:
+    """What is about to be made is the user's own; hooks stay silent all the same before `init`."""
+    if not project.data.exists():
+        _mark(project, MADE)
+
+
+def _mark(project: Project, how: str) -> bool:
     """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
     secret = os.urandom(16).hex()
-    with suppress(RecollectError):
-        write_path(project.state / BEGUN / secret, f"{project.data}\n", mode=0o600)
-        write_path(project.data / BEGUN, f"{secret}\n", mode=0o600)
+    with suppress(RecollectError, OSError):
+        write_path(project.state / how / secret, f"{project.data}\n", mode=0o600)
+        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_path(project.data / BEGUN, "".join(f"{one}\n" for one in (*marks_of(project), secret)), mode=0o600)
         return True
     return False
 

@@ -25,6 +25,7 @@ SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 BEGUN = "begun"
+MOST_MARKS = 20
 SPECWRIGHT = Path(".specwright", "learnings")
 
 
@@ -117,15 +118,24 @@ def is_begun(project: Project) -> bool:
 
     The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
     """
+    return is_marked(project, BEGUN)
+
+
+def marks_of(project: Project) -> list[str]:
+    """One per user, or per home of a user, that shares the folder."""
     try:
         folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            secret = (read_regular(folder, BEGUN) or b"").decode("ascii").strip()  # no link: it could name another's
+            text = (read_regular(folder, BEGUN) or b"").decode("ascii")  # no link: it could name another's
         finally:
             os.close(folder)
-        return secret.isalnum() and (project.state / BEGUN / secret).is_file()
     except (OSError, ValueError, BadInput):
-        return False
+        return []
+    return [secret for secret in text.split()[-MOST_MARKS:] if secret.isalnum()]
+
+
+def is_marked(project: Project, how: str) -> bool:
+    return any((project.state / how / secret).is_file() for secret in marks_of(project))
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:

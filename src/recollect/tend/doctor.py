@@ -1,6 +1,7 @@
 """Doctor: the store and what surrounds it, each finding with what to do about it.
 
-Works on a store that does not open: then it keeps the damaged files aside and says which backups would restore.
+Works on a store that does not open: then it keeps the damaged files aside, where they are ours to copy, and says which
+backups would restore.
 `--fix` makes derived state again and nothing else; what a person wrote is never touched.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.store import moves, spool
+from recollect.store.beginning import is_foreign
 from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
@@ -52,7 +54,7 @@ def doctor(
             ctx.db.close()  # before the files are copied: closing a second handle would drop SQLite's locks
     except StoreDamaged as error:
         found, fixed = (_unreadable(project, error, kept),), ()
-    if any(finding.level == "damage" for finding in found):
+    if any(finding.level == "damage" for finding in found) and not project.settings.store.url:
         keep_aside_once(project.database)
     return Diagnosis(findings=(*found, *around), fixed=fixed, backups=kept)
 
@@ -77,7 +79,15 @@ def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tu
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept, ...]) -> Finding:
     good = next((backup.path for backup in kept if not backup.problem), None)
     remedy = f"recollect restore {good}" if good else "no backup of it is here; look for one elsewhere, then restore it"
-    return Finding(level="damage", what="store", subject=str(project.database), detail=str(error), remedy=remedy)
+    place, url = str(project.database), project.settings.store.url
+    if url:
+        from recollect.store.postgres_address import Address  # the driver is there only where a store needs it
+
+        place = Address(url).shown
+        remedy = "the server's own backup; or recollect db init on an empty database and there " + (
+            f"recollect restore {good}" if good else "recollect restore, if you find a backup elsewhere"
+        )
+    return Finding(level="damage", what="store", subject=place, detail=str(error), remedy=remedy)
 
 
 def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
@@ -85,6 +95,14 @@ def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
 
 
 def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
+    if is_foreign(project):
+        yield Finding(
+            level="notice",
+            what="store",
+            subject=str(project.data),
+            detail="it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent",
+            remedy="move it away, or take what it says for your own with: recollect init",
+        )
     yield from _spool(project)
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)

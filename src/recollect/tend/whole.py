@@ -100,7 +100,8 @@ def _kind(id: str) -> str:
 def _learning(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
         learning = learnings.get(tx, id)
-    fields = (f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True))
+    fields = [f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True)]
+    fields += [f"Out of use: {learning.out_of_use}"] if learning.out_of_use else []
     return learning.title, "\n".join(fields)
 
 
