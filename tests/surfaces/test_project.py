@@ -277,6 +277,7 @@ def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:
     assert refused.returncode == 1
     assert "--yes" in refused.stderr.decode()
     assert shell.json("learn", "show", id)["id"] == id
+    assert shell.run("purge", "--text", "zebra crossing", "--yes").returncode == 1
     assert shell.run("purge", id, "--dry-run").returncode == 0
     assert shell.run("purge", id, "--yes").returncode == 0
     assert shell.run("learn", "show", id).returncode == 1
