@@ -89,6 +89,14 @@ def test_init_fills_a_space_into_a_file_without_one_and_keeps_the_rest(bare: She
     assert given.items() >= tomllib.loads(before).items()
 
 
+def test_a_zone_that_the_file_names_stays_and_another_is_refused(bare: Shell) -> None:
+    _toml(bare).write_text('timezone = "Asia/Tokyo"\n')
+    refused = bare.run("init", "--space", "shop", "--timezone", "UTC")
+    assert (refused.returncode, b"already names time zone Asia/Tokyo" in refused.stderr) == (2, True)
+    assert _toml(bare).read_text() == 'timezone = "Asia/Tokyo"\n'
+    bare.said("init", "--space", "shop", "--timezone", "Asia/Tokyo")
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [
