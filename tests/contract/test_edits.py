@@ -139,6 +139,7 @@ def test_moving_confidence_is_no_edit(memory: Memory, kept: Learning) -> None:
         (AGENT, PERSON, {"context": "Billing"}, "agent"),
         (STRANGER, PERSON, {"context": "Billing"}, "external"),
         (PERSON, AGENT, {"pattern_type": "gotcha"}, "human"),
+        (PERSON, AGENT, {"tags": ("labels",), "domain": "payments"}, "human"),
         (PERSON, PERSON, {"confidence": 0.9}, "human"),
     ],
 )
@@ -148,6 +149,13 @@ def test_an_edited_text_is_as_trustworthy_as_its_worst_writer(
     """Promise P27."""
     kept = open_memory(writer).learn(learning()).learning
     assert open_memory(editor).learnings.edit(kept.id, LearningEdit(**changes)).trust == trust
+
+
+def test_a_tag_is_a_label_however_an_agent_changes_it(open_memory: Opener) -> None:
+    kept = open_memory(PERSON).learn(learning()).learning
+    agent = open_memory(AGENT).learnings
+    assert agent.tag(kept.id, add=("one",)).trust == "human"
+    assert agent.edit(kept.id, LearningEdit(tags=("two",))).trust == "human"
 
 
 UNKNOWN: dict[str, Change] = {
