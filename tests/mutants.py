@@ -205,8 +205,8 @@ MUTANTS = (
     Mutant(
         name="missing space filter",
         file="store/learnings.py",
-        old='FROM learnings WHERE space = :space AND id IN ({names})", **params)',
-        new='FROM learnings WHERE :space = :space AND id IN ({names})", **params)',
+        old='FROM learnings WHERE space = :space AND id IN (:keys)"',
+        new='FROM learnings WHERE :space = :space AND id IN (:keys)"',
         tests=("tests/contract/test_spaces.py::test_an_id_of_another_space_is_not_found",),
     ),
     Mutant(
