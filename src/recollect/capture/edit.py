@@ -26,9 +26,10 @@ from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
-WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted; a tag is a label
+WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted
+LABELS = ("tags", "domain", "pattern_type")
 # What a change may move and undo brings back. Other counters are not here: what happened, happened.
-STATE = (*WORDS, "tags", "domain", "pattern_type", "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
+STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
