@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +15,7 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 
 from conftest import Opener
+from faults.scale import TORTURE
 from recollect import Memory
 from recollect.api.openapi import document
 from serving import Served, serving
@@ -27,7 +27,7 @@ PROMISED = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 ]
-EXAMPLES = 100 if os.environ.get("RECOLLECT_TORTURE") else 4  # for each operation, engine and mode
+EXAMPLES = 4 * TORTURE  # for each operation, engine and mode
 
 
 @pytest.fixture
