@@ -3,7 +3,7 @@
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
 # make bench    speed, memory and quality figures (slow, prints them; docs/experiments.md keeps them)
-# make torture  long fault, property and mutation campaigns (hours)
+# make torture  long fault, property and mutation campaigns: a night (EXAMPLES=500 TIMES=4 for less; times in docs/experiments.md)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
