@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollect.models.embed import SentenceModel, cosine, default_files
+from recollect.models.embed import SentenceModel, default_files
 from recollect.text import compare
 
 CLASSES = ("contradiction", "redundant")
@@ -58,7 +58,7 @@ def measure(pairs: Sequence[Pair]) -> dict[str, list[str]]:
     if model_files:
         embed = SentenceModel(model_files).embed
         ones, others = embed([pair["a"] for pair in pairs]), embed([pair["b"] for pair in pairs])
-        alike = [cosine(one, other) for one, other in zip(ones, others, strict=True)]
+        alike = [float(one @ other) for one, other in zip(ones, others, strict=True)]
         found["embedder"] = [label_of(pair, each) for pair, each in zip(pairs, alike, strict=True)]
     return found
 

@@ -87,6 +87,8 @@ def code_about_secrets(rng: random.Random) -> str:
             "The password must have 12 characters; the token lasts 30 days.",
             'curl -H "Authorization: Bearer $TOKEN" https://api.example.org',
             "Authorization: Bearer <token>",
+            "docker login registry.example.org && docker run -p 127.0.0.1:8080:80tcp web",
+            "mysql -h db1 -u ada -p main2026",
             'headers = {"Authorization": f"Bearer {token}"}',
             "git clone git@github.com:acme/app.git && cd app",
             "https://user@example.org:8443/path?next=/login",

@@ -204,7 +204,15 @@ def netrc(rng: random.Random) -> Sample:
 def command_line(rng: random.Random) -> Sample:
     secret = password(rng)
     line = rng.choice(
-        ("curl -u ada:{} https://example.org", "mysqldump --password={} main", "login --password {} --yes")
+        (
+            "curl -u ada:{} https://example.org",
+            "mysqldump --password={} main",
+            "login --password {} --yes",
+            "mysql -h db -u ada -p{} main",
+            "sshpass -p {} ssh ada@example.org",
+            "redis-cli -h cache -a {} ping",
+            "docker login -u ada -p {} registry.example.org",
+        )
     )
     return Sample(text=line.format(secret), hidden=(secret,), bare_token=False)
 

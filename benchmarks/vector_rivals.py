@@ -21,9 +21,9 @@ import numpy as np
 import sqlite_vec
 
 from benchmarks.vectors import DIMENSIONS, LIMIT, RandomEmbedder
-from recollect.store import sqlite_vectors
 from recollect.store.schema import MIGRATIONS, statements
 from recollect.store.sqlite import TYPES
+from recollect.store.sqlite_vectors import SqliteVectors
 
 ROUNDS = 15
 
@@ -57,7 +57,7 @@ def compare(path: Path, count: int) -> None:
         )
         load("plain rows", lambda: connection.executemany("INSERT INTO plain (number, v) VALUES (?, ?)", blobs))
         entries = [(number, "k", "", [(0, vector)]) for number, vector in enumerate(vectors)]
-        load("signs", lambda: sqlite_vectors.put(connection, "s", 1, entries))
+        load("signs", lambda: SqliteVectors(connection, "s", 1).put(entries))
     asked = query.tobytes()
     timed(
         "sqlite-vec",
@@ -66,7 +66,7 @@ def compare(path: Path, count: int) -> None:
         ).fetchall(),
     )
     timed("plain rows", lambda: scan(connection, query))
-    timed("signs", lambda: sqlite_vectors.nearest(connection, "s", 1, query, limit=LIMIT, kinds=()))
+    timed("signs", lambda: SqliteVectors(connection, "s", 1).nearest(query, limit=LIMIT))
 
 
 def scan(connection: apsw.Connection, query: Any) -> list[int]:

@@ -84,8 +84,8 @@ MUTANTS = (
     Mutant(
         name="fixed temp name",
         file="store/files.py",
-        old='temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
-        new='temp = f".{name[:80]}{TEMP_SUFFIX}"',
+        old='return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
+        new='return f".{name[:80]}{TEMP_SUFFIX}"',
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
     ),
     Mutant(
@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant(
         name="signs that outlive a purge",
         file="store/soundness.py",
-        old="            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))\n",
+        old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
             "tests/faults/test_embedding_faults.py::TestEmbedded::test_a_purged_text_leaves_no_vector_and_no_signs",
@@ -205,8 +205,8 @@ MUTANTS = (
     Mutant(
         name="missing space filter",
         file="store/learnings.py",
-        old='FROM learnings WHERE space = :space AND id IN ({names})", **params)',
-        new='FROM learnings WHERE :space = :space AND id IN ({names})", **params)',
+        old='FROM learnings WHERE space = :space AND id IN (:keys)"',
+        new='FROM learnings WHERE :space = :space AND id IN (:keys)"',
         tests=("tests/contract/test_spaces.py::test_an_id_of_another_space_is_not_found",),
     ),
     Mutant(
@@ -282,8 +282,8 @@ MUTANTS = (
     Mutant(
         name="a stale edit wins",
         file="capture/edit.py",
-        old="        if expect is not None and before.version != expect:\n",
-        new="        if False:\n",
+        old="    if expect is not None and before.version != expect:\n",
+        new="    if False:\n",
         tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
     ),
     Mutant(
@@ -552,6 +552,27 @@ MUTANTS = (
         old="if projects.is_begun(project):",
         new="if True:",
         tests=(f"{SETUP}::test_a_clone_that_carries_a_store_is_silent_until_init",),
+    ),
+    Mutant(
+        name="command: a store that came with a folder",
+        file="cli/opening.py",
+        old="    if not projects.is_begun(found):",
+        new="    if False:",
+        tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
+    ),
+    Mutant(
+        name="init: an agent takes a store that came with a folder",
+        file="cli/project.py",
+        old="    if beginning.is_foreign(planned) and",
+        new="    if False and",
+        tests=(f"{SETUP}::test_a_person_takes_a_store_that_came_with_a_folder_for_their_own_by_init",),
+    ),
+    Mutant(
+        name="search: what is out of use looks like what is in use",
+        file="core/learning.py",
+        old='        if self.status == "active":',
+        new="        if True:",
+        tests=("tests/surfaces/test_searching.py", "tests/surfaces/test_mcp.py"),
     ),
     Mutant(
         name="mirror: a missing log is taken away",

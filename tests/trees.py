@@ -1,19 +1,52 @@
-"""A month of logs as an agent wrote them, and what it means that an entry can be reached from the root."""
+"""A month of logs as an agent wrote them, the whole tree that any logs must grow into whatever happened
+before, and what it means that an entry can be reached from the root."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from recollect.text import nodes, tree
+from recollect.core import calendar
+from recollect.core.journal import Node
+from recollect.text import entries, nodes, tree
+from recollect.text.capsule import LATEST, fold
 
 MONTH = Path(__file__).parent / "data" / "month"
 LOGS = {date.fromisoformat(path.stem): path.read_text("utf-8") for path in (MONTH / "logs").glob("*.md")}
 
 SHOUTED = {date(2026, 2, 28): "## x\n" + "Auth auth AUTH aUTH retry Retry RETRY rETRY\n" * 220}
 """A day whose words are spelled in many ways: which spelling is shown must not depend on the process."""
+
+
+def grow(logs: Mapping[date, str], today: date, limits: tree.Limits | None = None) -> dict[str, str]:
+    """Every file of the tree, by path, from nothing but logs and a day."""
+    limits = limits or tree.Limits()
+    made: dict[str, Node] = {}
+    for day, text in sorted(logs.items()):
+        node = tree.daily_node(day, entries.parse(day, text), text, tree.digest(text), today=today, limits=limits)
+        made[node.id] = node
+    for level in calendar.LEVELS[1:]:
+        below: dict[str, list[Node]] = {}
+        for node in list(made.values()):
+            above = calendar.parent(calendar.parse_period(node.id))
+            if above and above.level == level:
+                below.setdefault(above.name, []).append(node)
+        for name, children in sorted(below.items()):
+            node = tree.parent_node(calendar.parse_period(name), children, today=today, limits=limits)
+            made[node.id] = node
+    files: dict[str, str] = {tree.path_of(node.id): nodes.render(node) for node in made.values()}
+    months = [node for node in made.values() if node.id.startswith("monthly/")]
+    if months:
+        recent = [made[calendar.day(day).id] for day in tree.recent_days(sorted(logs), today)]
+        key = tree.month_key({node.id: tree.digest(node.body) for node in months})
+        capsules = [tree.capsule_of(node) for node in sorted(months, key=lambda node: node.id)]
+        past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
+        roots = tree.root_files(past, latest, recent, today=today, limits=limits, sources=key)
+        files |= {path: text for path, text in roots.items() if text is not None}
+    return files
 
 
 def reachable(files: dict[str, str]) -> set[str]:

@@ -6,6 +6,7 @@ pay for every import.
 
 from __future__ import annotations
 
+import os
 import sys
 
 FAST = ("inject", "hook")
@@ -13,11 +14,12 @@ FAST = ("inject", "hook")
 
 def main() -> None:
     """Run a command and end the process with its exit code."""
+    if sys.stdin is None:  # whoever started us closed it
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     arguments = [_readable(argument) for argument in sys.argv[1:]]
     if not _fast(arguments):
         sys.exit(run(arguments))
     import gc
-    import os
 
     gc.disable()  # the process ends before garbage could matter
     os._exit(run(arguments))  # all is committed, closed and flushed: Python need not be taken apart piece by piece

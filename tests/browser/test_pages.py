@@ -124,7 +124,9 @@ def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> Non
     site.page.fill("[name=title]", "Stripe webhooks arrive out of order")
     for name in FIELDS:
         site.page.fill(f"[name={name}]", " ")
+    site.page.fill("[name=tags]", "stripe, webhooks")
     site.press("Save")
+    assert site.page.input_value("[name=tags]") == "stripe, webhooks"
     assert "empty" in site.page.get_by_role("alert").inner_text()
     assert site.page.input_value("[name=title]") == "Stripe webhooks arrive out of order"
 
@@ -144,7 +146,16 @@ def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
     assert site.memory.learnings.get(id).action == "The first editor's action"
     with second.expect_navigation():
         second.get_by_role("button", name="Save").click()
-    assert site.memory.learnings.get(id).action == "The second editor's action"
+    stored = site.memory.learnings.get(id)
+    assert (stored.action, set(stored.tags)) == ("The second editor's action", set(WEBHOOKS["tags"]))
+
+
+def test_a_learning_that_is_out_of_use_is_marked_among_the_hits_and_in_the_preview(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    site.memory.learnings.archive(id)
+    for address in (f"/search?q={id}", f"/preview?task={id}"):
+        site.go(address)
+        assert "archived" in site.says()
 
 
 def test_search_finds_while_one_types_and_says_why(site: Site) -> None:
@@ -325,3 +336,27 @@ def test_preview_shows_what_would_be_injected_and_injects_what_is_ticked(site: S
     site.press("Inject these")
     assert shown.id in site.says()
     assert [each.learning_id for each in site.memory.work.injections(task="T-9")] == [shown.id]
+
+
+def test_the_menu_stands_still_and_controls_in_a_row_are_one_height(site: Site) -> None:
+    site.page.set_viewport_size({"width": 400, "height": 800})
+    menus = set()
+    for path in ("/", "/search", "/preview"):
+        site.go(path)
+        menus.add(str([link.bounding_box() for link in site.page.locator("nav a").all()]))
+    assert len(menus) == 1
+    site.page.set_viewport_size({"width": 1280, "height": 800})
+    for path in ("/search", "/learnings", "/decisions"):
+        site.go(path)
+        boxes = [one.bounding_box() for one in site.page.locator("form.filters").first.locator("input, select").all()]
+        assert len({round(box["height"], 1) for box in boxes if box}) == 1
+
+
+def test_what_a_contradiction_is_about_is_said_in_words(site: Site) -> None:
+    for title, action in (
+        ("Always run migrations before the deploy", "Run migrations before the deploy."),
+        ("Never run migrations before the deploy", "Do not run migrations before the deploy."),
+    ):
+        site.memory.learn(learning(MIGRATIONS, title=title, action=action))
+    site.go("/inbox")
+    assert "they contradict each other" in site.says()

@@ -97,6 +97,7 @@ def test_a_title_of_up_to_a_hundred_characters_is_taken(memory: Memory, length: 
         {"tags": ("fine", 5)},
         {"tags": ("fine", "")},
         {"tags": ("fine", "  ")},
+        *({name: "\u200b\u2060 \x00\ufeff"} for name in FIELDS),
         {"tags": ("two\nlines",)},
         {"tags": ("nul\x00",)},
         {"tags": ("\ud800",)},
@@ -132,7 +133,7 @@ def test_a_title_of_up_to_a_hundred_characters_is_taken(memory: Memory, length: 
 )
 def test_what_no_learning_may_hold_is_refused_and_nothing_is_stored(memory: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput) as refusal:
-        memory.learn(**{**WEBHOOKS, **wrong})
+        memory.learn(**{**WEBHOOKS, **wrong}, anyway=True)
     assert len(str(refusal.value)) > 15, "a refusal says what to do"
     assert memory.learnings.page(status="all") == ([], 0)
     assert memory.work.tasks() == []
@@ -252,6 +253,12 @@ def test_unknown_sources_are_created_on_first_use(memory: Memory, clock: Scripte
     assert (task.id, task.outcome_id, task.created_at) == ("task-9", "launch", clock.now())
     assert [outcome.id for outcome in memory.work.outcomes()] == ["launch"]
     assert memory.why(kept.id).sources[0]["task_id"] == "task-9"
+
+
+def test_a_known_task_brings_its_outcome_along(memory: Memory) -> None:
+    memory.work.add_task("task-9", outcome="launch")
+    kept = memory.learn(learning(source_task_id="task-9")).learning
+    assert (kept.source_outcome_id, memory.why(kept.id).sources[0]["outcome_id"]) == ("launch", "launch")
 
 
 def test_an_outcome_may_be_a_source_without_a_task(memory: Memory) -> None:

@@ -32,7 +32,6 @@ class Clones:
         asked = (self.one, self.other, self.one, self.other)
         found = []
         for memory in asked:
-            memory.staging.search(query)
             found.append([hit.id for hit in memory.search(query, kinds=("staged", "doc"))])
         return found
 
@@ -118,7 +117,7 @@ def test_a_purge_marks_the_files_that_are_here_though_the_vault_is_a_table(memor
     for path in folder.rglob("*.md"):
         assert "giraffe cache" not in path.read_text()
     assert memory.search("giraffe", kinds=("staged", "doc")) == []
-    assert "Pin the [purged] version" in memory.staging.search("upgrades")[0].title
+    assert "Pin the [purged] version" in memory.search("upgrades", kinds=("staged",))[0].title
     memory.data.purge(id=entry)
     assert "caches" not in (folder / "2026-03-02.md").read_text()
     assert pull_vault(memory.project, force=False).conflicts == ()

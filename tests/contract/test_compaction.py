@@ -12,9 +12,9 @@ from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
 from recollect.models.prompts import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
-from recollect.text import nodes, tree
+from recollect.text import nodes
 from recollect.text.tree import Limits
-from trees import LOGS, reachable
+from trees import LOGS, grow, reachable
 
 
 def files_of(memory: Memory) -> dict[str, str]:
@@ -69,7 +69,7 @@ def test_400_days_of_cycles_keep_every_entry_reachable_and_end_where_a_rebuild_e
     clock.advance(days=-1)
     grown = files_of(memory)
     logs = {day: memory.journal.show(day) for day, _ in refs}
-    assert grown == tree.grow(logs, first + timedelta(days=399), limits)
+    assert grown == grow(logs, first + timedelta(days=399), limits)
     for path in grown:
         memory.context.vault.delete(path)
     memory.journal.rebuild()
@@ -414,7 +414,7 @@ def test_the_golden_month_in_the_store_is_the_golden_month(memory: Memory, clock
     for day, text in LOGS.items():
         put_log(memory, day, text)
     memory.cycle()
-    assert files_of(memory) == tree.grow(LOGS, date(2026, 3, 1))
+    assert files_of(memory) == grow(LOGS, date(2026, 3, 1))
 
 
 def test_the_settings_decide_the_thresholds(open_memory: Opener, environ: dict[str, str]) -> None:
@@ -424,7 +424,7 @@ def test_the_settings_decide_the_thresholds(open_memory: Opener, environ: dict[s
     put_log(memory, "2026-03-02", long_log(1)[:1_500])
     memory.cycle()
     text = memory.journal.show("2026-03-02")
-    assert files_of(memory) == tree.grow({date(2026, 3, 2): text}, date(2026, 3, 2), Limits(daily=10, root_tokens=150))
+    assert files_of(memory) == grow({date(2026, 3, 2): text}, date(2026, 3, 2), Limits(daily=10, root_tokens=150))
     assert "ROOT.overflow.md" in files_of(memory)
 
 

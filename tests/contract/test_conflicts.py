@@ -38,7 +38,7 @@ def test_a_contradiction_without_a_cue_waits_for_a_person(memory: Memory) -> Non
     (matter,) = memory.inbox.waiting()
     assert (matter.kind, matter.subject, matter.other, matter.reason) == (
         *("contradiction", new.id, old.id),
-        "negation, sure",
+        "they contradict each other (negation)",
     )
     assert [memory.learnings.get(each.id).status for each in (old, new)] == ["active", "active"]
 

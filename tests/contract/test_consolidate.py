@@ -958,7 +958,7 @@ def check_run(project: Project, memory: Memory, everything: dict[str, str]) -> N
 def test_staged_entries_are_found_also_when_they_were_written_by_hand(project: Project) -> None:
     project.begin(RIPE)
     memory = project.memory()
-    assert [hit.id for hit in memory.staging.search("sleep on slow runners")][:1] == [
+    assert [hit.id for hit in memory.search("sleep on slow runners", kinds=("staged",))][:1] == [
         "staged/wait-for-a-condition-in-flaky-tests"
     ]
     memory.staging.consolidate()

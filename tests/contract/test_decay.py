@@ -300,3 +300,13 @@ def test_time_out_of_reach_is_not_taken_afterwards(memory: Memory, clock: Script
     clock.advance(days=30)
     memory.cycle()
     assert [memory.learnings.get(each.id).confidence for each in (pinned, away)] == [0.68, 0.68]
+
+
+@pytest.mark.parametrize("away", ["archive", "pin"])
+def test_time_out_of_reach_is_not_taken_after_an_undo_either(memory: Memory, clock: ScriptedClock, away: str) -> None:
+    kept = memory.learn(learning()).learning
+    getattr(memory.learnings, away)(kept.id)
+    clock.advance(days=90)
+    memory.data.undo()
+    memory.cycle()
+    assert memory.learnings.get(kept.id).confidence == 0.7

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from conftest import AGENT, PERSON, STRANGER, Opener
-from recollect import Actor, BadInput, Learning, LearningEdit, Memory, NotFound, Refused, ScriptedClock, Stale
+from recollect import (
+    Actor,
+    BadInput,
+    Learning,
+    LearningEdit,
+    Memory,
+    NewDecision,
+    NotFound,
+    Refused,
+    ScriptedClock,
+    Stale,
+)
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 Change = Callable[[Memory, str], object]
@@ -18,6 +29,13 @@ Change = Callable[[Memory, str], object]
 @pytest.fixture
 def kept(memory: Memory) -> Learning:
     return memory.learn(learning()).learning
+
+
+@pytest.mark.parametrize("id", ["", "learn_nowhere", "learn_\ud800", "learn_\x00", "x" * 100_000])
+def test_an_id_that_names_nothing_is_refused(memory: Memory, id: str) -> None:
+    for read in (memory.learnings.get, memory.learnings.archive, memory.why):
+        with pytest.raises((NotFound, BadInput)):
+            read(id)
 
 
 # Edits
@@ -57,6 +75,7 @@ def test_an_edit_changes_that_field_and_nothing_else(
     [
         {"title": "t" * 101},
         {"title": " "},
+        {"title": "\u200b"},
         {"context": ""},
         {"action": 5},
         {"context": "x" * 10_001},
@@ -339,6 +358,28 @@ def test_undo_of_restore_and_of_adopt(open_memory: Opener) -> None:
     assert memory.learnings.get(kept.id).trust == "external"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda memory, one: memory.learnings.edit(one, LearningEdit(confidence=0.2)),
+        lambda memory, one: memory.learnings.pin(one),
+        lambda memory, _: memory.decisions.record(
+            NewDecision(decision="Keep webhooks in a queue", confidence=0.8, category="architecture")
+        ),
+    ],
+    ids=["confidence", "pin", "decision"],
+)
+def test_an_agent_takes_back_only_what_agents_did(open_memory: Opener, change: Change) -> None:
+    person, agent = open_memory(PERSON), open_memory(AGENT)
+    kept = person.learn(learning()).learning
+    change(person, kept.id)
+    with pytest.raises(Refused, match="only a person"):
+        agent.data.undo()
+    person.data.undo()
+    agent.learnings.tag(kept.id, add=("queue",))
+    assert [each.id for each in agent.data.undo()] == [kept.id]
+
+
 def test_undo_of_a_new_learning_archives_it(memory: Memory, kept: Learning) -> None:
     assert [each.status for each in memory.learnings.undo()] == ["archived"]
     assert memory.search("stripe webhooks") == []
@@ -433,7 +474,8 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
     assert memory.learnings.page(min_confidence=0.6)[1] == 2
     assert memory.learnings.page(min_confidence=0.601)[1] == 1
     assert memory.learnings.page(domain="testing")[1] == 1
-    assert memory.learnings.page(tag="postgresql")[1] == 1
+    assert memory.learnings.page(tag="postgresql")[1] == memory.learnings.page(tag=" PostgreSQL")[1] == 1
+    assert memory.learnings.search("postgresql", tag="PostgreSQL") == memory.learnings.page(tag="postgresql")[0]
     memory.learnings.archive(memory.learnings.page(tag="postgresql")[0][0].id)
     assert [memory.learnings.page(status=status)[1] for status in ("active", "archived", "superseded", "all")] == [
         2,
@@ -465,6 +507,13 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
 def test_a_list_that_cannot_be_is_refused(memory: Memory, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         memory.learnings.page(**wrong)
+    if wrong.keys() & {"limit", "offset"}:
+        work = memory.work
+        for page in (work.outcome_page, work.task_page, work.discovery_page, work.injection_page):
+            with pytest.raises(BadInput):
+                page(**wrong)
+        with pytest.raises(BadInput):
+            memory.decisions.page(**wrong)
 
 
 def test_why_tells_sources_writer_trust_and_every_change(open_memory: Opener, clock: ScriptedClock) -> None:
@@ -508,9 +557,8 @@ def test_only_a_person_sets_a_confidence(open_memory: Opener) -> None:
         lambda memory, one: memory.learnings.tag(one, add=("new",)),
         lambda memory, one: memory.learnings.archive(one),
         lambda memory, one: memory.learnings.pin(one, on=False),
-        lambda memory, _: memory.learnings.undo(),
     ],
-    ids=["edit", "tag", "archive", "unpin", "undo"],
+    ids=["edit", "tag", "archive", "unpin"],
 )
 def test_what_is_pinned_is_changed_by_a_person_only(
     open_memory: Opener, change: Callable[[Memory, str], object]

@@ -114,14 +114,18 @@ def test_a_caller_may_set_bar_and_slots(memory: Memory) -> None:
     high = [memory.learn(similar(i, confidence=0.95)).learning.id for i in range(3)]
     assert len(shown(memory, min_confidence=0.9, max_learnings=2, task="task-2")) == 2
     assert set(shown(memory, min_confidence=0.9, task="task-3")) == set(high)
+    tried = memory.learn(similar(3, confidence=0.55)).learning
+    assert tried.id in shown(memory, task="task-4")
+    assert set(shown(memory, min_confidence=0.9, task="task-5")) == set(high)
 
 
 @pytest.mark.parametrize("title", ["Repaint the bicycle shed", "!!! ???", "the of and", "漢字"])
-def test_nothing_relevant_shows_and_records_nothing(memory: Memory, title: str) -> None:
+def test_nothing_relevant_shows_nothing_and_the_task_is_known(memory: Memory, title: str) -> None:
     memory.learn(learning())
     chosen = memory.inject(task="task-1", outcome="garden", title=title)
     assert (chosen.learnings, chosen.markdown) == ((), "")
     assert memory.work.injections(task="task-1") == []
+    assert [(task.id, task.outcome_id, task.title) for task in memory.work.tasks()] == [("task-1", "garden", title)]
 
 
 def test_one_shared_word_of_many_is_not_relevant(memory: Memory) -> None:

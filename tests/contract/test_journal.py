@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
+from recollect.capture import log
+from recollect.core.context import Vault
 from recollect.core.journal import NewEntry
-from recollect.store import passages
+from recollect.store import events, passages
 from recollect.text import entries
 
 
@@ -33,6 +39,83 @@ def test_entries_are_numbered_in_order(memory: Memory) -> None:
         "log/2026-03-02#2",
         "log/2026-03-02#3",
     ]
+
+
+class Watched:
+    """A vault that says which files were read."""
+
+    def __init__(self, vault: Vault):
+        self._vault = vault
+        self.read: list[str] = []
+
+    def pieces(self, path: str) -> Iterator[str]:
+        self.read.append(path)
+        return self._vault.pieces(path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._vault, name)
+
+
+def test_one_more_entry_does_not_read_the_log_again_unless_somebody_wrote_to_it(memory: Memory) -> None:
+    watched = Watched(memory.context.vault)
+    context = replace(memory.context, vault=watched)  # type: ignore[arg-type]
+    log.add(context, NewEntry(text="one"))
+    watched.read.clear()
+    assert [log.add(context, NewEntry(text=text)).id[-2:] for text in ("two", "three")] == ["#2", "#3"]
+    assert watched.read == []
+    memory.context.vault.append("2026-03-02.md", "\n## by hand\nx\n")
+    assert log.add(context, NewEntry(text="five")).id[-2:] == "#5"
+    assert watched.read
+    assert memory.data.verify() == ()
+
+
+def test_an_entry_given_again_is_not_taken_for_the_last_one(memory: Memory) -> None:
+    for change in ("first", "second", "first"):
+        assert (
+            log.add(memory.context, NewEntry(text=change), change=change).id[-1]
+            == {"first": "1", "second": "2"}[change]
+        )
+    assert memory.journal.add(NewEntry(text="third")).id == "log/2026-03-02#3"
+
+
+def test_an_entry_given_again_leaves_one_event(open_memory: Opener) -> None:
+    memory = open_memory(PERSON)
+    outside = open_memory(STRANGER).journal.add(NewEntry(text="from outside"))
+    ids = {log.add(memory.context, NewEntry(text="once"), change="same").id for _ in range(3)}
+    ids |= {memory.journal.adopt(outside.id).id for _ in range(3)}
+    with memory.context.db.read(memory.context.space) as tx:
+        assert [len(events.of(tx, id)) for id in sorted(ids)] == [1, 1]
+
+
+ODD = st.sampled_from(
+    ["plain", "## a heading", "```\n## in a fence", "=======", ">>>>>>> x\n=======", "<<<<<<< x", "||||||| base"]
+)
+BY_HAND = st.sampled_from(
+    ["\n## whole\nx\n", "\n## open\n```\n## inside\ny", "\n<<<<<<< ours\n## mine\nx", "\n=======\n", "\nmore words"]
+)
+
+
+@given(
+    steps=st.lists(
+        st.one_of(ODD.map(lambda text: ("add", text)), BY_HAND.map(lambda text: ("hand", text))), min_size=2, max_size=7
+    )
+)
+@example(steps=[("hand", "\n<<<<<<< ours\n## mine\nx\n"), ("add", "plain"), ("add", "=======")])
+@example(steps=[("hand", "\n## open\n```\n## inside\ny"), ("add", "plain")])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+def test_an_entry_has_the_number_that_reading_the_whole_log_gives_it(
+    memory: Memory, clock: ScriptedClock, steps: list[tuple[str, str]]
+) -> None:
+    clock.advance(days=1)
+    today = memory.journal.today()
+    for number, (step, text) in enumerate([*steps, ("add", "plain")]):
+        if step == "hand":
+            memory.context.vault.append(f"{today}.md", text)
+            continue
+        logged = memory.journal.add(NewEntry(text=f"{text}\nword{number}", session=f"{today}-{number % 2}"))
+        if "#" in logged.id:  # the base of a conflict that nobody closed is no part of a log
+            assert f"word{number}" in memory.journal.entry(logged.id).text
+    assert memory.data.verify() == ()
 
 
 def test_a_session_over_midnight_stays_in_the_log_of_its_first_day(memory: Memory, clock: ScriptedClock) -> None:

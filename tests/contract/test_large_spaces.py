@@ -13,7 +13,7 @@ from recollect.core.passage import Passage
 from recollect.store import passages, vectors
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import initialise
-from recollect.store.postgres_vectors import index_if_large, nearest
+from recollect.store.postgres_vectors import PostgresVectors
 from recollect.store.vectors import Embedded
 from servers import Server
 
@@ -52,7 +52,7 @@ def owner(server: Server, url: str) -> Iterator[psycopg.Connection[tuple[object,
     database = str(Path(url.partition("?")[0]).name)
     with psycopg.connect(server.url(database), autocommit=True) as connection:
         for space in ("large", "small"):
-            index_if_large(connection, space, 1, SIZE, exact=BOUND)
+            PostgresVectors(connection, space, 1, exact=BOUND).index_if_large(SIZE)
         yield connection
 
 
@@ -64,13 +64,13 @@ def indexes(connection: psycopg.Connection[tuple[object, ...]]) -> int:
 
 def test_the_agents_role_says_who_makes_the_index(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        assert "recollect db init" in index_if_large(connection, "neighbour", 1, SIZE, exact=BOUND)
-        assert index_if_large(connection, "small", 1, SIZE, exact=BOUND) == ""
+        assert "recollect db init" in PostgresVectors(connection, "neighbour", 1, exact=BOUND).index_if_large(SIZE)
+        assert PostgresVectors(connection, "small", 1, exact=BOUND).index_if_large(SIZE) == ""
 
 
 def test_only_a_large_space_gets_an_index_and_only_once(owner: psycopg.Connection[tuple[object, ...]]) -> None:
     assert indexes(owner) == 1
-    assert index_if_large(owner, "large", 1, SIZE, exact=BOUND) == ""
+    assert PostgresVectors(owner, "large", 1, exact=BOUND).index_if_large(SIZE) == ""
     assert indexes(owner) == 1
 
 
@@ -78,10 +78,10 @@ def test_walking_the_index_finds_what_comparing_finds(owner: psycopg.Connection[
     met = 0
     for seed in range(20):
         query = unit(9, seed)
-        compared = nearest(owner, "large", 1, query, limit=10, kinds=("common", "rare"))
+        compared = PostgresVectors(owner, "large", 1).nearest(query, limit=10, kinds=("common", "rare"))
         with owner.transaction():
             owner.execute("SET LOCAL enable_seqscan = off")
-            walked = nearest(owner, "large", 1, query, limit=10, exact=BOUND)
+            walked = PostgresVectors(owner, "large", 1, exact=BOUND).nearest(query, limit=10)
             (used,) = owner.execute(
                 "SELECT sum(pg_stat_get_xact_numscans(indexrelid)) FROM pg_stat_user_indexes "
                 "WHERE indexrelname LIKE 'vectors_near_%'"
@@ -95,7 +95,7 @@ def test_walking_the_index_finds_what_comparing_finds(owner: psycopg.Connection[
 def test_a_filter_never_leaves_too_few(owner: psycopg.Connection[tuple[object, ...]]) -> None:
     with owner.transaction():
         owner.execute("SET LOCAL enable_seqscan = off")
-        common = nearest(owner, "large", 1, unit(9), limit=550, kinds=("common",), exact=BOUND)
-        rare = nearest(owner, "large", 1, unit(9), limit=30, kinds=("rare",), exact=BOUND)
+        common = PostgresVectors(owner, "large", 1, exact=BOUND).nearest(unit(9), limit=550, kinds=("common",))
+        rare = PostgresVectors(owner, "large", 1, exact=BOUND).nearest(unit(9), limit=30, kinds=("rare",))
     assert len(common) == 550
     assert len(rare) == 600 // RARE

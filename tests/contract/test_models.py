@@ -461,3 +461,4 @@ def test_vectors_keep_to_the_budget(open_memory: Opener, environ: dict[str, str]
         memory.journal.add(NewEntry(text="The queue was moved to PostgreSQL", topic="queue"))
         assert "budget" in repr(memory.cycle().steps)
     assert server.requests == []
+    assert memory.models.usage() == [], "what was never sent is no call"

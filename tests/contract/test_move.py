@@ -15,7 +15,7 @@ from recollect.core.journal import NewEntry
 from recollect.memory.data import Rescue
 from recollect.memory.moving import move_memory
 from recollect.memory.replay import Write, deliver
-from recollect.store import dump
+from recollect.store import beginning, dump
 from recollect.store import project as projects
 from recollect.tend.move import Moved, Progress
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -31,7 +31,7 @@ class Home:
         self.environ = environ
         self.url = url
         root.mkdir()
-        projects.create(root, environ)
+        beginning.create(root, environ)
 
     def open(self, store: str) -> Memory:
         more = {} if store == "embedded" else {"RECOLLECT_STORE": store}

@@ -74,6 +74,19 @@ def test_each_type_becomes_its_pattern_with_its_confidence(
     assert (kept.origin, kept.trust) == ("observer:offline", "agent")
 
 
+def test_what_is_known_of_the_task_need_not_be_said_again(open_memory: Opener) -> None:
+    memory = open_memory(AGENT)
+    memory.work.add_task("task-1", outcome="launch", title="Set up staging")
+    seen = memory.observe(BLOCKER, task="task-1")
+    assert seen.discoveries[0].outcome_id == "launch"
+    learning = seen.captured[0].learning
+    assert learning.source_outcome_id == "launch"
+    assert "Set up staging" in learning.context
+    title = "Connect CI to the staging database"
+    assert memory.inject(task="task-2", outcome="launch", title=title).learnings == ()
+    assert [each.id for each in memory.inject(task="task-3", outcome="other", title=title).learnings] == [learning.id]
+
+
 def test_every_raw_discovery_is_kept_with_what_became_of_it(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
     seen = memory.observe(OUTPUT, task="task-1", outcome="launch", title="Set up staging")

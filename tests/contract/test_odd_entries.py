@@ -15,7 +15,7 @@ CONFLICT = "# Learnings\n\n<<<<<<< ours\n## Retry twice\n\nx\n=======\n## Retry 
 
 def test_a_heading_without_a_body_is_found_and_agrees(memory: Memory) -> None:
     memory.staging.stage("Use UTC everywhere in stored times")
-    assert [hit.title for hit in memory.staging.search("utc")] == ["Use UTC everywhere in stored times"]
+    assert [hit.title for hit in memory.search("utc", kinds=("staged",))] == ["Use UTC everywhere in stored times"]
     memory.context.vault.append("2026-03-01.md", "## Heading only giraffe [project]\n")
     memory.cycle()
     assert memory.recall("giraffe").entries

@@ -13,6 +13,7 @@ from recollect.capture import follow
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
+from recollect.store import readings
 from samples import learning
 
 
@@ -22,6 +23,10 @@ def log(memory: Memory, text: str, **more: str) -> str:
 
 def ids(memory: Memory, query: str, **options: object) -> list[str]:
     return [hit.id for hit in memory.search(query, **options)]
+
+
+def logs_read_in(memory: Memory) -> int:
+    return follow.refresh_logs(memory.context, readings.of(memory.context))
 
 
 def project(memory: Memory) -> Path:
@@ -399,16 +404,16 @@ def test_a_log_that_is_edited_by_hand_is_followed(memory: Memory) -> None:
     with file.open("a") as opened:
         opened.write("\n## Giraffes\n\nA giraffe came too.\n")
     assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
-    assert follow.refresh(memory.context) == 0
+    assert logs_read_in(memory) == 0
     kept = file.read_text()
     file.unlink()
     assert ids(memory, "giraffe", kinds=("log",)) == []
-    assert follow.refresh(memory.context) == 0
+    assert logs_read_in(memory) == 0
     file.write_text(kept)
     assert ids(memory, "giraffe", kinds=("log",))[0] == "log/2026-03-02#2"
     memory.cycle()
     assert "giraffe" in memory.journal.node("daily/2026-03-02").lower()
-    assert follow.refresh(memory.context) == 0
+    assert logs_read_in(memory) == 0
     assert memory.data.verify() == ()
 
 
@@ -545,6 +550,18 @@ def test_a_word_that_is_looked_up_counts_in_full_beside_meaning(open_memory: Ope
 
 def test_a_log_that_we_wrote_ourselves_is_not_read_again_for_a_search(memory: Memory) -> None:
     log(memory, "The refund webhook moved to the queue.")
-    assert follow.refresh(memory.context) == 0
+    assert logs_read_in(memory) == 0
     memory.context.vault.append(f"{memory.journal.days()[0].day}.md", "\n## By hand\n\nQuokkas were seen.\n")
-    assert (follow.refresh(memory.context), follow.refresh(memory.context)) == (1, 0)
+    assert (logs_read_in(memory), logs_read_in(memory)) == (1, 0)
+
+
+# Scripts without spaces
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"), [("猫", {0, 1}), ("猫 食", {0, 1}), ("狗", {2}), ("鸟", set())], ids=ascii
+)
+def test_one_character_finds_what_holds_it_wherever_it_stands(memory: Memory, query: str, wanted: set[int]) -> None:
+    titles = ("猫食必须每天更换", "家里有一只黑猫", "狗")
+    kept = [memory.learn(learning(title=title), anyway=True).learning.id for title in titles]
+    assert set(ids(memory, query)) == {kept[number] for number in wanted}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from recollect import Memory, ScriptedClock
 from recollect.core.decision import NewDecision
 from recollect.core.journal import NewEntry
 from recollect.memory.replay import Write
+from recollect.store import leases
 from samples import WEBHOOKS
 
 PROMPT = "Handle Stripe webhooks for refunds"
@@ -288,11 +290,26 @@ def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learn
     assert {injection.task_id for injection in memory.learnings.injections(learning)} == {"s-1", "a-1"}
 
 
+def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(
+    memory: Memory, hooks: Hooks, clock: ScriptedClock, tmp_path: Path
+) -> None:
+    for session in ("a", "b"):
+        path = tmp_path / f"{session}.jsonl"
+        path.touch()
+        hooks.fire("SessionStart", source="startup", transcript_path=str(path), session_id=session)
+        transcript(path, (f"Question of {session}", ""))
+        os.utime(path, (clock.now() / 1000, clock.now() / 1000))
+    clock.advance(hours=1)
+    lease = leases.take(memory.context, "transcript/a", seconds=60)
+    assert lease
+    assert memory.sessions.tidy() == 1
+    leases.release(memory.context, lease)
+    assert memory.sessions.tidy() == 1
+
+
 def test_what_a_killed_session_left_is_read_by_a_later_cycle(
     memory: Memory, hooks: Hooks, clock: ScriptedClock, tmp_path: Path
 ) -> None:
-    import os
-
     path = tmp_path / "t.jsonl"
     path.touch()
     hooks.fire("SessionStart", source="startup", transcript_path=str(path))

@@ -14,6 +14,7 @@ from recollect import BadInput, Memory, NotFound, Refused, ScriptedClock
 from recollect.capture import finding
 from recollect.core.finding import NewFinding
 from recollect.store import passages
+from recollect.store import themes as theme_rows
 from recollect.tend.purge import purge
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import verify
@@ -418,6 +419,92 @@ def test_a_purged_text_is_gone_from_findings_themes_and_search(memory: Memory, f
     memory.themes.run()
     assert "CustomerNameXyz" not in "".join(folder.shown().values())
     assert verify(memory.context) == ()
+
+
+CANARY = "Zyzzogeton launches xylophage"
+
+
+def holding(memory: Memory, words: str, at: Path) -> list[str]:
+    """Where words stand: in names and bytes of the vault, of the staging file, of an export and of a whole backup."""
+    vault = memory.context.vault
+    memory.data.export_file(at / "export.jsonl")
+    memory.data.backup(at / "whole.db")
+    bytes_of = {path: f"{path}\n{vault.read(path)}".encode() for path in vault.paths()}
+    bytes_of["staging"] = (memory.context.worktree.read("memory/learnings.md") or "").encode()
+    bytes_of |= {name: (at / name).read_bytes() for name in ("export.jsonl", "whole.db")}
+    for name in ("export.jsonl", "whole.db"):
+        (at / name).unlink()
+    return [name for name, data in bytes_of.items() if any(word.encode() in data.lower() for word in words.split())]
+
+
+@pytest.fixture
+def quoting(memory: Memory, folder: Folder) -> Memory:
+    """The canary in findings and in every kind of name that words make."""
+    unit = "zyzzogeton-launches-xylophage"
+    folder.drop(unit, CACHE)
+    for n in range(5):
+        folder.drop(f"wu-{n}", f"{CANARY} while uploads run", LOCK)
+    memory.themes.run()
+    assert any("zyzzogeton" in name for name in folder.names("themes"))
+    for id in ("finding/wu-1#1", f"finding/{unit}#1"):
+        memory.themes.promote(id)
+    memory.staging.stage(f"Never deploy on a day when {CANARY}")
+    return memory
+
+
+def test_no_word_of_a_purged_text_stays_in_a_name(quoting: Memory, folder: Folder, tmp_path: Path) -> None:
+    assert (
+        len(holding(quoting, "zyzzogeton xylophage", tmp_path)) >= 11
+    )  # six raw files, theme, index, staging, export, store
+    assert quoting.data.purge(text=CANARY).found == ()
+    assert holding(quoting, "zyzzogeton xylophage", tmp_path) == []
+    assert {each.work_id for each in finding.survey(quoting.context).files} == {
+        "purged",
+        *(f"wu-{n}" for n in range(5)),
+    }
+    assert quoting.why("finding/purged#1").title == CACHE
+    assert verify(quoting.context) == ()
+    quoting.themes.run(always=True)
+    assert holding(quoting, "zyzzogeton xylophage", tmp_path) == []
+    assert verify(quoting.context) == ()
+
+
+def test_a_name_that_a_person_gave_goes_too_and_names_without_the_words_stay(
+    quoting: Memory, folder: Folder, tmp_path: Path
+) -> None:
+    locks = next(one.name for one in quoting.themes.list() if "lock" in one.summary)
+    quoting.themes.rename(locks, "xylophage-rules")
+    cache = next(one.name for one in quoting.themes.list() if "cache" in one.summary)
+    folder.write("xylophage-notes.json", "torn {")
+    quoting.data.purge(text="xylophage")
+    assert holding(quoting, "xylophage", tmp_path) == []
+    named = {one.name: one.named_by for one in quoting.themes.list()}
+    assert cache in named
+    assert all(f"**{name}**" in folder.read("INDEX.md") and folder.read(f"themes/{name}.md") for name in named)
+
+
+def test_a_name_made_of_some_words_of_the_text_is_made_again(memory: Memory, folder: Folder, tmp_path: Path) -> None:
+    for n in range(5):
+        folder.drop(f"wu-{n}", f"Uploads stall on Mondays while {CANARY}")
+    memory.themes.run()
+    assert memory.themes.list()[0].name == "zyzzogeton-launches-xylophage"
+    memory.data.purge(text="Mondays while Zyzzogeton")
+    assert holding(memory, "zyzzogeton", tmp_path) == []
+    assert memory.themes.list()[0].name == "launches-xylophage"
+
+
+def test_what_a_purge_marked_in_a_theme_file_is_not_taken_for_a_persons_line(quoting: Memory, folder: Folder) -> None:
+    quoting.data.purge(text=CANARY)
+    quoting.themes.run(always=True)
+    with quoting.context.db.read(quoting.context.space) as tx:
+        assert [one.inherited for one in theme_rows.everything(tx) if one.inherited] == []
+
+
+def test_a_text_that_json_spells_otherwise_is_purged_from_a_raw_file(memory: Memory, folder: Folder) -> None:
+    folder.drop("wu-1", f'{CACHE}, said Peter "The \u00c9lan" Poe', more="kept")
+    memory.data.purge(text='Peter "The \u00c9lan" Poe')
+    (item,) = json.loads(folder.read("wu-1.json"))["findings"]
+    assert (item["description"], item["more"]) == (f"{CACHE}, said [purged]", "kept")
 
 
 def test_why_a_finding_and_a_theme_name_their_file_and_each_other(memory: Memory, folder: Folder) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import AGENT, PERSON, Opener
-from recollect import Memory, Refused
+from recollect import BadInput, Memory, Refused
 from recollect.core.clock import ScriptedClock
 from recollect.core.ids import random_id
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -259,6 +260,25 @@ def test_an_import_can_be_taken_back(memory: Memory) -> None:
     taken(memory, newer, {**CLAIM, "status": "superseded", "superseded_by": "learn_newer"})
     memory.learnings.undo()
     assert {memory.learnings.get(id).status for id in ("learn_newer", "learn_claim")} == {"archived"}
+
+
+def test_taking_back_an_import_of_what_was_out_of_use_does_not_stop_there(memory: Memory) -> None:
+    kept = memory.learn(learning(FLAKY)).learning
+    taken(memory, {**CLAIM, "status": "archived"})
+    assert [each.id for each in memory.learnings.undo()] == ["learn_claim"]
+    assert [each.id for each in memory.learnings.undo()] == [kept.id]
+
+
+def test_an_export_replaces_nothing_but_files(full: Memory, tmp_path: Path) -> None:
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
+    os.mkfifo(pipe)
+    target.write_text("the export of yesterday")
+    link.symlink_to(target)
+    with pytest.raises(BadInput, match="not a regular file"):
+        full.data.export_file(pipe)
+    assert pipe.is_fifo()
+    full.data.export_file(link)
+    assert (link.is_symlink(), target.read_text()[:9]) == (True, '{"type": ')
 
 
 def test_an_export_to_a_file_stands_there_whole_or_not_at_all(full: Memory, tmp_path: Path) -> None:

@@ -18,6 +18,37 @@ def test_what_is_appended_reads_back_in_order(memory: Memory) -> None:
     assert vault.read("2026-03-01.md") == "one\ntwo\nthree\n"
 
 
+def test_an_append_behind_another_end_is_refused_and_leaves_the_file(memory: Memory) -> None:
+    vault = memory.context.vault
+    assert vault.append("a.md", "one\n", after="") == vault.stamps()["a.md"]
+    stamp = vault.append("a.md", "two\n", after=vault.stamps()["a.md"])
+    for somebody_else in (lambda: vault.append("a.md", "three\n"), lambda: vault.delete("a.md")):
+        somebody_else()
+        before = vault.read("a.md")
+        with pytest.raises(Stale, match="somebody else"):
+            vault.append("a.md", "four\n", after=stamp)
+        assert vault.read("a.md") == before
+
+
+def test_stamps_are_given_of_the_names_that_are_asked_for(memory: Memory) -> None:
+    vault = memory.context.vault
+    for path in ("a.md", "b.md", "c.md", "d/a.md", "d/c.md"):
+        vault.append(path, path)
+    for folder in ("", "d"):
+        every = vault.stamps(folder)
+        assert vault.stamps(folder, names=["c.md", "a.md", "no.md"]) == {name: every[name] for name in ("a.md", "c.md")}
+        assert vault.stamps(folder, names=[]) == {}
+    assert list(vault.stamps("d")) == ["a.md", "c.md"]
+
+
+def test_pieces_make_the_whole_text(memory: Memory) -> None:
+    vault = memory.context.vault
+    texts = ["", "a" * 10, "", "b" * 700_000, "c" * 700_000, "d" * 3_000_000, "e", ""]
+    for text in texts:
+        vault.append("a.md", text)
+    assert "".join(vault.pieces("a.md")) == "".join(texts)
+
+
 def test_a_replacement_takes_the_place_of_everything(memory: Memory) -> None:
     vault = memory.context.vault
     vault.append("root.md", "old ")

@@ -21,11 +21,12 @@ from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.ids import random_id
 from recollect.memory.data import Rescue
+from recollect.store.schema import VERSION
 from samples import learning
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "HOME": str(project.parent), "USER": "ada"}
+    environ = {**os.environ, "HOME": str(project.parent / "home"), "USER": "ada"}
     return subprocess.run(
         [sys.executable, "-m", "recollect", *arguments, "--project", str(project)],
         capture_output=True,
@@ -235,6 +236,20 @@ def test_a_newer_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Pat
     raw(memory).execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
     with pytest.raises(StoreNewer, match="newer Recollect"):
         rescue.restore(newer)
+
+
+def test_a_backup_that_cannot_be_upgraded_is_refused_and_leaves_nothing_behind(
+    memory: Memory, rescue: Rescue, tmp_path: Path
+) -> None:
+    fill(memory)
+    raw(memory).execute(f"UPDATE meta SET value = '{VERSION - 1}' WHERE name = 'schema'")
+    memory.data._context.db.close()
+    odd = tmp_path / "odd.db"
+    shutil.copyfile(database(memory), odd)
+    before = sorted(memory.project.data.rglob("*"))
+    with pytest.raises(StoreDamaged, match="it names schema"):
+        rescue.restore(odd)
+    assert sorted(memory.project.data.rglob("*")) == before
 
 
 def test_another_projects_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:

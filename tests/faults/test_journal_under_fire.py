@@ -14,8 +14,8 @@ import pytest
 
 from recollect import Memory, ScriptedClock
 from recollect.core.journal import NewEntry
-from recollect.text import entries, tree
-from trees import reachable
+from recollect.text import entries
+from trees import grow, reachable
 
 NOW = "2026-03-02T09:00:00Z"
 DAY = date(2026, 3, 2)
@@ -71,7 +71,7 @@ def test_six_writers_and_two_cycles_at_once_lose_no_entry(tmp_path: Path) -> Non
         memory.journal.compact()
         log = memory.journal.show(DAY)
         assert {entry.ref for entry in entries.parse(DAY, log)} <= reachable(files_of(memory))
-        assert files_of(memory) == tree.grow({DAY: log}, DAY)
+        assert files_of(memory) == grow({DAY: log}, DAY)
 
 
 def test_a_writer_killed_again_and_again_loses_nothing_it_was_told_is_saved(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_cycle_killed_at_any_moment_is_finished_by_the_next(tmp_path: Path) ->
     with Memory.open(tmp_path, clock=ScriptedClock("2026-03-02T10:00:00Z")) as memory:  # after the dead one's lease
         memory.journal.compact()
         days = [date(2026, 1, n + 1) for n in range(28)]
-        assert files_of(memory) == tree.grow({day: memory.journal.show(day) for day in days}, DAY)
+        assert files_of(memory) == grow({day: memory.journal.show(day) for day in days}, DAY)
 
 
 @pytest.mark.parametrize("level", ["daily", "weekly", "monthly"])
@@ -123,7 +123,7 @@ def test_a_pass_cut_off_before_any_level_is_finished_by_the_next(tmp_path: Path,
         with pytest.raises(KeyboardInterrupt):
             memory.journal.compact(progress=stop)
         memory.journal.compact()
-        assert files_of(memory) == tree.grow({day: memory.journal.show(day) for day in days}, DAY)
+        assert files_of(memory) == grow({day: memory.journal.show(day) for day in days}, DAY)
 
 
 def test_two_cycles_at_once_do_each_node_once(tmp_path: Path) -> None:

@@ -325,10 +325,10 @@ def _stranger(server: Server) -> str:
     return server.url("private", user="stranger")
 
 
-def _without_version(server: Server) -> str:
-    url = server.new_database("versionless")
+def _without_version(server: Server, name: str = "versionless") -> str:
+    url = server.new_database(name)
     initialise(url)
-    server.sql("UPDATE meta SET value = 'xx' WHERE name = 'schema'", "versionless")
+    server.sql("UPDATE meta SET value = 'xx' WHERE name = 'schema'", name)
     return url
 
 
@@ -366,6 +366,20 @@ def test_a_store_that_cannot_be_used_is_one_line_and_leaves_no_trace(
     name = re.search(r"/(\w+)\?host=/tmp/rpg", environ["RECOLLECT_STORE"])
     if name and case in ("no store yet", "not UTF-8"):
         assert server.sql("SELECT FROM pg_class WHERE relname IN ('meta', 'learnings')", name[1]) == []
+
+
+def test_the_doctor_of_a_damaged_server_names_the_server_and_no_file_of_another_store(
+    tmp_path: Path, environ: dict[str, str], server: Server
+) -> None:
+    Memory.open(tmp_path, create=True, environ=environ, actor=PERSON).close()  # as after a move: its store stays
+    embedded = tmp_path / ".recollect" / "memory.db"
+    environ["RECOLLECT_STORE"] = _without_version(server, "damaged")
+    rescue = Rescue.of(tmp_path, actor=PERSON, environ=environ)
+    (damage,) = [finding for finding in rescue.doctor().findings if finding.level == "damage"]
+    assert damage.subject == f"postgresql://postgres@{server.folder}/damaged"
+    assert str(embedded) not in f"{damage.detail} {damage.remedy}"
+    assert "recollect db init" in damage.remedy
+    assert not (embedded.parent / "damaged").exists()
 
 
 def test_a_server_that_is_too_old_is_named_with_the_version_needed() -> None:

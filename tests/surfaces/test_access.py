@@ -19,9 +19,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from conftest import AGENT, Opener
+from declared import calls_of, routes_of, undeclared
 from recollect import Memory, NewDecision, Review, ScriptedClock
 from recollect.api import access
-from recollect.api.app import DECLARATIONS, make_app
+from recollect.api.app import make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import Sessions, changing, visiting
 from recollect.core.errors import Refused
@@ -60,9 +61,9 @@ before_the_store = pytest.mark.parametrize("engine", ["sqlite"])
 def calls(app: FastAPI, *declared: Any) -> list[Call]:
     """Every method and address whose route declares one of these."""
     found = []
-    for path, methods, dependant in access.routes_of(app):
+    for path, methods, dependant in routes_of(app):
         assert dependant is not None
-        if not declared or set(declared) & set(access.calls_of(dependant)):
+        if not declared or set(declared) & set(calls_of(dependant)):
             address = re.sub(r"\{(\w+)(:\w+)?\}", lambda part: VALUES.get(part[1], "x"), path)
             found += [(method, address) for method in sorted(methods)]
     return found
@@ -94,14 +95,14 @@ def writing(wanted: list[Call]) -> list[Call]:
 
 
 def test_every_route_declares_who_may_use_it(memory: Memory) -> None:
-    assert access.undeclared(make_app(memory), DECLARATIONS) == []
+    assert undeclared(make_app(memory)) == []
 
 
 def test_a_route_without_a_declaration_is_found() -> None:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     app.get("/open")(lambda: None)
     app.mount("/files", lambda scope, receive, send: None)  # type: ignore[arg-type, return-value]
-    assert access.undeclared(app, DECLARATIONS) == ["GET /open", " /files"]
+    assert undeclared(app) == ["GET /open", " /files"]
 
 
 def test_only_these_are_open_to_everybody(memory: Memory) -> None:
@@ -300,7 +301,7 @@ class Neighbour:
 def test_a_neighbour_answers_whoever_holds_a_token(memory: Memory) -> None:
     neighbour = Neighbour()
     with serving(memory, neighbours={"/mcp": neighbour}) as running:
-        assert access.undeclared(running.app, DECLARATIONS) == []
+        assert undeclared(running.app) == []
         wanted = [("GET", "/mcp"), ("POST", "/mcp"), ("DELETE", "/mcp")]
         assert unlike(running.client(None, headers=JSON), wanted, 401) == {}
         assert running.client("api").post("/mcp", content=b"x").status_code == 415

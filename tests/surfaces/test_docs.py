@@ -37,6 +37,21 @@ def test_a_command_and_its_options_stand_in_the_docs(path: tuple[str, ...], comm
     assert not missing
 
 
+@pytest.mark.parametrize(
+    "path", [(), *(path for path, command in COMMANDS if isinstance(command, click.Group))], ids=str
+)
+def test_the_help_of_a_group_fits_a_terminal_and_cuts_no_sentence(path: tuple[str, ...]) -> None:
+    group: click.Group = recollect
+    ctx = click.Context(group, info_name="recollect", terminal_width=80)
+    for name in path:
+        inner = group.get_command(ctx, name)
+        assert isinstance(inner, click.Group)
+        ctx, group = click.Context(inner, info_name=name, parent=ctx, terminal_width=80), inner
+    lines = group.get_help(ctx).splitlines()[1:]  # after `Usage: … [ARGS]...`
+    assert not [line for line in lines if len(line) > 80 or line.endswith("...")]
+    assert all(any(line.startswith(f"  {name} ") for line in lines) for name in group.list_commands(ctx))
+
+
 @pytest.mark.parametrize(("name", "default"), described())
 def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: object) -> None:
     page = (DOCS / "settings.md").read_text("utf-8")

@@ -95,6 +95,7 @@ def test_what_cannot_be_used_is_kept_in_a_file(shell: Shell, typed: str, message
     done = shell.run("learn", "add", EDITOR=_editor(shell, typed))
     error = done.stderr.decode()
     assert (done.returncode, message in error) == (2, True)
+    assert ". What you typed is kept in" in error
     kept = Path(error.rpartition("kept in ")[2].strip())
     assert kept.read_text() == typed
     assert kept.stat().st_mode & 0o077 == 0

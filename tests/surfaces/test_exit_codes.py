@@ -53,6 +53,8 @@ BAD = [
     ("learn edit ID --confidence 1.1", "between 0 and 1"),
     ("learn edit ID --confidence nan", "between 0 and 1"),
     ("learn tag ID", "--add"),
+    ("verify nowhere.db", "is not a file"),
+    ("restore nowhere.db", "is not a file"),
     ("learn list --limit 0", "limit"),
     ("learn list --limit 1001", "limit"),
     ("task list --limit -1", "limit"),

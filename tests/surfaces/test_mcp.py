@@ -89,6 +89,16 @@ def test_a_client_writes_as_an_agent_on_the_channel_mcp_whoever_started_the_serv
     assert (event.channel, event.trust) == ("mcp", "agent")
 
 
+def test_a_learning_that_is_out_of_use_says_so_and_what_replaces_it(quick: Site) -> None:
+    old, new = (quick.memory.learn(learning(fields)).learning.id for fields in (WEBHOOKS, FLAKY))
+    assert quick.client.call("search", query=old)["hits"][0]["out_of_use"] == ""
+    quick.memory.learnings.supersede(old, new)
+    said = f"superseded by {new}"
+    assert quick.client.call("search", query=old)["hits"][0]["out_of_use"] == said
+    assert f"[{said}]" in quick.client.text("search", query=old).splitlines()[0]
+    assert f"Out of use: {said}" in quick.client.text("get", id=old)
+
+
 def test_an_entry_of_the_log_is_recalled_and_read_by_its_id(site: Site) -> None:
     text = "Moved the refund webhook to the queue; retries are idempotent now."
     entered = site.client.call("log", text=text, topic="refunds", type="project", session="s1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +19,7 @@ from schemathesis.specs.openapi import checks
 from conftest import Opener
 from faults.scale import TORTURE
 from recollect import Memory
+from recollect.api.app import make_app
 from recollect.api.openapi import document
 from serving import Served, serving
 
@@ -87,6 +90,12 @@ def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str,
             except AssertionError as problem:
                 found[operation.label] = str(problem)[:2000]
     return found
+
+
+def test_why_answers_with_every_kind_of_explanation_that_the_document_names(memory: Memory) -> None:
+    kinds = inspect.signature(Memory.why).return_annotation.split(" | ")
+    described = document(make_app(memory))["paths"]["/api/why/{id}"]["get"]["responses"]["200"]
+    assert sorted(kinds) == sorted(re.findall(r"schemas/(\w+)", str(described)))
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

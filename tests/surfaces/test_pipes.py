@@ -99,21 +99,38 @@ def test_a_locked_store_still_shows_and_the_record_waits_in_the_spool(shell: She
     assert list((shell.folder / ".recollect" / "spool").glob("*.json")) == []
 
 
-def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
+def on_a_terminal(shell: Shell, command: str, *, typed: str = "") -> tuple[int, str]:
     """`script` gives the command a terminal."""
     if not shutil.which("script"):
         pytest.fail("the program `script` (util-linux, bsdutils) is missing")
-    id = shell.learn()
     done = subprocess.run(
-        ["script", "-qec", f"stty cols 34; {sys.executable} -m recollect learn list", "/dev/null"],
+        ["script", "-qec", f"stty cols 34; {sys.executable} -m recollect {command}", "/dev/null"],
         cwd=shell.folder,
         env={**shell.environ, "TERM": "xterm-256color"},
-        stdin=subprocess.DEVNULL,
+        input=typed,
         capture_output=True,
         text=True,
+        timeout=60,
     )
-    assert "\x1b" not in done.stdout
-    assert id in done.stdout
+    return done.returncode, done.stdout
+
+
+def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
+    id = shell.learn()
+    _, said = on_a_terminal(shell, "learn list")
+    assert "\x1b" not in said
+    assert id in said
+
+
+def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
+    assert "nothing found" in on_a_terminal(shell, "search zebra")[1]
+
+
+def test_no_is_an_answer_to_a_purge(shell: Shell) -> None:
+    id = shell.learn()
+    code, said = on_a_terminal(shell, f"purge {id}", typed="n\n")
+    assert (code, "nothing was changed" in said) == (1, True)
+    assert shell.json("learn", "show", id)["id"] == id
 
 
 def test_stored_words_cannot_steer_the_terminal_or_forge_a_row(shell: Shell) -> None:
@@ -131,6 +148,26 @@ def test_a_closed_stream_ends_no_command_badly(shell: Shell, command: str) -> No
     line = f"{sys.executable} -m recollect {command}"
     done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr.decode()) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["purge ID", "import -", "rpc", "log add", "learn add", "learn edit ID"])
+def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
+    arguments = command.replace("ID", shell.learn())
+    said = []
+    for stdin in ("<&-", "</dev/null"):
+        line = f"{sys.executable} -m recollect {arguments} {stdin}"
+        done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+        said.append((done.returncode, done.stdout, done.stderr))
+    assert b"Traceback" not in said[0][2]
+    assert said[0] == said[1]
+
+
+def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
+    shell.learn()
+    (shell.folder / "export.jsonl").write_text(shell.said("export"))
+    line = f"{sys.executable} -m recollect import <(cat export.jsonl)"
+    done = subprocess.run(["bash", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (0, [b"nothing new", b"1 known from before"])
 
 
 @pytest.mark.parametrize("options", [["--topic", "retries"], ["--session", "s9"], ["-", "--topic", "retries"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -44,6 +45,39 @@ def test_init_adds_one_line_to_gitignore(bare: Shell, before: str | None) -> Non
     lines = ignore.read_text().splitlines()
     assert lines.count(".recollect/") == 1
     assert [line for line in lines if line != ".recollect/"] == (["dist/"] if before and "dist" in before else [])
+
+
+@pytest.mark.parametrize("first", ["learn list", "inject --task a --outcome b --title c", "restore ../other.db"])
+def test_others_cannot_look_into_the_store_of_a_fresh_clone(shell: Shell, first: str) -> None:
+    shell.said("backup", "../other.db")
+    shutil.rmtree(shell.folder / ".recollect")
+    assert shell.run(*first.split()).returncode == 0
+    assert (shell.folder / ".recollect").stat().st_mode & 0o777 == 0o700
+
+
+def test_init_leaves_every_byte_of_a_file_it_adds_to(bare: Shell) -> None:
+    before = b"*.pyc\r\ngr\xfcn/\n\xe2\x80\xa8last"
+    (bare.folder / ".gitignore").write_bytes(before)
+    _toml(bare).write_bytes(b"[inject]\r\nbudget = 900\r\n")
+    bare.said("init")
+    assert (bare.folder / ".gitignore").read_bytes() == before + b"\n.recollect/\n"
+    assert _toml(bare).read_bytes().endswith(b"[inject]\r\nbudget = 900\r\n")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "recollect.toml"])
+def test_init_never_copies_into_the_project_what_a_link_leads_to(bare: Shell, name: str) -> None:
+    (bare.home / "outside").write_text('token = "hunter2"')
+    (bare.folder / name).symlink_to(bare.home / "outside")
+    done = bare.run("init")
+    assert (done.returncode, b"is a symbolic link" in done.stderr) == (2, True)
+    assert (bare.folder / name).is_symlink()
+    assert (bare.home / "outside").read_text() == 'token = "hunter2"'
+
+
+def test_a_linked_gitignore_that_has_the_line_is_fine(bare: Shell) -> None:
+    (bare.home / "ignored").write_text(".recollect/\n")
+    (bare.folder / ".gitignore").symlink_to(bare.home / "ignored")
+    assert ".gitignore" not in bare.said("init")
 
 
 @pytest.mark.parametrize("before", ["", "[inject]\nbudget = 900\n", 'timezone = "Asia/Tokyo"\n'])

@@ -7,8 +7,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from declared import routes_of
 from recollect import Memory
-from recollect.api.access import routes_of
 from recollect.api.app import make_app
 from serving import serving
 

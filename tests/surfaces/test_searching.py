@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from samples import FLAKY
 from shell import Shell
 
 
@@ -19,6 +20,14 @@ def test_a_learning_that_is_out_of_use_says_so(shell: Shell) -> None:
     assert "archived" not in shell.said("search", id)
     shell.said("learn", "archive", id)
     assert "confidence 0.70 · archived" in shell.said("search", id)
+    assert shell.said("get", id).endswith("Out of use: archived\n")
+
+
+def test_a_superseded_learning_names_what_replaces_it(shell: Shell) -> None:
+    old, new = shell.learn(), shell.learn(**FLAKY)
+    shell.said("learn", "supersede", old, new)
+    for command in (("search", old), ("learn", "show", old), ("get", old)):
+        assert f"superseded by {new}" in shell.said(*command)
 
 
 def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:

@@ -12,7 +12,7 @@ import pytest
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import EmbedSettings, ModelSettings
 from recollect.models.configured import ConfiguredModels
-from recollect.models.embed import ModelFiles, SentenceModel, cosine, default_files, files_in
+from recollect.models.embed import ModelFiles, SentenceModel, default_files, files_in
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def test_a_paraphrase_is_nearer_than_a_stranger(model: SentenceModel) -> None:
     rule, same, other = model.embed(
         ["Raw logs must never be deleted", "Don't delete raw logs", "The team meets on Tuesdays"]
     )
-    assert cosine(rule, same) > 0.8
-    assert cosine(rule, other) < 0.3
+    assert rule @ same > 0.8
+    assert rule @ other < 0.3
 
 
 def test_vectors_have_length_one_whatever_the_text(model: SentenceModel) -> None:
@@ -46,7 +46,7 @@ def test_a_text_has_the_same_vector_alone_and_in_any_batch(model: SentenceModel)
     texts = [f"Rule number {number} " + "about caching " * (number % 9) for number in range(70)]
     together = model.embed(texts)
     for at in (0, 33, 69):
-        assert cosine(together[at], model.embed([texts[at]])[0]) == pytest.approx(1.0, abs=1e-3)
+        assert together[at] @ model.embed([texts[at]])[0] == pytest.approx(1.0, abs=1e-3)
 
 
 def test_no_text_gives_no_vector(model: SentenceModel) -> None:

@@ -16,6 +16,10 @@ from recollect.text.sentences import clip, first_sentence, sentences
         ("no capital. here", "no capital. here"),
         ("First point\n\nSecond point", "First point"),
         ("缓存键必须包含哈希。然后运行。", "缓存键必须包含哈希。"),
+        ("Ключ кеша содержит хеш. Потом запуск.", "Ключ кеша содержит хеш."),
+        ("Klucz ma skrót. Świat nie.", "Klucz ma skrót."),
+        ("مفتاح التخزين يحوي التجزئة. ثم شغّل.", "مفتاح التخزين يحوي التجزئة."),
+        ("हमेशा परीक्षण चलाएँ। फिर भेजें।", "हमेशा परीक्षण चलाएँ।"),
         ("", ""),
     ],
 )

@@ -15,11 +15,11 @@ from recollect.core import calendar
 from recollect.core.journal import NewEntry
 from recollect.text import entries, nodes, tree
 from recollect.text.tree import Limits
-from trees import LOGS, MONTH, SHOUTED, reachable
+from trees import LOGS, MONTH, SHOUTED, grow, reachable
 
 
 def test_the_golden_month_is_made_byte_for_byte():
-    made = tree.grow(LOGS, date(2026, 3, 1))
+    made = grow(LOGS, date(2026, 3, 1))
     if os.environ.get("UPDATE_GOLDEN"):
         for path, text in made.items():
             (MONTH / "tree" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -33,16 +33,16 @@ def test_the_golden_month_is_made_byte_for_byte():
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_same_logs_give_the_same_bytes_in_every_process(seed: str):
     script = (
-        "from datetime import date; from recollect.text import tree; from trees import LOGS, SHOUTED; "
-        "print(tree.digest(str(sorted(tree.grow(LOGS | SHOUTED, date(2026, 3, 1)).items()))))"
+        "from datetime import date; from recollect.text import tree; from trees import LOGS, SHOUTED, grow; "
+        "print(tree.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items()))))"
     )
     environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
     said = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == tree.digest(str(sorted(tree.grow(LOGS | SHOUTED, date(2026, 3, 1)).items())))
+    assert said.stdout.strip() == tree.digest(str(sorted(grow(LOGS | SHOUTED, date(2026, 3, 1)).items())))
 
 
 def test_the_golden_month_passes_every_threshold():
-    made = tree.grow(LOGS, date(2026, 3, 1))
+    made = grow(LOGS, date(2026, 3, 1))
     made_by = {path: nodes.parse(path[:-3], text).generator for path, text in made.items() if "/" in path}
     for level in calendar.LEVELS:
         used = {generator for path, generator in made_by.items() if path.startswith(level)}
@@ -70,7 +70,7 @@ SMALL = Limits(daily=12, weekly=20, monthly=30, root_tokens=400)
 
 @given(st.dictionaries(DAYS, LOG_TEXTS, min_size=1, max_size=12), st.integers(0, 40))
 def test_every_entry_is_reachable_from_the_root(logs: dict[date, str], later: int):
-    files = tree.grow(logs, max(logs) + timedelta(days=later), SMALL)
+    files = grow(logs, max(logs) + timedelta(days=later), SMALL)
     wanted = {entry.ref for day, text in logs.items() for entry in entries.parse(day, text)}
     assert wanted <= reachable(files)
 
@@ -78,7 +78,7 @@ def test_every_entry_is_reachable_from_the_root(logs: dict[date, str], later: in
 @given(st.dictionaries(DAYS, LOG_TEXTS, min_size=1, max_size=6))
 def test_no_node_is_fixed_before_its_children(logs: dict[date, str]):
     for later in (0, 1, 8, 30):
-        files = tree.grow(logs, max(logs) + timedelta(days=later), SMALL)
+        files = grow(logs, max(logs) + timedelta(days=later), SMALL)
         read = {path[:-3]: nodes.parse(path[:-3], text) for path, text in files.items() if "/" in path}
         for id, node in read.items():
             parent = calendar.parent(calendar.parse_period(id))
@@ -90,9 +90,7 @@ def test_no_node_is_fixed_before_its_children(logs: dict[date, str]):
     ("today", "status"), [("2026-05-07", "tentative"), ("2026-05-09", "tentative"), ("2026-05-10", "fixed")]
 )
 def test_a_month_waits_for_its_last_week_even_when_its_own_time_has_come(today: str, status: str):
-    files = tree.grow(
-        {date(2026, 4, 30): "## late\nThe week of this Thursday ends on 3 May.\n"}, date.fromisoformat(today)
-    )
+    files = grow({date(2026, 4, 30): "## late\nThe week of this Thursday ends on 3 May.\n"}, date.fromisoformat(today))
     assert nodes.parse("monthly/2026-04", files["monthly/2026-04.md"]).status == status
 
 

@@ -1,17 +1,16 @@
 """Who may use a route: every route declares one of `Reads`, `Writes`, `Public`, or a page's `Visiting`, `Changing`.
 
-A declaration is a dependency, and the memory a route works on comes out of it, acting for whoever was let in. A route
-that declares nothing has no memory to reach, and `undeclared` finds it. What asks the store runs in a thread; all else
-is `async`, because every hop to a thread costs a request a tenth of a millisecond.
+A declaration is a dependency, and the memory a route works on comes out of it, acting for whoever was let in: a route
+that declares nothing has no memory to reach. What asks the store runs in a thread; all else is `async`, because every
+hop to a thread costs a request a tenth of a millisecond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Depends, FastAPI, Header, Request
+from fastapi import Depends, Header, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
@@ -88,7 +87,7 @@ async def writes(
 ) -> Memory:
     """For whoever holds a token that is not read-only."""
     if token.read_only:
-        raise Denied(403, _may_only_read(token))
+        raise Denied(403, may_only_read(token))
     memory: Memory = request.app.state.memory
     memory = memory.acting_as(token.actor)
     if idempotency_key is not None:
@@ -137,38 +136,14 @@ def caller(request: Request, writing: bool) -> Memory:
     """The memory on behalf of whoever sent a request through `Closed`."""
     token: Token = request.state.token
     if writing and token.read_only:
-        raise Refused(_may_only_read(token))
+        raise Refused(may_only_read(token))
     memory: Memory = request.app.state.memory
     return memory.acting_as(token.actor)
 
 
-def _may_only_read(token: Token) -> str:
+def may_only_read(token: Token) -> str:
     return f"token {token.name} may only read; make another with: recollect token new NAME"
 
 
 def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def undeclared(app: FastAPI, declarations: frozenset[Any]) -> list[str]:
-    """Routes without exactly one declaration, by method and path."""
-    found = []
-    for path, methods, dependant in routes_of(app):
-        calls = [call for call in calls_of(dependant) if call in declarations] if dependant else []
-        if len(calls) != 1:
-            found.append(f"{','.join(sorted(methods))} {path}")
-    return found
-
-
-def routes_of(app: FastAPI) -> Iterator[tuple[str, set[str], Dependant | None]]:
-    """Every route with what it depends on; None for one that is not FastAPI's."""
-    for route in app.routes:
-        path = getattr(route, "path", str(route))
-        yield path, set(getattr(route, "methods", None) or ()), getattr(route, "dependant", None)
-
-
-def calls_of(dependant: Dependant) -> Iterator[Any]:
-    """Everything a route depends on, however deep."""
-    for inner in dependant.dependencies:
-        yield inner.call
-        yield from calls_of(inner)

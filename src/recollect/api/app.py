@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp
 
+from recollect import __version__
 from recollect.api import (
     decisions,
     health,
@@ -28,12 +29,12 @@ from recollect.api import (
     upkeep,
     work,
 )
-from recollect.api.access import ClosedRoute, Denied, Door, public, reads, writes
+from recollect.api.access import ClosedRoute, Denied, Door
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.limits import Rate
 from recollect.api.pages.rendering import bare, page
 from recollect.api.problems import problem, problem_of, status_of
-from recollect.api.session import Sessions, SignInNeeded, changing, visit_of, visiting
+from recollect.api.session import Sessions, SignInNeeded, visit_of
 from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
@@ -42,7 +43,6 @@ ROUTES: tuple[APIRouter, ...] = (
     *(texts.routes, learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes),
     *(upkeep.routes, *pages.ROUTES),
 )
-DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 
 
 class Neighbour(Protocol):
@@ -81,7 +81,7 @@ def make_app(
 
     app = FastAPI(
         title="Recollect",
-        version=_version(),
+        version=__version__,
         description="A memory for AI agents.",
         lifespan=lifespan,
         openapi_url=None,
@@ -165,9 +165,3 @@ def _methods(request: Request) -> str:
 
 def _for_program(request: Request) -> bool:
     return request.url.path.startswith((*JSON_PATHS, "/health"))
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("recollect-memory")

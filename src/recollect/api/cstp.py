@@ -6,13 +6,11 @@ Names and parameters are the protocol's; everything else is a call into the hall
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
-import msgspec
-
+from recollect.api.rpc import converted, record_of
 from recollect.core.clock import parse_time
 from recollect.core.decision import NewDecision, Review
-from recollect.core.errors import BadInput
 from recollect.core.plain import plain
 from recollect.memory import Memory
 
@@ -30,9 +28,10 @@ READS = frozenset(
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
     """Every method by its name."""
+    decisions = memory.decisions
 
     def compact(*, dry_run: bool = False) -> Any:
-        return memory.decisions.compact(dry_run=_is(bool, dry_run, "dryRun"))
+        return decisions.compact(dry_run=dry_run)
 
     def get_compacted(
         *,
@@ -44,57 +43,21 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         limit: int = 500,
         offset: int = 0,
     ) -> Any:
-        return memory.decisions.compacted(
-            category=_text(category, "category"),
-            agent=_text(agent, "agent"),
-            level=_text(level, "level"),
-            as_of=_instant(as_of),
-            budget=None if budget is None else _is(int, budget, "budget"),
-            limit=_is(int, limit, "limit"),
-            offset=_is(int, offset, "offset"),
-        )
+        wanted = {"category": category, "agent": agent, "level": level, "budget": budget}
+        return decisions.compacted(as_of=_instant(as_of), limit=limit, offset=offset, **wanted)
 
     def set_preserve(*, id: str, preserve: bool = True) -> Any:
-        return memory.decisions.preserve(_is(str, id, "id"), on=_is(bool, preserve, "preserve"))
+        return decisions.preserve(id, on=preserve)
 
     def get_wisdom(*, category: str | None = None, agent: str | None = None, as_of: str | None = None) -> Any:
-        found = memory.decisions.wisdom(
-            category=_text(category, "category"), agent=_text(agent, "agent"), as_of=_instant(as_of)
-        )
-        return {"wisdom": found}
+        return {"wisdom": decisions.wisdom(category=category, agent=agent, as_of=_instant(as_of))}
 
-    def record_decision(
-        *,
-        decision: str,
-        confidence: float,
-        category: str,
-        stakes: str = "medium",
-        context: str = "",
-        reasons: Any = (),
-        pattern: str = "",
-        tags: Any = (),
-        bridge: Any = None,
-        components: Any = None,
-        agent: str = "",
-        supersedes: str | None = None,
-        decided_at: str | None = None,
-        review_in: str | None = None,
-        anyway: bool = False,
-    ) -> Any:
-        given = {
-            "decision": decision, "confidence": confidence, "category": category, "stakes": stakes,
-            "context": context, "reasons": reasons, "pattern": pattern, "tags": tags, "bridge": bridge,
-            "components": components or {}, "agent": agent, "supersedes": supersedes, "decided_at": decided_at,
-            "review_in": review_in,
-        }  # fmt: skip
-        done = memory.decisions.record(_record(NewDecision, given), anyway=_is(bool, anyway, "anyway"))
+    def record_decision(*, anyway: bool = False, **new: Any) -> Any:
+        done = decisions.record(record_of(NewDecision, new), anyway=anyway)
         return {**vars(done.decision), "redacted": done.redacted}
 
-    def review_decision(
-        *, id: str, outcome: str, result: str = "", lesson: str = "", version: int | None = None
-    ) -> Any:
-        review = _record(Review, {"outcome": outcome, "result": result, "lesson": lesson})
-        return memory.decisions.review(_is(str, id, "id"), review, expect=version)
+    def review_decision(*, id: str, version: int | None = None, **review: Any) -> Any:
+        return decisions.review(id, record_of(Review, review), expect=version)
 
     def query_decisions(
         *,
@@ -110,30 +73,19 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         offset: int = 0,
         whole: bool = False,
     ) -> Any:
-        wanted = {
-            "category": category, "agent": agent, "tag": tag, "outcome": outcome, "status": status, "stakes": stakes
-        }  # fmt: skip
-        hits, total = memory.decisions.query(
-            _is(str, query, "query"),
-            limit=_is(int, limit, "limit"),
-            offset=_is(int, offset, "offset"),
-            whole=_is(bool, whole, "whole"),
-            reviewed=None if reviewed is None else _is(bool, reviewed, "reviewed"),
-            **{name: _text(value, name) for name, value in wanted.items()},
+        wanted = {"category": category, "agent": agent, "tag": tag, "outcome": outcome, "stakes": stakes}
+        hits, total = decisions.query(
+            query, limit=limit, offset=offset, whole=whole, status=status, reviewed=reviewed, **wanted
         )
         return {"decisions": hits, "total": total}
 
     def get_decision(*, id: str) -> Any:
-        return memory.decisions.get(_is(str, id, "id"))
+        return decisions.get(id)
 
     def get_calibration(
         *, category: str | None = None, agent: str | None = None, window_days: int | None = None
     ) -> Any:
-        return memory.decisions.calibration(
-            category=_text(category, "category"),
-            agent=_text(agent, "agent"),
-            window_days=None if window_days is None else _is(int, window_days, "windowDays"),
-        )
+        return decisions.calibration(category=category, agent=agent, window_days=window_days)
 
     table: Mapping[str, Callable[..., Any]] = {
         "cstp.compact": compact,
@@ -146,35 +98,19 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         "cstp.getDecision": get_decision,
         "cstp.getCalibration": get_calibration,
     }
-    return {name: _plainly(method) for name, method in table.items()}
+    return {name: _on_the_wire(method) for name, method in table.items()}
 
 
-def _plainly(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method with its result as JSON values; its signature stays visible for the dispatcher."""
+def _on_the_wire(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method with its parameters as it declares them and its result as JSON values; its signature stays visible."""
 
     def called(**given: Any) -> Any:
-        return plain(method(**given))
+        declared = get_type_hints(method)
+        return plain(method(**{name: converted(value, declared.get(name, Any), name) for name, value in given.items()}))
 
     called.__wrapped__ = method  # type: ignore[attr-defined]
     return called
 
 
-def _record(kind: type[Any], given: dict[str, Any]) -> Any:
-    try:
-        return msgspec.convert(given, kind)
-    except msgspec.ValidationError as problem:
-        raise BadInput(str(problem)) from None
-
-
-def _is(kind: type[Any], value: Any, name: str) -> Any:
-    if type(value) is not kind:
-        raise BadInput(f"{name} must be {'true or false' if kind is bool else kind.__name__}, not {value!r}"[:200])
-    return value
-
-
-def _text(value: Any, name: str) -> str | None:
-    return None if value is None else str(_is(str, value, name))
-
-
-def _instant(text: Any) -> int | None:
-    return None if text is None else parse_time(_is(str, text, "asOf"))
+def _instant(text: str | None) -> int | None:
+    return None if text is None else parse_time(text)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
-from recollect.api.wire import Expected, Paged, answer, gives, page, sliced, taken, versioned
+from recollect.api.wire import DryRun, Expected, Paged, answer, gives, page, sliced, taken, versioned
 from recollect.capture.decide import Decided
 from recollect.core.clock import parse_time
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
@@ -33,11 +33,6 @@ class Reversal:
 @dataclass(frozen=True, kw_only=True)
 class Preserve:
     preserve: bool = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompactDecisions:
-    dry_run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +112,7 @@ def compacted(
 
 @routes.post("/decisions/compact", summary="Prepare what showing the decisions needs")
 @gives(Compaction)
-def compact(memory: Writes, wanted: Annotated[CompactDecisions, taken(CompactDecisions)]) -> Response:
+def compact(memory: Writes, wanted: Annotated[DryRun, taken(DryRun)]) -> Response:
     return answer(memory.decisions.compact(dry_run=wanted.dry_run))
 
 

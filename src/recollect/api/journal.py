@@ -10,7 +10,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
 from recollect.api.wire import Paged, answer, gives, sliced, taken
-from recollect.capture.log import LogDay, Logged
+from recollect.capture.log import Logged
+from recollect.capture.log_files import LogDay
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.core.limits import MOST
 from recollect.distil.tree import Compacted, NodeView

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from recollect.api.access import Reads, admitted
+from recollect.api.access import Reads, admitted, may_only_read
 from recollect.api.cstp import READS, methods
 from recollect.api.route import Route
 from recollect.api.rpc import dispatch
@@ -30,7 +30,7 @@ def _refusing(method: Callable[..., Any], token: Token) -> Callable[..., Any]:
     """A method that would change something, for a token that may not."""
 
     def refused(**_: Any) -> NoReturn:
-        raise Refused(f"token {token.name} may only read; make another with: recollect token new NAME")
+        raise Refused(may_only_read(token))
 
     refused.__wrapped__ = method  # type: ignore[attr-defined]
     return refused

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
-from recollect.api.wire import Expected, Paged, answer, gives, page, sliced, taken, versioned
+from recollect.api.wire import Expected, Paged, Share, answer, gives, page, sliced, taken, versioned
 from recollect.capture.learn import Captured
 from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
@@ -18,8 +18,6 @@ from recollect.core.new_learning import LearningEdit, NewLearning
 from recollect.search.everything import Hit
 
 routes = APIRouter(prefix="/api/learnings", tags=["learnings"], route_class=Route)
-
-Share = Query(ge=0, le=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 as a plain function: a request text in, a response text (or nothing) out.
+"""JSON-RPC 2.0 as a plain function: a request text in, a response text (or nothing) out. And JSON as our records.
 
 Named parameters only, camelCase or snake_case. Knows neither HTTP nor what a method does: the table of methods is
 given. A method is called with its parameters as keywords; its signature says which exist and which are needed.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import msgspec
@@ -20,10 +21,14 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-NOT_FOUND = -32001
-REFUSED = -32002
-STALE = -32003
-TROUBLE = -32000
+CODES: dict[type[RecollectError], int] = {
+    BadInput: INVALID_PARAMS,
+    NotFound: -32001,
+    Stale: -32003,
+    Refused: -32002,
+    RecollectError: -32000,
+}
+"""In order: the first class that fits decides."""
 
 MAX_BATCH = 100
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -74,16 +79,9 @@ def _call(methods: Methods, name: str, params: Any) -> Any:
     named = _named(method, params)
     try:
         return method(**named)
-    except BadInput as problem:
-        raise _Fault(INVALID_PARAMS, str(problem)) from problem
-    except NotFound as problem:
-        raise _Fault(NOT_FOUND, str(problem)) from problem
-    except Stale as problem:
-        raise _Fault(STALE, str(problem)) from problem
-    except Refused as problem:
-        raise _Fault(REFUSED, str(problem)) from problem
     except RecollectError as problem:
-        raise _Fault(TROUBLE, str(problem)) from problem
+        code = next(code for kind, code in CODES.items() if isinstance(problem, kind))
+        raise _Fault(code, str(problem)) from problem
     except Exception as problem:
         raise _Fault(INTERNAL_ERROR, f"internal error: {type(problem).__name__}") from problem
 
@@ -92,14 +90,14 @@ def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
     """Parameters by the names the method gives them."""
     if not isinstance(params, Mapping):
         raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
-    named: dict[str, Any] = {}
-    for name, value in params.items():
-        ours = snake(name)
-        if ours in named:
-            raise _Fault(INVALID_PARAMS, f"{ours} is given twice")
-        named[ours] = value
-    known = inspect.signature(method).parameters
-    unknown = [name for name in named if name not in known]
+    try:
+        named = snaked(params)
+    except BadInput as problem:
+        raise _Fault(INVALID_PARAMS, str(problem)) from problem
+    declared = inspect.signature(method).parameters
+    known = {name: wish for name, wish in declared.items() if wish.kind is wish.KEYWORD_ONLY}
+    takes_more = len(known) < len(declared)  # the fields of a record, which knows them itself
+    unknown = [name for name in named if name not in known and not takes_more]
     missing = [name for name, wish in known.items() if wish.default is wish.empty and name not in named]
     if unknown or missing:
         parts = [f"unknown: {', '.join(unknown)[:200]}"] if unknown else []
@@ -111,6 +109,39 @@ def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
 def snake(name: str) -> str:
     """`reviewIn` → `review_in`."""
     return _HUMP.sub("_", name).lower()
+
+
+def snaked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Names as ours are, each once."""
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        if snake(name) in named:
+            raise BadInput(f"{snake(name)} is given twice")
+        named[snake(name)] = value
+    return named
+
+
+def record_of(kind: type[Any], named: Mapping[str, Any]) -> Any:
+    """What a caller gave as a record; nothing is coerced, and a name that no field has is refused."""
+    unknown = named.keys() - kind.__annotations__.keys()
+    if unknown:
+        said = ", ".join(sorted(unknown))[:200]
+        raise BadInput(f"unknown: {said}. Fields are {', '.join(kind.__annotations__)}")
+    # msgspec leaves what is not given to the class; our rooms look at the instance.
+    defaults = {field.name: _default(field) for field in fields(kind) if _default(field) is not MISSING}
+    return converted({**defaults, **named}, kind)
+
+
+def converted(value: Any, kind: Any, name: str = "") -> Any:
+    """A JSON value as what it is declared to be."""
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.ValidationError, RecursionError) as problem:
+        raise BadInput(f"{name}: {problem}" if name else str(problem)) from None
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _check_envelope(call: Any) -> None:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
-from recollect.api.wire import Paged, answer, gives, sliced, taken
+from recollect.api.wire import DryRun, Paged, answer, gives, sliced, taken
 from recollect.capture.learn import Captured
 from recollect.capture.stage import Staged
 from recollect.core.limits import MOST
@@ -25,13 +25,6 @@ routes = APIRouter(prefix="/api", tags=["staging"], route_class=Route)
 class NewStaged:
     title: str
     body: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Consolidate:
-    """A dry run says what would happen, with the diff."""
-
-    dry_run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +52,7 @@ def stage(memory: Writes, new: Annotated[NewStaged, taken(NewStaged)]) -> Respon
 @routes.get("/staged/search", summary="Find staged learnings for any text")
 @gives(Hit, listed="results")
 def search(memory: Reads, request: Request, window: Paged, q: str) -> Response:
-    found = memory.staging.search(q, limit=min(window.limit + window.offset, MOST))
+    found = memory.search(q, kinds=("staged",), limit=min(window.limit + window.offset, MOST))
     return sliced(request, "results", found, window)
 
 
@@ -78,5 +71,5 @@ def restore(memory: Writes, slug: str) -> Response:
 
 @routes.post("/consolidate", summary="Move what has proved itself into the permanent documents, if that is due")
 @gives(Consolidation)
-def consolidate(memory: Writes, wanted: Annotated[Consolidate, taken(Consolidate)]) -> Response:
+def consolidate(memory: Writes, wanted: Annotated[DryRun, taken(DryRun)]) -> Response:
     return answer(memory.staging.consolidate(dry_run=wanted.dry_run))

@@ -8,14 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from recollect.api.access import Reads
 from recollect.api.route import Route
-from recollect.api.wire import Paged, answer, gives, sliced
+from recollect.api.wire import Paged, Share, answer, gives, sliced
 from recollect.core.limits import MOST
 from recollect.search.everything import Hit
 from recollect.tend.whole import Beside, Whole
 
 routes = APIRouter(prefix="/api", tags=["search"], route_class=Route)
 
-Share = Query(ge=0, le=1)
 Several = Query(description="Several are separated by commas.")
 
 

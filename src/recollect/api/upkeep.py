@@ -9,11 +9,12 @@ from fastapi import APIRouter, Path, Request, Response
 
 from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
-from recollect.api.wire import Paged, answer, gives, sliced, taken
+from recollect.api.wire import DryRun, Paged, answer, gives, sliced, taken
 from recollect.store.escalations import Escalation
 from recollect.tend.cycle import CycleReport
 from recollect.tend.status import Status
 from recollect.tend.why import Explanation
+from recollect.tend.why_files import FileExplanation
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation
 
 routes = APIRouter(prefix="/api", tags=["upkeep"], route_class=Route)
@@ -26,13 +27,6 @@ class Resolution:
     """What to do with a matter; which verbs there are depends on its kind."""
 
     verb: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunCycle:
-    """A dry run says what is due."""
-
-    dry_run: bool = False
 
 
 @routes.get("/inbox", summary="What waits for a person")
@@ -60,12 +54,12 @@ def status(memory: Reads) -> Response:
 
 
 @routes.get("/why/{id:path}", summary="Where a thing came from and what happened to it")
-@gives(Explanation | NodeExplanation | EntryExplanation)
+@gives(Explanation | NodeExplanation | EntryExplanation | FileExplanation)
 def why(memory: Reads, id: str) -> Response:
     return answer(memory.why(id))
 
 
 @routes.post("/cycle", summary="Do everything that is due")
 @gives(CycleReport)
-def cycle(memory: Writes, wanted: Annotated[RunCycle, taken(RunCycle)]) -> Response:
+def cycle(memory: Writes, wanted: Annotated[DryRun, taken(DryRun)]) -> Response:
     return answer(memory.cycle(dry_run=wanted.dry_run))

@@ -7,20 +7,28 @@ has is refused. Names may be written in camelCase too. Knows neither routes nor 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
 from fastapi import Depends, Header, Query, Request, Response
 
-from recollect.api.rpc import snake
+from recollect.api.rpc import record_of, snaked
 from recollect.core.errors import BadInput
 from recollect.core.limits import MOST
 from recollect.core.plain import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 VERSIONS = 2**31
+Share = Query(ge=0, le=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DryRun:
+    """A dry run says what would happen."""
+
+    dry_run: bool = False
 
 
 def taken(kind: type[Any]) -> Any:
@@ -41,25 +49,7 @@ def decoded(body: bytes, kind: type[Any]) -> Any:
         raise BadInput(f"the body is not JSON: {problem}"[:300]) from None
     if not isinstance(given, dict):
         raise BadInput("the body must be a JSON object")
-    named: dict[str, Any] = {}
-    for name, value in given.items():
-        if snake(name) in named:
-            raise BadInput(f"{snake(name)} is given twice")
-        named[snake(name)] = value
-    unknown = named.keys() - kind.__annotations__.keys()
-    if unknown:
-        said = ", ".join(sorted(unknown))[:200]
-        raise BadInput(f"unknown: {said}. Fields are {', '.join(kind.__annotations__)}")
-    # msgspec leaves what is not given to the class; our rooms look at the instance.
-    given = {field.name: _default(field) for field in fields(kind) if _default(field) is not MISSING}
-    try:
-        return msgspec.convert({**given, **named}, kind)
-    except (msgspec.ValidationError, RecursionError) as problem:
-        raise BadInput(str(problem)) from None
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+    return record_of(kind, snaked(given))
 
 
 def gives(kind: Any, *, listed: str = "") -> Callable[[F], F]:

@@ -206,7 +206,6 @@ def _put_discovery(tx: Tx, given: Discovery) -> Fate:
     digest = content_hash(f"{given.type}:{given.content}")
     if not tasks.add_discovery(tx, given, digest=digest):
         return "known"  # this task reported the same under another id
-    tasks.settle_discovery(tx, given.id, learning=given.learning_id, skipped=given.skipped)
     return "added"
 
 

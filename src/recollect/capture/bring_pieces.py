@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from recollect.capture import bring, log
 from recollect.capture.bring_fields import Terms, check_trust
 from recollect.capture.learn import known_insight, redacted
+from recollect.capture.log_files import adopted_key, day_of_entry
 from recollect.capture.pieces import Passed, Piece
 from recollect.core.actor import Actor
 from recollect.core.choices import Trust
@@ -149,8 +150,8 @@ class _Gathering:
         before = events.happened(tx, key)
         if self._terms.trust != "external" and (outside := events.of_change(tx, _key("external", *said))):
             # A log is append-only: vouched for later, an entry is written again beside the one from outside.
-            key = log.adopted_key(outside[0].subject, outside[0].change)
-            day = log.day_of_entry(outside[0].subject)
+            key = adopted_key(outside[0].subject, outside[0].change)
+            day = day_of_entry(outside[0].subject)
             before = before or events.happened(tx, key)
         if self._is_known(key, before):
             return None

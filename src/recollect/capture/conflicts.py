@@ -6,22 +6,18 @@ Only titles and actions are held against each other: they state the rule, the re
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from recollect.core.actor import TRUSTS
+from recollect.core.context import Context, Tx
+from recollect.core.learning import Learning
 from recollect.store import escalations, events
 from recollect.store import learnings as rows
 from recollect.text.compare import Comparison, contradiction, supersession
 from recollect.text.tokens import terms
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.core.context import Context, Tx
-    from recollect.core.learning import Learning
 
 KIND = "contradiction"
 SHARED = 0.5  # share of words (Dice) from which two sentences are about the same thing
@@ -45,7 +41,7 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
                 kind=KIND,
                 subject=new.id,
                 other=old.id,
-                reason=f"{conflict.reason}, {'sure' if conflict.holds else 'unsure'}",
+                reason=f"they {'contradict' if conflict.holds else 'may contradict'} each other ({conflict.reason})",
                 detail={"new": _said(new), "old": _said(old), "score": conflict.score},
                 at=ctx.clock.now(),
             )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.capture.bring_fields import check_trust
+from recollect.capture.edit import check_undo, check_version
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
@@ -23,9 +24,9 @@ from recollect.core.policy import policies_of
 from recollect.store import decisions as rows
 from recollect.store import events
 from recollect.store import wisdom as derived
-from recollect.text.choice import is_status_update
 from recollect.text.normal import clean
 from recollect.text.redact import redact
+from recollect.text.reports import is_status_update
 
 # What a change may move; events keep it before and after.
 STATE = (
@@ -176,8 +177,7 @@ def undo(ctx: Context) -> list[Decision]:
     """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
-        if not change:
-            raise Refused("there is nothing to undo")
+        check_undo(ctx, change)
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -251,11 +251,7 @@ def _changed(
 ) -> Decision:
     with ctx.db.write(ctx.space) as tx:
         before = rows.get(tx, id)
-        if expect is not None and before.version != expect:
-            raise Stale(
-                f"{id} is at version {before.version}, you changed version {expect}; "
-                "read it again and repeat your change. Nothing was overwritten"
-            )
+        check_version(before, expect)
         _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
         return rows.get(tx, id)
 

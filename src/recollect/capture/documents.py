@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from recollect.capture.reading import read_in
 from recollect.core.context import Context, Tx
@@ -19,7 +20,6 @@ from recollect.text.staging import lines_of
 
 KIND = "doc"
 CHARACTERS = 2_000_000  # of one document that are read
-BEFORE_SEARCH = 50  # changed documents that are read while somebody waits for hits; a cycle reads them all
 
 _NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
 
@@ -46,13 +46,14 @@ def shared_path(ctx: Context) -> str:
     return f"{folder}/learnings.md".lstrip("/")
 
 
-def refresh(ctx: Context, *, most: int | None = None, anew: bool = False) -> int:
+def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | None = None, anew: bool = False) -> int:
     """Read in what changed since the last time, all of it or `most` documents; how many those were.
 
-    With `anew` also what did not change here: another clone may have read in something else.
+    `read` are the stamps of what was read in, for whoever knows them. With `anew` also what did not change here:
+    another clone may have read in something else.
     """
     stamps = _stamps(ctx)
-    changed = _changed(ctx, stamps, anew=anew)[:most]
+    changed = _changed(stamps, readings.of(ctx) if read is None else read, anew=anew)[:most]
     for path in changed:
         _index(ctx, path, stamps.get(path, ""))
     return len(changed)
@@ -60,12 +61,10 @@ def refresh(ctx: Context, *, most: int | None = None, anew: bool = False) -> int
 
 def behind(ctx: Context) -> int:
     """How many documents changed since they were read in."""
-    return len(_changed(ctx, _stamps(ctx)))
+    return len(_changed(_stamps(ctx), readings.of(ctx)))
 
 
-def _changed(ctx: Context, stamps: Mapping[str, str], *, anew: bool = False) -> list[str]:
-    with ctx.db.read(ctx.space) as tx:
-        read = readings.stamps(tx, ctx.clone)
+def _changed(stamps: Mapping[str, str], read: Mapping[str, str], *, anew: bool = False) -> list[str]:
     known = {path_of(source): stamp for source, stamp in read.items() if source.startswith(f"{KIND}/")}
     gone = sorted(known.keys() - stamps.keys())
     return [*gone, *(path for path, stamp in stamps.items() if anew or known.get(path) != stamp)]
@@ -139,6 +138,7 @@ def _stamps(ctx: Context) -> Mapping[str, str]:
     return found
 
 
+@cache
 def _glob(glob: str) -> re.Pattern[str]:
     translated = ""
     for token in re.findall(r"\*\*/|\*\*|\*|\?|[^*?]+", glob):

@@ -14,6 +14,7 @@ from recollect.core.actor import lowest
 from recollect.core.choices import PATTERN_TYPES, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
+from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
 from recollect.core.learning import COIA, Learning
@@ -61,8 +62,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         if after.status == "active":
             after = replace(after, superseded_by=None)
-        if (after.status == "active" != learning.status) or (learning.pinned and not after.pinned):
-            after = _aging_again(tx, ctx, after)
+        after = _aging_again(tx, ctx, learning, after)
         rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
@@ -110,9 +110,7 @@ def restore(ctx: Context, id: str) -> Learning:
     """Bring an archived or superseded learning back into use."""
 
     def change(tx: Tx, learning: Learning) -> Learning:
-        if learning.status == "active":
-            return learning
-        return _aging_again(tx, ctx, replace(learning, status="active", superseded_by=None))
+        return _aging_again(tx, ctx, learning, replace(learning, status="active", superseded_by=None))
 
     return _changed(ctx, id, "learning.restored", change)
 
@@ -168,13 +166,11 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
 
 def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     """Pinned: never decayed or archived by the machine."""
-    if on:
-        return _changed(ctx, id, "learning.pinned", lambda _, now: replace(now, pinned=True))
 
     def change(tx: Tx, learning: Learning) -> Learning:
-        return _aging_again(tx, ctx, replace(learning, pinned=False)) if learning.pinned else learning
+        return _aging_again(tx, ctx, learning, replace(learning, pinned=on))
 
-    return _changed(ctx, id, "learning.unpinned", change)
+    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", change)
 
 
 def adopt(ctx: Context, id: str) -> Learning:
@@ -198,8 +194,7 @@ def undo(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
-        if not change:
-            raise Refused("there is nothing to undo")
+        check_undo(ctx, change)
         undo_id = ctx.ids("change")
         restored = []
         for event in reversed(change):
@@ -214,16 +209,37 @@ def undo(ctx: Context) -> list[Learning]:
                 state["tags"] = tuple(state["tags"])
             if "sources" in before:
                 learning_sources.keep_first(tx, event.subject, count=before["sources"])
-            after = replace(current, **state)
+            after = _aging_again(tx, ctx, current, replace(current, **state))
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
+        if not events.happened(tx, undo_id):  # all of it was out of use already; the next undo goes further back
+            reason = f"undo of {change[0].what} ({change[0].change})"
+            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what="learning.undone", reason=reason)
         return restored
 
 
-def _aging_again(tx: Tx, ctx: Context, learning: Learning) -> Learning:
-    """Time that passed while it was out of decay's reach is not taken afterwards."""
-    rows.set_decayed(tx, learning.id, stored=round(learning.confidence * 1000), until=ctx.clock.now())
-    return learning
+def check_version(before: Learning | Decision, expect: int | None) -> None:
+    """Refuse the change of somebody who read another version."""
+    if expect is not None and before.version != expect:
+        raise Stale(
+            f"{before.id} is at version {before.version}, you edited version {expect}; "
+            "read it again and repeat your edit. Nothing was overwritten"
+        )
+
+
+def check_undo(ctx: Context, change: list[Event]) -> None:
+    """Refuse to take back nothing, and what a person did when an agent asks: it could set a confidence that way."""
+    if not change:
+        raise Refused("there is nothing to undo")
+    if ctx.actor.trust != "human" and any(event.trust == "human" for event in change):
+        raise Refused("a person made the last change, so only a person may take it back")
+
+
+def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
+    """A change that brings a learning back into decay's reach: the time it was out of it is not taken afterwards."""
+    if (after.status == "active" != before.status) or (before.pinned and not after.pinned):
+        rows.set_decayed(tx, after.id, stored=round(after.confidence * 1000), until=ctx.clock.now())
+    return after
 
 
 def _changed(
@@ -237,11 +253,7 @@ def _changed(
 ) -> Learning:
     with ctx.db.write(ctx.space) as tx:
         before = rows.get(tx, id)
-        if expect is not None and before.version != expect:
-            raise Stale(
-                f"{id} is at version {before.version}, you edited version {expect}; "
-                "read it again and repeat your edit. Nothing was overwritten"
-            )
+        check_version(before, expect)
         _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), kept(reason))
         return rows.get(tx, id)
 

@@ -78,7 +78,7 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
         finding = Finding(work_id=work_id, number=len(items) + 1, **vars(safe))
         with ctx.db.write(ctx.space) as tx:
             passages.put(tx, passage_of(finding, at=when(stamp or iso(ctx.clock.now()))))
-            events.record(tx, ctx, change=ctx.ids("change"), subject=finding.id, what="finding.added")
+            events.record(tx, ctx, subject=finding.id, what="finding.added")
         return finding
     raise Refused(f"{path} keeps changing; try again")
 
@@ -109,14 +109,7 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
     actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
     captured = learn(replace(ctx, actor=actor), new, anyway=True, origin=id)
     with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            change=ctx.ids("change"),
-            subject=id,
-            what="finding.promoted",
-            new={"learning": captured.learning.id},
-        )
+        events.record(tx, ctx, subject=id, what="finding.promoted", new={"learning": captured.learning.id})
     return captured
 
 

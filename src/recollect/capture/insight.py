@@ -16,7 +16,7 @@ from recollect.text.coia import extract
 from recollect.text.frame import one_line
 
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_PATTERNS: dict[DiscoveryType, PatternType] = {
+LEARNED_AS: dict[DiscoveryType, PatternType] = {
     "blocker": "gotcha",
     "constraint": "constraint",
     "pattern": "best-practice",
@@ -44,7 +44,7 @@ def learning_in(
         action=made.action,
         tags=usable_tags((*tags, *made.tags)),
         domain=made.domain,
-        pattern_type=_PATTERNS[kind],
+        pattern_type=LEARNED_AS[kind],
     )
 
 

@@ -63,7 +63,7 @@ def learn(
     now = ctx.clock.now()
     change = change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
-        _ensure_sources(tx, new, now)
+        new = _with_sources(tx, new, now)
         nearest = _nearest(tx, new)
         known = _same_insight(nearest, new, ctx.actor.trust)
         if known is not None:
@@ -167,7 +167,7 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
 
 def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
-    query = lookup.understand(tx, compared_text(new))
+    query = lookup.understand(tx, lookup.terms_in(compared_text(new)))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
     ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
@@ -258,11 +258,15 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     )
 
 
-def _ensure_sources(tx: Tx, new: NewLearning, now: int) -> None:
+def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
+    """Its task and outcome are known from now on; a task that belongs to an outcome brings it along."""
     if new.source_outcome_id is not None:
         tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:
         tasks.ensure_task(tx, new.source_task_id, outcome=new.source_outcome_id, at=now)
+        outcome = new.source_outcome_id or tasks.task(tx, new.source_task_id).outcome_id
+        return replace(new, source_outcome_id=outcome)
+    return new
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from recollect.capture.edit import reword
 from recollect.capture.extraction import Found, extraction, observation, task_of
+from recollect.capture.insight import LEARNED_AS
 from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
-from recollect.core.choices import DiscoveryType, PatternType
+from recollect.core.choices import DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import Refused, Stale
@@ -21,18 +22,13 @@ from recollect.store.asks import OpenAsk
 from recollect.store.files import content_hash
 from recollect.text.coia import Coia, read_discoveries, without_discoveries
 from recollect.text.frame import strip
-from recollect.text.insight import WEIGHED, Refusal, refused
+from recollect.text.insight import WEIGHED, refused
 from recollect.text.kept import kept, kept_id
+from recollect.text.quality import Refusal
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
-PATTERNS: dict[str, PatternType] = {
-    "blocker": "gotcha",
-    "constraint": "constraint",
-    "pattern": "best-practice",
-    "decision": "solution",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +47,10 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
     task = kept_id(task, "task")
     outcome = kept_id(outcome, "outcome") if outcome is not None else None
-    title = kept(title)
     text = strip(output)
     marked = read_discoveries(text)
-    seen = _kept(ctx, (*marked.discoveries, *_unmarked(ctx, text, task)), task=task, outcome=outcome, title=title)
+    found = (*marked.discoveries, *_unmarked(ctx, text, task))
+    seen = _kept(ctx, found, task=task, outcome=outcome, title=kept(title))
     return replace(seen, unknown_types=marked.unknown_types)
 
 
@@ -89,10 +85,8 @@ def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
     found = known(ctx, question, closing=False)
     if found is None:
         return False
-    with ctx.db.read(ctx.space) as tx:
-        about = tasks.known_task(tx, task)
     ctx = replace(ctx, actor=replace(ctx.actor, trust="agent"))
-    _kept(ctx, found.value, task=task, outcome=about.outcome_id if about else None, title=about.title if about else "")
+    _kept(ctx, found.value, task=task)
     return True
 
 
@@ -112,7 +106,12 @@ def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
     return False
 
 
-def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None, title: str) -> Observed:
+def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
+    """Keep what was found and learn from it; what is not said about the task is what is known of it."""
+    with ctx.db.read(ctx.space) as tx:
+        about = tasks.known_task(tx, task)
+    if about is not None:
+        outcome, title = outcome or about.outcome_id, title or about.title
     discoveries: list[Discovery] = []
     captured: list[Captured] = []
     known_before = 0
@@ -151,7 +150,7 @@ def _keep(
         digest = content_hash(f"{kind}:{content}")
         if not tasks.add_discovery(tx, discovery, digest=digest):
             return tasks.abandoned_discovery(tx, task, digest, before=discovery.created_at - ABANDONED)
-        events.record(tx, ctx, change=ctx.ids("change"), subject=discovery.id, what="discovery.kept")
+        events.record(tx, ctx, subject=discovery.id, what="discovery.kept")
     return discovery
 
 
@@ -178,7 +177,7 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
         action=coia.action,
         tags=coia.tags,
         domain=coia.domain,
-        pattern_type=PATTERNS[discovery.type],
+        pattern_type=LEARNED_AS[discovery.type],
         source_outcome_id=discovery.outcome_id,
         source_task_id=discovery.task_id,
         source_discovery_id=discovery.id,

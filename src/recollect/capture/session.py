@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from zoneinfo import ZoneInfo
+from contextlib import suppress
 
-from recollect.capture import log
+from recollect.capture import log, log_files
 from recollect.capture.log import Logged
-from recollect.core.clock import DAY, MINUTE, day_of
+from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import StoreBusy
 from recollect.core.journal import EntryType, NewEntry
@@ -30,6 +30,8 @@ QUIET = 10 * MINUTE
 LOOKED_BACK = 7 * DAY
 KEPT = 30 * DAY
 """What a session was shown is of use while it lasts, and to `doctor` for a while after."""
+ENDING = 200_000
+"""Bytes at the end of a transcript that hold what was asked last."""
 MOST_BYTES = 64_000_000
 """Of a transcript that grew by more between two looks, the end is read."""
 
@@ -94,18 +96,19 @@ def tidy(ctx: Context) -> int:
         except OSError:
             continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
-            logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
-            made += logged is not None
+            with suppress(StoreBusy):  # somebody else is at this one
+                logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
+                made += logged is not None
     return made
 
 
-def ending(host: str, path: str, *, tail: int = 200_000) -> Talk:
+def ending(host: str, path: str) -> Talk:
     """The end of a conversation; empty when there is no transcript."""
     try:
         end = os.path.getsize(path)
     except OSError:
         return Talk()
-    return transcript.read(host, (line for line, _ in _lines(path, max(end - tail, 0), end)))
+    return transcript.read(host, (line for line, _ in _lines(path, max(end - ENDING, 0), end)))
 
 
 def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session: str) -> NewEntry | None:
@@ -126,12 +129,11 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
     with ctx.db.write(ctx.space) as tx:
         hosts.begin(tx, session, host=host, at=now)
         known = hosts.session(tx, session)
-        day = journal.session_day(tx, session, day_of(now, ZoneInfo(ctx.settings.timezone)))
+        day = journal.session_day(tx, session, log_files.today(ctx))
     covered: dict[int, int] = {}
     answers: set[str] = set()
-    for found in log.read(ctx, day).entries:
-        key = _KEY.fullmatch(found.key.removeprefix(f"turn.{session}."))
-        if key:
+    for found in log_files.keys(ctx, day):
+        if key := _KEY.fullmatch(found.removeprefix(f"turn.{session}.")):
             covered[int(key["first"])] = int(key["last"])
             answers.add(key["answer"])
     place = known.place if known and known.transcript == path else 0

@@ -6,7 +6,7 @@ of staged learnings; their passages are derived from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from recollect.capture.reading import read_in
@@ -52,17 +52,16 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     title, body = " ".join(found[0].text.split()), closed(found[1].text.strip())
     redacted = (*found[0].kinds, *found[1].kinds)
     _check(title, body)
-    verdict = quality.check(title, body)
-    if not verdict.passes:
-        seen = _count_rejected(ctx, title, verdict.flaw or "")
+    refusal = quality.refused(title, body)
+    if refusal is not None:
+        seen = _count_rejected(ctx, title, refusal.flaw)
         again = f" Seen {seen} times." if seen > 1 else ""
-        raise Rejected(f"not staged: {verdict.why}. {verdict.rephrase} The incident was counted.{again}")
+        raise Rejected(f"not staged: {refusal.why}. {refusal.rephrase} The incident was counted.{again}")
     entry, repeated = _append(ctx, title, body)
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,
             ctx,
-            change=ctx.ids("change"),
             subject=id_of(entry),
             what="staged.recurred" if repeated else "staged.added",
             new={"title": title},
@@ -104,13 +103,15 @@ def change_file(ctx: Context, change: Callable[[str], str]) -> str:
     raise Stale(f"{path} is being changed all the time by somebody else; try again")
 
 
-def refresh_passages(ctx: Context, *, anew: bool = False) -> None:
-    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged."""
+def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
+    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged.
+
+    `read` are the stamps of what was read in, for whoever knows them.
+    """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # before the text: a later change is seen later
-    with ctx.db.read(ctx.space) as tx:
-        if not anew and readings.stamps(tx, ctx.clone).get(KIND, "") == stamp:
-            return
+    if not anew and (readings.of(ctx) if read is None else read).get(KIND, "") == stamp:
+        return
     entries = read_staging(read_file(ctx)).entries
     with ctx.db.write(ctx.space) as tx:
         found = [passage_of(ctx, tx, entry) for entry in entries]
@@ -159,15 +160,7 @@ def _same(entry: Entry, title: str, body: str) -> bool:
 def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
     subject = f"{KIND}/{slug_of(title)}"
     with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            change=ctx.ids("change"),
-            subject=subject,
-            what="staged.rejected",
-            new={"title": title},
-            reason=flaw,
-        )
+        events.record(tx, ctx, subject=subject, what="staged.rejected", new={"title": title}, reason=flaw)
         return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
 
 

@@ -10,70 +10,95 @@ import click
 
 from recollect.core.errors import RecollectError
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("project", "Begin a memory in this folder."),
-    "log": ("log", "Append to the raw logs and read them."),
-    "learn": ("learn", "Add, show, edit and settle learnings."),
-    "observe": ("work", "Learn from a finished task's output."),
-    "search": ("search", "Find whatever is remembered."),
-    "get": ("search", "Show the whole of what an id names."),
-    "around": ("search", "Show what stands before and after."),
-    "recall": ("tree", "Walk the tree down to the raw words that answer a question."),
-    "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
-    "hook": ("hook_help", "Answer an event of an agent program."),
-    "feedback": ("feedback", "Count the verdicts in an agent's output."),
-    "rate": ("feedback", "Say whether a learning helped."),
-    "decide": ("decide", "Record a decision."),
-    "review": ("decide", "Say what came of a decision."),
-    "decision": ("decide", "Show, edit or take back one decision."),
-    "decisions": ("decisions", "Decisions at the level their age asks for."),
-    "preserve": ("decide", "Keep a decision whole at any age."),
-    "review-queue": ("decisions", "Decisions that wait for an outcome."),
-    "wisdom": ("decisions", "What old decisions taught."),
-    "calibration": ("decisions", "Confidence against outcomes."),
-    "rpc": ("decisions", "Answer a JSON-RPC request on standard input."),
-    "mcp": ("mcp", "Speak MCP on standard input and output."),
-    "finding": ("themes", "Findings of work units."),
-    "themes": ("themes", "Themes that findings gather into."),
-    "why": ("why", "Where a thing came from and what happened to it."),
-    "undo": ("learn", "Take back the last change to learnings or decisions."),
-    "inbox": ("inbox", "What waits for a person."),
-    "stage": ("staging", "Jot down a learning between hand-offs."),
-    "ages": ("staging", "How old each staged learning is, in active days."),
-    "consolidate": ("staging", "Move staged learnings that have proved themselves into the documents."),
-    "promote": ("promote", "Make a learning of a finding or of a staged entry."),
-    "restore-entry": ("staging", "Stage an entry again that left the staging file."),
-    "refactor": ("staging", "Split a permanent document that grew too long."),
-    "index": ("staging", "Write the memory index again, or check it."),
-    "merge-driver": ("staging", "Merge the staging file entry by entry; git calls it."),
-    "outcome": ("work", "What tasks belong to."),
-    "task": ("work", "Tasks, and what each was shown."),
-    "discovery": ("work", "Raw discoveries and what became of them."),
-    "tree": ("tree", "The compaction tree: status, tokens, topics."),
-    "compact": ("tree", "Bring the tree up to date."),
-    "cycle": ("project", "Do everything that is due."),
-    "pause": ("setup", "Keep the hooks silent for a while."),
-    "uninstall": ("setup", "Take our hooks out of every host's files."),
-    "models": ("models", "Which models are configured, and whether they answer."),
-    "pending": ("models", "Questions that wait for an agent's answer."),
-    "apply": ("models", "Take in an agent's answers."),
-    "status": ("project", "What is remembered, what waits, what is wrong."),
-    "export": ("data", "Write everything as JSONL."),
-    "import": ("data", "Take in an export, or what another tool kept."),
-    "purge": ("data", "Remove a thing or a text for good."),
-    "backup": ("care", "Copy the store while it is in use."),
-    "restore": ("care", "Put a backup in the store's place."),
-    "verify": ("care", "Hold everything derived against what it is derived from."),
-    "doctor": ("care", "Look for what is wrong and say what to do."),
-    "rebuild": ("care", "Make everything derived again."),
-    "embed": ("care", "Make the vectors that wait, for search by meaning."),
-    "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
-    "migrate": ("migrate", "Move this project's memory to another store."),
-    "vault": ("vault", "Mirror a team's vault to files and back."),
-    "serve": ("serve", "Serve the memory to programs and its page to you."),
-    "token": ("token", "Who may speak to the server."),
-    "trust": ("project", "Allow this repository's settings file to choose guarded settings."),
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Begin": {
+        "init": ("project", "Begin a memory in this folder."),
+        "status": ("project", "Say what is remembered, what waits, what is wrong."),
+        "doctor": ("care", "Look for what is wrong and say what to do."),
+        "pause": ("setup", "Keep the hooks silent for a while."),
+        "uninstall": ("setup", "Take our hooks out of every host's files."),
+        "trust": ("project", "Let this repository's file choose guarded settings."),
+    },
+    "Find": {
+        "search": ("search", "Find whatever is remembered."),
+        "get": ("search", "Show the whole of what an id names."),
+        "around": ("search", "Show what stands before and after."),
+        "recall": ("tree", "Walk the tree down to the raw words of an answer."),
+        "tree": ("tree", "Show the compaction tree: status, tokens, topics."),
+        "why": ("why", "Say where a thing came from and what happened to it."),
+    },
+    "Learnings": {
+        "learn": ("learn", "Add, show, edit and settle learnings."),
+        "undo": ("learn", "Take back the last change to learnings or decisions."),
+        "inbox": ("inbox", "See and settle what waits for a person."),
+    },
+    "Journal": {
+        "log": ("log", "Append to the raw logs and read them."),
+        "compact": ("tree", "Bring the tree up to date."),
+    },
+    "Tasks of agents": {
+        "inject": ("inject_help", "Show a task what is relevant, and remember that it was shown."),
+        "observe": ("work", "Learn from a finished task's output."),
+        "feedback": ("feedback", "Count the verdicts in an agent's output."),
+        "rate": ("feedback", "Say whether a learning helped."),
+        "outcome": ("work", "Name and list outcomes, which tasks belong to."),
+        "task": ("work", "Name and list tasks, and see what each was shown."),
+        "discovery": ("work", "List raw discoveries and what became of them."),
+    },
+    "Decisions": {
+        "decide": ("decide", "Record a decision."),
+        "review": ("decide", "Say what came of a decision."),
+        "decision": ("decide", "Show, edit or take back one decision."),
+        "decisions": ("decisions", "Show decisions at the level their age asks for."),
+        "preserve": ("decide", "Keep a decision whole at any age."),
+        "review-queue": ("decisions", "List decisions that wait for an outcome."),
+        "wisdom": ("decisions", "Show what old decisions taught."),
+        "calibration": ("decisions", "Hold confidence against outcomes."),
+    },
+    "Findings and themes": {
+        "finding": ("themes", "Add and show findings of work units."),
+        "themes": ("themes", "Gather findings into themes, and read them."),
+        "promote": ("promote", "Make a learning of a finding or of a staged entry."),
+    },
+    "Staged learnings and documents": {
+        "stage": ("staging", "Jot down a learning between hand-offs."),
+        "ages": ("staging", "Say how old each staged learning is, in active days."),
+        "consolidate": ("staging", "Move staged learnings that proved themselves into documents."),
+        "restore-entry": ("staging", "Stage an entry again that left the staging file."),
+        "refactor": ("staging", "Split a permanent document that grew too long."),
+        "index": ("staging", "Write the memory index again, or check it."),
+        "merge-driver": ("staging", "Merge the staging file entry by entry; git calls it."),
+    },
+    "Models and upkeep": {
+        "cycle": ("project", "Do everything that is due."),
+        "models": ("models", "Try the models that are configured."),
+        "pending": ("models", "List questions that wait for an agent's answer."),
+        "apply": ("models", "Take in an agent's answers."),
+        "embed": ("care", "Make the vectors that wait, for search by meaning."),
+        "rebuild": ("care", "Make everything derived again."),
+        "verify": ("care", "Hold everything derived against what it is derived from."),
+    },
+    "The store": {
+        "backup": ("care", "Copy the store while it is in use."),
+        "restore": ("care", "Put a backup in the store's place."),
+        "export": ("data", "Write everything as JSONL."),
+        "import": ("data", "Take in an export, or what another tool kept."),
+        "purge": ("data", "Remove a thing or a text for good."),
+        "migrate": ("migrate", "Move this project's memory to another store."),
+        "db": ("db", "Make or upgrade a team's store on PostgreSQL."),
+        "vault": ("vault", "Mirror a team's vault to files and back."),
+    },
+    "For programs": {
+        "hook": ("hook_help", "Answer an event of an agent program."),
+        "mcp": ("mcp", "Speak MCP on standard input and output."),
+        "rpc": ("decisions", "Answer a JSON-RPC request on standard input."),
+        "serve": ("serve", "Serve the memory to programs and its page to you."),
+        "token": ("token", "Say who may speak to the server."),
+    },
 }
+"""Each command with its module and what it does, in the order and under the headings of the help page."""
+
+COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
 
 
 class Commands(click.Group):
@@ -92,15 +117,20 @@ class Commands(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, doc) for name, (_, doc) in COMMANDS.items()])
+        longest = max(map(len, COMMANDS))
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(longest), doc) for name, (_, doc) in commands.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="recollect-memory", prog_name="recollect")
 @click.option("--offline", is_flag=True, help="Call no model, whatever is configured.")
 def recollect(offline: bool) -> None:
-    """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped."""
+    """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped.
+
+    Begin with: recollect init. Each command says more about itself with --help.
+    """
     if offline:
         os.environ["RECOLLECT_OFFLINE"] = "1"
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.opening import actor_of, open_memory
-from recollect.cli.output import common, emit, table
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import actor_of, find_project, open_memory
+from recollect.cli.output import emit, table
 from recollect.cli.progress import copying, counting, naming
 from recollect.core.clock import iso
 from recollect.hosts.flow import HOSTS
+from recollect.memory import Memory
 from recollect.memory.data import Rescue
 from recollect.tend.verify import Finding
 from recollect.text.counting import counted
@@ -20,13 +22,13 @@ from recollect.text.counting import counted
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@common
-def backup(file: Path | None, project: str | None, as_json: bool) -> None:
+@answers
+def backup(memory: Memory, file: Path | None) -> Answer:
     """Copy the store to FILE, or into .recollect/backups, while others keep writing; the copy is checked."""
-    with open_memory(project) as memory, copying("copied") as progress:
+    with copying("copied") as progress:
         done = memory.data.backup(file, progress=progress)
     lines = [f"wrote {done.path} ({done.bytes:,} bytes, checked)", *(f"removed {path}" for path in done.removed)]
-    emit(done, "\n".join(lines), as_json=as_json)
+    return Answer(done, "\n".join(lines))
 
 
 @click.command()
@@ -34,8 +36,10 @@ def backup(file: Path | None, project: str | None, as_json: bool) -> None:
 @common
 def restore(file: Path, project: str | None, as_json: bool) -> None:
     """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
-    done = Rescue.of(project or ".", actor=actor_of(os.environ)).restore(file)
-    lines = [f"restored {done.path}", f"the store that was here is kept: {done.kept or 'there was none'}"]
+    done = Rescue.of(find_project(project).root, actor=actor_of(os.environ)).restore(file)
+    lines = [f"restored {done.path}"]
+    if done.kept:
+        lines.append(f"the store that was here is kept: {done.kept}")
     if done.files:
         lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")
     lines += [f"{path} was left as it is there: it says something else" for path in done.left]
@@ -70,50 +74,51 @@ def verify(file: Path | None, project: str | None, as_json: bool) -> int:
 def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_json: bool) -> int:
     """Look at the store and what surrounds it, and say what to do. Damage exits with 3; its files are kept."""
     if host is not None:
-        return _prove(host, project, as_json=as_json)
+        with open_memory(project) as memory:
+            told = _prove(memory, host)
+        emit(told.value, told.text, as_json=as_json)
+        return told.code
     rescue = Rescue.of(project or ".", actor=actor_of(os.environ))
     with naming() as progress:
         found = rescue.doctor(fix=fix, progress=progress)
     lines = [f"mended: {finding.subject} {finding.detail}" for finding in found.fixed]
     lines += _told(found.findings) or ["nothing is wrong"]
     good = sum(not kept.problem for kept in found.backups)
-    lines.append(f"backups: {good} of {len(found.backups)} would restore")
+    none = "backups: none yet; take one with: recollect backup"
+    lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
     emit(found, "\n".join(lines), as_json=as_json)
     return _code(found.findings, strict=strict)
 
 
 @click.command()
-@common
-def rebuild(project: str | None, as_json: bool) -> None:
+@answers
+def rebuild(memory: Memory) -> Answer:
     """Make everything derived again: the tree, passages, term counts, indexes, counters."""
-    with open_memory(project) as memory, counting("passages") as progress:
+    with counting("passages") as progress:
         done = memory.data.rebuild(progress=progress)
-    emit(
-        done,
+    said = (
         f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
         f"removed {counted(done.orphans, 'passage')} that nothing owns, "
         f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
-        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else ""),
-        as_json=as_json,
+        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else "")
     )
+    return Answer(done, said)
 
 
 @click.command()
-@common
-def embed(project: str | None, as_json: bool) -> int:
+@answers
+def embed(memory: Memory) -> Answer:
     """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
-    with open_memory(project) as memory, counting("passages") as progress:
+    with counting("passages") as progress:
         done = memory.data.embed(progress=progress)
     text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
-    emit(done, f"{text}; {done.note}" if done.note else text, as_json=as_json)
-    return 1 if done.why_not else 0
+    return Answer(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
 
 
-def _prove(host: str, project: str | None, *, as_json: bool) -> int:
+def _prove(memory: Memory, host: str) -> Answer:
     from recollect.hosts.proof import prove
 
-    with open_memory(project) as memory:
-        proof = prove(memory.project, memory, host, os.environ)
+    proof = prove(memory.project, memory, host, os.environ)
     if not proof.place:
         text = f"{host} does not know of this memory; run: recollect init --host {host}"
     else:
@@ -127,8 +132,7 @@ def _prove(host: str, project: str | None, *, as_json: bool) -> int:
         lines.append(f"session {proof.session.id}, begun {iso(proof.session.began_at)}, was given:")
         given = [(iso(one.at), one.event, " ".join(one.given) or "–") for one in proof.given]
         lines.append(table(("when", "event", "what"), given))
-    emit({**vars(proof), "good": proof.good}, "\n".join(lines), as_json=as_json)
-    return 0 if proof.good else 1
+    return Answer({**vars(proof), "good": proof.good}, "\n".join(lines), code=0 if proof.good else 1)
 
 
 def _told(findings: Sequence[Finding]) -> list[str]:

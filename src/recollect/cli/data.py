@@ -10,8 +10,7 @@ import click
 
 from recollect.capture.bring_pieces import Gathered
 from recollect.capture.sources import SOURCES, Source
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers
 from recollect.cli.progress import counting
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput, Refused
@@ -23,16 +22,16 @@ from recollect.text.counting import counted
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@common
-def export(file: Path | None, project: str | None, as_json: bool) -> None:
+@answers
+def export(memory: Memory, file: Path | None) -> Answer | None:
     """Write everything as JSONL, one record a line, to FILE or to standard output."""
-    with open_memory(project) as memory, counting("records") as progress:
+    with counting("records") as progress:
         if file is None:
             memory.data.export(lambda line: click.echo(line, nl=False), progress=progress)
-            return
+            return None
         done = memory.data.export_file(file, progress=progress)
     said = ", ".join(counted(count, kind) for kind, count in done.records.items()) or "nothing yet"
-    emit({"file": str(file), **vars(done)}, f"wrote {file}: {said}", as_json=as_json)
+    return Answer({"file": str(file), **vars(done)}, f"wrote {file}: {said}")
 
 
 @click.command("import")
@@ -47,33 +46,25 @@ def export(file: Path | None, project: str | None, as_json: bool) -> None:
     show_default=True,
     help="How far to trust what comes in; only a person may say agent.",
 )
-@common
+@answers
 def import_(
-    path: Path | None,
-    source: Source | None,
-    of: str | None,
-    preview: bool,
-    trust: Trust,
-    project: str | None,
-    as_json: bool,
-) -> int:
+    memory: Memory, path: Path | None, source: Source | None, of: str | None, preview: bool, trust: Trust
+) -> Answer:
     """Take in an export from PATH (- for standard input), or what another tool kept. Doing it twice changes nothing."""
-    with open_memory(project) as memory, counting("records" if source else "lines") as progress:
+    with counting("records" if source else "lines") as progress:
         if source is not None:
             found = memory.data.gather(source, path, of=of, trust=trust, preview=preview, progress=progress)
-            emit(found, "\n".join(_gathered(found)), as_json=as_json)
-            return 0 if found.whole else 1
+            return Answer(found, "\n".join(_gathered(found)), code=0 if found.whole else 1)
         if path is None or preview or of:
             raise BadInput("say which export to take in, or --from which tool; --preview and --of go with --from")
         done = _taken_in(memory, path, trust, progress)
-    emit(done, "\n".join(_imported(done)), as_json=as_json)
-    return 0 if done.whole else 1
+    return Answer(done, "\n".join(_imported(done)), code=0 if done.whole else 1)
 
 
 def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int], object] | None) -> Imported:
     if str(path) == "-":
         return memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
-    if not path.is_file():
+    if not path.is_file() and not path.is_fifo():
         raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
     with path.open("rb") as stream:
         return memory.data.take_in(stream, name=path.name, trust=trust, progress=progress)
@@ -96,8 +87,7 @@ def _gathered(found: Gathered) -> list[str]:
         more = sum(found.added.values()) - len(found.fresh)
         lines += [f"and {more} more"] if more else []
     verb = "would add" if found.preview else "added"
-    nouns = {"entry": "entries", "learning": "learnings"}
-    counts = [f"{count} {kind if count == 1 else nouns[kind]}" for kind, count in found.added.items()]
+    counts = [counted(count, kind) for kind, count in found.added.items()]
     lines += [f"{verb} {' and '.join(counts)}, trusted as {found.trust}"] if counts else []
     adopt = "would adopt" if found.preview else "adopted"
     lines += [f"{adopt} {counted(found.adopted, 'learning')}"] if found.adopted else []
@@ -113,24 +103,22 @@ def _gathered(found: Gathered) -> list[str]:
 @click.option("--text", help="Remove this text wherever it stands.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@common
-def purge(id: str | None, text: str | None, dry_run: bool, yes: bool, project: str | None, as_json: bool) -> int:
+@answers
+def purge(memory: Memory, id: str | None, text: str | None, dry_run: bool, yes: bool) -> Answer:
     """Remove the thing ID and what quotes it, or a text wherever it stands. Nothing brings it back."""
     if (id is None) == (text is None):
         raise BadInput("say either the id of a thing or --text")
     if not (dry_run or yes or sys.stdin.isatty()):
         raise Refused("there is no terminal to ask on, and nothing brings it back; look with --dry-run, then say --yes")
-    with open_memory(project) as memory:
-        if dry_run or not yes:
-            plan = memory.data.plan_purge(id=id, text=text)
-            if dry_run:
-                emit(plan, "\n".join(_planned(plan)) or "nothing would go", as_json=as_json)
-                return 0
-            click.echo("\n".join(_planned(plan)), err=True)
-            click.confirm("Nothing brings this back. Go on?", abort=True, err=True)
-        done = memory.data.purge(id=id, text=text)
-    emit(done, "\n".join(_done(done)), as_json=as_json)
-    return 3 if done.found else 0
+    if dry_run or not yes:
+        plan = memory.data.plan_purge(id=id, text=text)
+        if dry_run:
+            return Answer(plan, "\n".join(_planned(plan)) or "nothing would go")
+        click.echo("\n".join(_planned(plan)), err=True)
+        if not click.confirm("Nothing brings this back. Go on?", err=True):
+            raise Refused("nothing was changed")
+    done = memory.data.purge(id=id, text=text)
+    return Answer(done, "\n".join(_done(done)), code=3 if done.found else 0)
 
 
 def _planned(plan: Plan) -> list[str]:

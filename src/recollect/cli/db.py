@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.output import common, emit
+from recollect.cli.command import Group, common
+from recollect.cli.output import emit
 
 
-@click.group()
+@click.group(cls=Group)
 def db() -> None:
     """A team's store on PostgreSQL."""
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, Group, answers
+from recollect.cli.output import redactions
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.page import full_text
+from recollect.memory import Memory
 
 _KIND = re.compile(r"([a-z][a-z-]*):\s*(.+)", re.DOTALL)
 _PAIR = re.compile(r"([a-z][\w.:/-]*)=(.*)", re.DOTALL)
@@ -47,14 +48,13 @@ def _details(command: Any) -> Any:
 @click.option("--supersedes", metavar="ID", help="The decision this one replaces.")
 @click.option("--at", "decided_at", metavar="TIME", help="When it was made (ISO 8601), if not now.")
 @click.option("--anyway", is_flag=True, help="Record it even if it reads as a status update.")
-@common
-def decide(text: str, pairs: tuple[str, ...], anyway: bool, project: str | None, as_json: bool, **given: Any) -> None:
+@answers
+def decide(memory: Memory, text: str, pairs: tuple[str, ...], anyway: bool, **given: Any) -> Answer:
     """Record a decision: what was chosen, how sure you are, and why."""
     fields = {name: value for name, value in _fields(given, pairs).items() if value is not None}
-    with open_memory(project) as memory:
-        done = memory.decisions.record(NewDecision(decision=text, **fields), anyway=anyway)
-    said = f"saved {done.decision.id}" + (f" (redacted: {', '.join(done.redacted)})" if done.redacted else "")
-    emit({**vars(done.decision), "redacted": done.redacted}, said, as_json=as_json)
+    done = memory.decisions.record(NewDecision(decision=text, **fields), anyway=anyway)
+    said = f"saved {done.decision.id}{redactions(done.redacted)}"
+    return Answer({**vars(done.decision), "redacted": done.redacted}, said)
 
 
 @click.command()
@@ -63,29 +63,25 @@ def decide(text: str, pairs: tuple[str, ...], anyway: bool, project: str | None,
 @click.option("--result", default="", help="What happened.")
 @click.option("--lesson", default="", help="What to remember, as a sentence.")
 @click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
-@common
-def review(
-    id: str, outcome: Any, result: str, lesson: str, version: int | None, project: str | None, as_json: bool
-) -> None:
+@answers
+def review(memory: Memory, id: str, outcome: Any, result: str, lesson: str, version: int | None) -> Answer:
     """Say what came of a decision. Reviewing again replaces the outcome; `why` shows both."""
-    with open_memory(project) as memory:
-        after = memory.decisions.review(id, Review(outcome=outcome, result=result, lesson=lesson), expect=version)
-    emit(after, f"{id}: {outcome}, at confidence {after.confidence:.2f}", as_json=as_json)
+    after = memory.decisions.review(id, Review(outcome=outcome, result=result, lesson=lesson), expect=version)
+    return Answer(after, f"{id}: {outcome}, at confidence {after.confidence:.2f}")
 
 
-@click.group()
+@click.group(cls=Group)
 def decision() -> None:
     """One decision: show it whole, edit it, take it back, adopt it."""
 
 
 @decision.command()
 @click.argument("id")
-@common
-def show(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def show(memory: Memory, id: str) -> Answer:
     """Show a decision whole, whatever its age."""
-    with open_memory(project) as memory:
-        found = memory.decisions.get(id)
-    emit(found, full_text(found), as_json=as_json)
+    found = memory.decisions.get(id)
+    return Answer(found, full_text(found))
 
 
 @decision.command()
@@ -96,49 +92,43 @@ def show(id: str, project: str | None, as_json: bool) -> None:
 @click.option("--category", help="New category.")
 @_details
 @click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
-@common
-def edit(
-    id: str, pairs: tuple[str, ...], version: int | None, project: str | None, as_json: bool, **given: Any
-) -> None:
+@answers
+def edit(memory: Memory, id: str, pairs: tuple[str, ...], version: int | None, **given: Any) -> Answer:
     """Change a decision's fields; what is given replaces what was there."""
     fields = _fields(given, pairs)
     changed = {name: value for name, value in fields.items() if value not in (None, (), {})}
-    with open_memory(project) as memory:
-        after = memory.decisions.edit(id, DecisionEdit(**changed), expect=version)
-    emit(after, f"{id} is now at version {after.version}", as_json=as_json)
+    after = memory.decisions.edit(id, DecisionEdit(**changed), expect=version)
+    return Answer(after, f"{id} is now at version {after.version}")
 
 
 @decision.command()
 @click.argument("id")
 @click.option("--reason", required=True, help="Why it is taken back.")
 @click.option("--by", metavar="ID", help="The decision that replaces it.")
-@common
-def reverse(id: str, reason: str, by: str | None, project: str | None, as_json: bool) -> None:
+@answers
+def reverse(memory: Memory, id: str, reason: str, by: str | None) -> Answer:
     """Take a decision back. It is kept, counts as abandoned unless reviewed, and confirms nothing any more."""
-    with open_memory(project) as memory:
-        after = memory.decisions.reverse(id, reason=reason, by=by)
-    emit(after, f"{id} is {after.status}" + (f" by {by}" if by else ""), as_json=as_json)
+    after = memory.decisions.reverse(id, reason=reason, by=by)
+    return Answer(after, f"{id} is {after.status}" + (f" by {by}" if by else ""))
 
 
 @decision.command()
 @click.argument("id")
-@common
-def adopt(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def adopt(memory: Memory, id: str) -> Answer:
     """Vouch for a decision that came from outside, so that wisdom may learn from it."""
-    with open_memory(project) as memory:
-        after = memory.decisions.adopt(id)
-    emit(after, f"{id} may teach from now on", as_json=as_json)
+    after = memory.decisions.adopt(id)
+    return Answer(after, f"{id} may teach from now on")
 
 
 @click.command()
 @click.argument("id")
 @click.option("--off", is_flag=True, help="Let it shrink again.")
-@common
-def preserve(id: str, off: bool, project: str | None, as_json: bool) -> None:
+@answers
+def preserve(memory: Memory, id: str, off: bool) -> Answer:
     """Keep a decision whole at any age."""
-    with open_memory(project) as memory:
-        after = memory.decisions.preserve(id, on=not off)
-    emit(after, f"{id} {'stays whole' if after.preserve else 'shrinks with age'}", as_json=as_json)
+    after = memory.decisions.preserve(id, on=not off)
+    return Answer(after, f"{id} {'stays whole' if after.preserve else 'shrinks with age'}")
 
 
 def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:

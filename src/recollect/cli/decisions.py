@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from recollect.cli.command import Answer, answers
 from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, table
+from recollect.cli.output import table
 from recollect.core.clock import parse_time
 from recollect.distil.calibration import WINDOWS, Calibration
 from recollect.distil.levels import LEVELS
 from recollect.distil.page import headline, render, wisdom_text
+from recollect.memory import Memory
 
 
 @click.command()
@@ -25,45 +27,39 @@ from recollect.distil.page import headline, render, wisdom_text
 @click.option("--offset", type=int, default=0, help="How many of those to skip.")
 @click.option("--list", "listed", is_flag=True, help="One line each instead, newest first, wisdom included.")
 @click.option("--query", metavar="TEXT", default="", help="With --list: those that hold these words, best first.")
-@common
-def decisions(project: str | None, as_json: bool, as_of: str | None, listed: bool, query: str, **wanted: Any) -> None:
+@answers
+def decisions(memory: Memory, as_of: str | None, listed: bool, query: str, **wanted: Any) -> Answer:
     """Show decisions at the level their age asks for: full, summary, digest, wisdom."""
     if listed or query:
-        _list(project, query, wanted, as_json=as_json)
-        return
-    with open_memory(project) as memory:
-        page = memory.decisions.compacted(as_of=parse_time(as_of) if as_of else None, **wanted)
+        return _list(memory, query, wanted)
+    page = memory.decisions.compacted(as_of=parse_time(as_of) if as_of else None, **wanted)
     text = render(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
-    emit(page, text, as_json=as_json)
+    return Answer(page, text)
 
 
 @click.command()
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only from this agent's decisions.")
 @click.option("--as-of", metavar="TIME", help="As it was at a time (ISO 8601); without a zone it is UTC.")
-@common
-def wisdom(project: str | None, as_json: bool, category: str | None, agent: str | None, as_of: str | None) -> None:
+@answers
+def wisdom(memory: Memory, category: str | None, agent: str | None, as_of: str | None) -> Answer:
     """Show what the oldest decisions of each category taught."""
-    with open_memory(project) as memory:
-        found = memory.decisions.wisdom(category=category, agent=agent, as_of=parse_time(as_of) if as_of else None)
-    emit({"wisdom": found}, wisdom_text(found) or "no reviewed decision is old enough yet", as_json=as_json)
+    found = memory.decisions.wisdom(category=category, agent=agent, as_of=parse_time(as_of) if as_of else None)
+    return Answer({"wisdom": found}, wisdom_text(found) or "no reviewed decision is old enough yet")
 
 
 @click.command()
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only this agent's.")
 @click.option("--window", type=int, metavar="DAYS", help="Only reviews of the last days: 30, 60, 90, …")
-@common
-def calibration(
-    project: str | None, as_json: bool, category: str | None, agent: str | None, window: int | None
-) -> None:
+@answers
+def calibration(memory: Memory, category: str | None, agent: str | None, window: int | None) -> Answer:
     """Compare confidence with what came of it."""
-    with open_memory(project) as memory:
-        found = memory.decisions.calibration(category=category, agent=agent, window_days=window)
-        recent = [
-            (days, memory.decisions.calibration(category=category, agent=agent, window_days=days)["overall"])
-            for days in (WINDOWS if window is None else ())
-        ]
+    found = memory.decisions.calibration(category=category, agent=agent, window_days=window)
+    recent = [
+        (days, memory.decisions.calibration(category=category, agent=agent, window_days=days)["overall"])
+        for days in (WINDOWS if window is None else ())
+    ]
     overall = found["overall"]
     rows = [("overall", *_row(overall))]
     rows += [(f"last {days} days", *_row(part)) for days, part in recent]
@@ -80,23 +76,22 @@ def calibration(
         ]
     )
     windows = {str(days): part for days, part in recent}
-    emit({**found, "windows": windows}, text, as_json=as_json)
+    return Answer({**found, "windows": windows}, text)
 
 
 @click.command("review-queue")
 @click.option("--agent", help="Only this agent's.")
 @click.option("--due", "due_only", is_flag=True, help="Only what is due.")
-@common
-def review_queue(project: str | None, as_json: bool, agent: str | None, due_only: bool) -> None:
+@answers
+def review_queue(memory: Memory, agent: str | None, due_only: bool) -> Answer:
     """List decisions without an outcome; they stay whole until somebody reviews them."""
-    with open_memory(project) as memory:
-        waiting = memory.decisions.review_queue(agent=agent, due_only=due_only)
+    waiting = memory.decisions.review_queue(agent=agent, due_only=due_only)
     rows = [
         (one.decision.id, f"{one.age_days}d", "due" if one.due else "", " ".join(one.decision.decision.split())[:80])
         for one in waiting
     ]
     text = table(("id", "age", "", "decision"), rows) if rows else "nothing waits for a review"
-    emit({"waiting": waiting}, text, as_json=as_json)
+    return Answer({"waiting": waiting}, text)
 
 
 @click.command()
@@ -113,16 +108,15 @@ def rpc(project: str | None) -> None:
         click.echo(answer.decode())
 
 
-def _list(project: str | None, query: str, wanted: dict[str, Any], *, as_json: bool) -> None:
+def _list(memory: Memory, query: str, wanted: dict[str, Any]) -> Answer:
     names = ("category", "agent", "limit", "offset")
-    with open_memory(project) as memory:
-        hits, total = memory.decisions.query(query, **{name: wanted[name] for name in names})
+    hits, total = memory.decisions.query(query, **{name: wanted[name] for name in names})
     shown = [hit for hit in hits if wanted["level"] in (None, hit.level)]
     rows = [(hit.id, hit.level, hit.decision.category, headline(hit.decision)) for hit in shown]
     text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
     if total > len(hits) + wanted["offset"]:
         text += f"\n{len(hits)} of {total}; --offset shows more"
-    emit({"decisions": shown, "total": total}, text, as_json=as_json)
+    return Answer({"decisions": shown, "total": total}, text)
 
 
 def _row(part: Calibration) -> tuple[Any, ...]:

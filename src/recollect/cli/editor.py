@@ -25,7 +25,7 @@ _INDENT = "  "
 @contextmanager
 def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """The fields that the user changed; an error of ours while they are used says where the text is kept."""
-    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not (sys.stdin and sys.stdin.isatty()):
+    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not sys.stdin.isatty():
         raise BadInput("there is no terminal to open an editor in; give the fields as options, or set $EDITOR")
     template = _INTRODUCTION + "".join(
         f"{name}: {fields.get(name, '')}".replace("\n", f"\n{_INDENT}") + "\n" for name in NAMES
@@ -44,11 +44,11 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
             raise Refused(f"{failed}; nothing was changed")
         raise BadInput("nothing was written; nothing was changed")
     if failed:
-        raise Refused(f"{failed}; nothing was changed\nWhat you typed is kept in {path}")
+        raise Refused(f"{failed}; nothing was changed. What you typed is kept in {path}")
     try:
         yield changed
     except RecollectError as error:
-        raise type(error)(f"{error}\nWhat you typed is kept in {path}") from None
+        raise type(error)(f"{error}. What you typed is kept in {path}") from None
     path.unlink()
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers
 from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
+from recollect.memory import Memory
 
 
 @click.command()
 @click.option("--task", required=True, help="Id of the task whose agent wrote the output.")
-@common
-def feedback(task: str, project: str | None, as_json: bool) -> None:
+@answers
+def feedback(memory: Memory, task: str) -> Answer:
     """Read an agent's final message on standard input and count its verdicts on what it was shown."""
     output = read_stdin()
-    with open_memory(project) as memory:
-        taken = memory.feedback(output, task=task)
+    taken = memory.feedback(output, task=task)
     said = {
         "counted": taken.counted,
         "rated before": taken.repeated,
@@ -25,7 +24,7 @@ def feedback(task: str, project: str | None, as_json: bool) -> None:
         "never shown to this task": taken.not_injected,
     }
     lines = [f"{what}: {', '.join(ids)}" for what, ids in said.items() if ids]
-    emit(taken, "\n".join(lines) or "no verdicts", as_json=as_json)
+    return Answer(taken, "\n".join(lines) or "no verdicts")
 
 
 @click.command()
@@ -33,11 +32,10 @@ def feedback(task: str, project: str | None, as_json: bool) -> None:
 @click.option("--task", help="The task it was shown to; the last one when not given.")
 @click.option("--helpful", is_flag=True, help="It helped.")
 @click.option("--not-helpful", is_flag=True, help="It did not.")
-@common
-def rate(learning: str, task: str | None, helpful: bool, not_helpful: bool, project: str | None, as_json: bool) -> None:
+@answers
+def rate(memory: Memory, learning: str, task: str | None, helpful: bool, not_helpful: bool) -> Answer:
     """Say whether a learning helped; a person may change a verdict later."""
     if helpful == not_helpful:
         raise BadInput("say one of --helpful and --not-helpful")
-    with open_memory(project) as memory:
-        after = memory.rate(learning, "helpful" if helpful else "not_helpful", task=task)
-    emit(after, f"{learning} now has confidence {after.confidence:.3f}", as_json=as_json)
+    after = memory.rate(learning, "helpful" if helpful else "not_helpful", task=task)
+    return Answer(after, f"{learning} now has confidence {after.confidence:.3f}")

@@ -40,6 +40,6 @@ def _read(arguments: list[str]) -> tuple[str, str]:
 
 
 def _payload() -> object:
-    if sys.stdin is None or sys.stdin.isatty():
+    if sys.stdin.isatty():
         return {}
     return json.loads(sys.stdin.buffer.read().decode("utf-8", "replace") or "{}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
+from recollect.cli.command import Answer, Group, answers, common
 from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, said, table
+from recollect.cli.output import emit, said, table
 from recollect.core.clock import iso
+from recollect.memory import Memory
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @common
 @click.pass_context
 def inbox(ctx: click.Context, project: str | None, as_json: bool) -> None:
@@ -24,23 +26,24 @@ def inbox(ctx: click.Context, project: str | None, as_json: bool) -> None:
 
 @inbox.command()
 @click.argument("number", type=int)
-@common
-def show(number: int, project: str | None, as_json: bool) -> None:
+@answers
+def show(memory: Memory, number: int) -> Answer:
     """Show a matter whole."""
-    with open_memory(project) as memory:
-        matter = memory.inbox.get(number)
+    matter = memory.inbox.get(number)
     lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
     lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
     lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
-    emit(matter, "\n".join(lines), as_json=as_json)
+    if not matter.resolution:
+        verbs = memory.inbox.verbs(matter)
+        lines.append(f"to settle it: recollect inbox resolve {number} {'|'.join(verbs)}")
+    return Answer(matter, "\n".join(lines))
 
 
 @inbox.command()
 @click.argument("number", type=int)
 @click.argument("verb")
-@common
-def resolve(number: int, verb: str, project: str | None, as_json: bool) -> None:
-    """Settle a matter; an unknown verb is answered with those that fit."""
-    with open_memory(project) as memory:
-        matter = memory.inbox.resolve(number, verb)
-    emit(matter, f"{number} is settled: {verb}", as_json=as_json)
+@answers
+def resolve(memory: Memory, number: int, verb: str) -> Answer:
+    """Settle a matter with one of the verbs that `show` names."""
+    matter = memory.inbox.resolve(number, verb)
+    return Answer(matter, f"{number} is settled: {verb}")

@@ -22,20 +22,21 @@ class Option:
     doc: str
     kind: type = str
     many: bool = False
+    needed: bool = False
 
 
 OPTIONS = (
-    Option(name="--task", doc="id of the task that is about to start (needed)"),
-    Option(name="--outcome", doc="id of what the task belongs to; its own learnings are left out (needed)"),
-    Option(name="--title", doc="what the task is about"),
-    Option(name="--description", doc="more about it; - reads standard input"),
-    Option(name="--learning", doc="inject this learning instead of searching; may be repeated", many=True),
-    Option(name="--max-learnings", doc="how many at most", kind=int),
-    Option(name="--min-confidence", doc="leave out what is below", kind=float),
-    Option(name="--budget", doc="tokens the block may take", kind=int),
-    Option(name="--full", doc="print whole task instructions with the learnings in place", kind=bool),
-    Option(name="--json", doc="print the learnings and the block as JSON", kind=bool),
-    Option(name="--project", doc="folder of the project, instead of the current one"),
+    Option(name="--task", doc="Id of the task that is about to start.", needed=True),
+    Option(name="--outcome", doc="Id of what the task belongs to; its own learnings are left out.", needed=True),
+    Option(name="--title", doc="What the task is about."),
+    Option(name="--description", doc="More about it; - reads standard input."),
+    Option(name="--learning", doc="Inject this learning instead of searching; may be repeated.", many=True),
+    Option(name="--max-learnings", doc="How many at most.", kind=int),
+    Option(name="--min-confidence", doc="Leave out what is below.", kind=float),
+    Option(name="--budget", doc="Tokens the block may take.", kind=int),
+    Option(name="--full", doc="Print whole task instructions with the learnings in place.", kind=bool),
+    Option(name="--json", doc="Print the learnings and the block as JSON.", kind=bool),
+    Option(name="--project", doc="Folder of the project, instead of the current one."),
 )
 
 
@@ -78,9 +79,9 @@ def run(given: dict[str, Any]) -> int:
     """Choose, remember, print."""
     from recollect.cli.opening import open_memory
 
-    for needed in ("task", "outcome"):
-        if not given.get(needed):
-            raise BadInput(f"inject needs --{needed}; see: recollect inject --help")
+    for option in OPTIONS:
+        if option.needed and not given.get(option.name[2:]):
+            raise BadInput(f"inject needs {option.name}; see: recollect inject --help")
     if given.get("description") == "-":
         given["description"] = read_stdin()
     with open_memory(given.get("project")) as memory:

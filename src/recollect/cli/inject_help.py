@@ -23,6 +23,8 @@ for _option in OPTIONS:
         click.Option(
             [_option.name],
             help=_option.doc,
+            required=_option.needed,
+            metavar="DIR" if _option.name == "--project" else None,
             is_flag=_option.kind is bool,
             multiple=_option.many,
             type=None if _option.kind is bool else _option.kind,

@@ -7,19 +7,20 @@ from typing import Any
 
 import click
 
+from recollect.cli.command import Answer, Group, answers
 from recollect.cli.editor import typed_in_editor
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, table
-from recollect.core.choices import PATTERN_TYPES
+from recollect.cli.output import redactions, table
+from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.plain import plain
+from recollect.memory import Memory
 from recollect.store.learnings import SORTS
 
 
-@click.group()
+@click.group(cls=Group)
 def learn() -> None:
     """Learnings: what was noticed, what it means, what to do."""
 
@@ -44,8 +45,9 @@ def learn() -> None:
 @click.option("--outcome", help="Id of the outcome it came from.")
 @click.option("--task", help="Id of the task it came from.")
 @click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
-@common
+@answers
 def add(
+    memory: Memory,
     tags: tuple[str, ...],
     domain: str | None,
     pattern_type: Any,
@@ -53,12 +55,10 @@ def add(
     outcome: str | None,
     task: str | None,
     anyway: bool,
-    project: str | None,
-    as_json: bool,
     **fields: str | None,
-) -> None:
+) -> Answer:
     """Add a learning. With no text given, your editor opens."""
-    with open_memory(project) as memory, ExitStack() as editing:
+    with ExitStack() as editing:
         if not any(fields.values()):
             fields = dict(editing.enter_context(typed_in_editor({})))
         missing = [name for name in ("title", *COIA) if not fields.get(name)]
@@ -82,10 +82,8 @@ def add(
     )
     if captured.confirmed:
         said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
-    if captured.redacted:
-        said += f" (redacted: {', '.join(captured.redacted)})"
     became = {"merged": captured.merged, "confirmed": captured.confirmed, "redacted": captured.redacted}
-    emit({**plain(learning), **became}, said, as_json=as_json)
+    return Answer({**plain(learning), **became}, said + redactions(captured.redacted))
 
 
 @learn.command("list")
@@ -93,7 +91,7 @@ def add(
     "--status",
     default="active",
     show_default=True,
-    type=click.Choice(["active", "archived", "superseded", "all"]),
+    type=click.Choice([*STATUSES, "all"]),
     help="Which of them.",
 )
 @click.option("--domain", help="Only this domain.")
@@ -102,11 +100,10 @@ def add(
 @click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="In which order.")
 @click.option("--limit", type=int, default=50, show_default=True, help="How many.")
 @click.option("--offset", type=int, default=0, help="How many to skip.")
-@common
-def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
+@answers
+def list_(memory: Memory, **wanted: Any) -> Answer:
     """List learnings."""
-    with open_memory(project) as memory:
-        found, total = memory.learnings.page(**wanted)
+    found, total = memory.learnings.page(**wanted)
     rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
     text = (
         table(("id", "confidence", "status", "title"), rows)
@@ -115,28 +112,26 @@ def list_(project: str | None, as_json: bool, **wanted: Any) -> None:
     )
     if total > len(found):
         text += f"\n{len(found)} of {total}; --offset shows more"
-    emit({"learnings": found, "total": total}, text, as_json=as_json)
+    return Answer({"learnings": found, "total": total}, text)
 
 
 @learn.command()
 @click.argument("id")
-@common
-def show(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def show(memory: Memory, id: str) -> Answer:
     """Show a learning whole."""
-    with open_memory(project) as memory:
-        learning = memory.learnings.get(id)
-    emit(learning, card(learning), as_json=as_json)
+    learning = memory.learnings.get(id)
+    return Answer(learning, card(learning))
 
 
 @learn.command()
 @click.argument("id")
-@common
-def history(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def history(memory: Memory, id: str) -> Answer:
     """Show how a learning's confidence moved, and why."""
-    with open_memory(project) as memory:
-        events = memory.learnings.history(id)
+    events = memory.learnings.history(id)
     rows = [(iso(event.at), f"{event.new['confidence']:.3f}", event.what, event.who, event.reason) for event in events]
-    emit(events, table(("when", "confidence", "what", "who", "reason"), rows), as_json=as_json)
+    return Answer(events, table(("when", "confidence", "what", "who", "reason"), rows))
 
 
 @learn.command()
@@ -150,123 +145,114 @@ def history(id: str, project: str | None, as_json: bool) -> None:
 @click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
 @click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
-@common
-def edit(id: str, version: int | None, project: str | None, as_json: bool, **fields: Any) -> None:
+@answers
+def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Answer:
     """Edit a learning. With no field given, your editor opens on it."""
-    with open_memory(project) as memory, ExitStack() as editing:
+    with ExitStack() as editing:
         if all(value is None for value in fields.values()):
             learning = memory.learnings.get(id)
             version = version or learning.version
             before = {name: getattr(learning, name) for name in ("title", *COIA)}
             fields = dict(editing.enter_context(typed_in_editor(before)))
         after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)
-    emit(after, f"{id} is now at version {after.version}", as_json=as_json)
+    return Answer(after, f"{id} is now at version {after.version}")
 
 
 @learn.command()
 @click.argument("id")
 @click.option("--add", "add_", multiple=True, help="Add this tag; may be repeated.")
 @click.option("--remove", multiple=True, help="Take this tag away; may be repeated.")
-@common
-def tag(id: str, add_: tuple[str, ...], remove: tuple[str, ...], project: str | None, as_json: bool) -> None:
+@answers
+def tag(memory: Memory, id: str, add_: tuple[str, ...], remove: tuple[str, ...]) -> Answer:
     """Change a learning's tags."""
     if not add_ and not remove:
         raise BadInput("say which tags: --add WORD or --remove WORD")
-    with open_memory(project) as memory:
-        after = memory.learnings.tag(id, add=add_, remove=remove)
-    emit(after, f"{id}: {', '.join(after.tags) or 'no tags'}", as_json=as_json)
+    after = memory.learnings.tag(id, add=add_, remove=remove)
+    return Answer(after, f"{id}: {', '.join(after.tags) or 'no tags'}")
 
 
 @learn.command()
 @click.argument("id")
 @click.option("--reason", default="", help="Why; shown by `why`.")
-@common
-def archive(id: str, reason: str, project: str | None, as_json: bool) -> None:
+@answers
+def archive(memory: Memory, id: str, reason: str) -> Answer:
     """Put a learning away. It is kept, and `learn restore` brings it back."""
-    with open_memory(project) as memory:
-        after = memory.learnings.archive(id, reason=reason)
-    emit(after, f"{id} is {after.status}", as_json=as_json)
+    after = memory.learnings.archive(id, reason=reason)
+    return Answer(after, f"{id} is {after.status}")
 
 
 @learn.command()
 @click.argument("id")
-@common
-def restore(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def restore(memory: Memory, id: str) -> Answer:
     """Bring an archived or superseded learning back into use."""
-    with open_memory(project) as memory:
-        after = memory.learnings.restore(id)
-    emit(after, f"{id} is {after.status}", as_json=as_json)
+    after = memory.learnings.restore(id)
+    return Answer(after, f"{id} is {after.status}")
 
 
 @learn.command()
 @click.argument("old")
 @click.argument("new")
 @click.option("--reason", default="", help="Why; shown by `why`.")
-@common
-def supersede(old: str, new: str, reason: str, project: str | None, as_json: bool) -> None:
+@answers
+def supersede(memory: Memory, old: str, new: str, reason: str) -> Answer:
     """Mark OLD as replaced by NEW."""
-    with open_memory(project) as memory:
-        after = memory.learnings.supersede(old, new, reason=reason)
-    emit(after, f"{old} is superseded by {new}", as_json=as_json)
+    after = memory.learnings.supersede(old, new, reason=reason)
+    return Answer(after, f"{old} is superseded by {new}")
 
 
 @learn.command()
 @click.argument("keep")
 @click.argument("other")
 @click.option("--reason", default="", help="Why; shown by `why`.")
-@common
-def merge(keep: str, other: str, reason: str, project: str | None, as_json: bool) -> None:
+@answers
+def merge(memory: Memory, keep: str, other: str, reason: str) -> Answer:
     """Merge OTHER into KEEP: tags, sources and recurrence move over."""
-    with open_memory(project) as memory:
-        after = memory.learnings.merge(keep, other, reason=reason)
-    emit(after, f"{other} is merged into {keep}, seen {after.recurrence} times", as_json=as_json)
+    after = memory.learnings.merge(keep, other, reason=reason)
+    return Answer(after, f"{other} is merged into {keep}, seen {after.recurrence} times")
 
 
 @learn.command()
 @click.argument("id")
 @click.option("--off", is_flag=True, help="Unpin it.")
-@common
-def pin(id: str, off: bool, project: str | None, as_json: bool) -> None:
+@answers
+def pin(memory: Memory, id: str, off: bool) -> Answer:
     """Pin a learning: the machine never decays or archives it."""
-    with open_memory(project) as memory:
-        after = memory.learnings.pin(id, on=not off)
-    emit(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}", as_json=as_json)
+    after = memory.learnings.pin(id, on=not off)
+    return Answer(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}")
 
 
 @learn.command()
 @click.argument("id")
-@common
-def adopt(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def adopt(memory: Memory, id: str) -> Answer:
     """Vouch for a learning that came from outside, so that it may be injected."""
-    with open_memory(project) as memory:
-        after = memory.learnings.adopt(id)
-    emit(after, f"{id} may be injected from now on", as_json=as_json)
+    after = memory.learnings.adopt(id)
+    return Answer(after, f"{id} may be injected from now on")
 
 
 @click.command()
-@common
-def undo(project: str | None, as_json: bool) -> None:
+@answers
+def undo(memory: Memory) -> Answer:
     """Take back the last change to learnings or decisions; again takes back the one before."""
-    with open_memory(project) as memory:
-        restored = memory.data.undo()
+    restored = memory.data.undo()
     text = "\n".join(
         f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
         for each in restored
     )
-    emit(restored, text, as_json=as_json)
+    return Answer(restored, text)
 
 
 def card(learning: Learning) -> str:
     """A learning for a person's eyes."""
     lines = [
         learning.title,
-        f"{learning.id} · {learning.pattern_type} · {learning.status} · confidence {learning.confidence:.3f}"
+        f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or 'active'}"
+        f" · confidence {learning.confidence:.3f}"
         f" · injected {learning.times_injected}x, helpful {learning.times_helpful}x,"
         f" not helpful {learning.times_not_helpful}x · version {learning.version}",
     ]
     if learning.tags or learning.domain:
         lines.append(f"{learning.domain or 'no domain'} · {', '.join(learning.tags) or 'no tags'}")
     lines += ["", *(f"{name.capitalize():<12} {getattr(learning, name)}" for name in COIA)]
-    if learning.superseded_by:
-        lines += ["", f"superseded by {learning.superseded_by}"]
     return "\n".join(lines)

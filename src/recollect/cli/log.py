@@ -6,13 +6,14 @@ import sys
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, Group, answers
+from recollect.cli.output import redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.journal import ENTRY_TYPES, NewEntry
+from recollect.memory import Memory
 
 
-@click.group()
+@click.group(cls=Group)
 def log() -> None:
     """Append to the raw logs and read them."""
 
@@ -37,47 +38,40 @@ def log() -> None:
 @click.option("--rule", help="Feedback: what to do differently.")
 @click.option("--why", help="Feedback: the reason.")
 @click.option("--how-to-apply", help="Feedback: when and how.")
-@common
+@answers
 def add(
+    memory: Memory,
     text: str | None,
     kind: str,
     decisions: tuple[str, ...],
     references: tuple[str, ...],
-    project: str | None,
-    as_json: bool,
     **given: str | None,
-) -> None:
+) -> Answer:
     """Append an entry to today's log; without TEXT and fields, or with -, it is read from standard input."""
     fields = [value for name, value in given.items() if name not in ("topic", "session")]
-    piped = sys.stdin is not None and not sys.stdin.isatty()
-    if text == "-" or (text is None and not any((*fields, decisions, references)) and piped):
+    if text == "-" or (text is None and not any((*fields, decisions, references)) and not sys.stdin.isatty()):
         text = read_stdin()
     new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
-    with open_memory(project) as memory:
-        logged = memory.journal.add(new)
-    hidden = f" (redacted: {', '.join(logged.redacted)})" if logged.redacted else ""
-    emit(logged, f"{logged.id}  {logged.topic}{hidden}", as_json=as_json)
+    logged = memory.journal.add(new)
+    return Answer(logged, f"{logged.id}  {logged.topic}{redactions(logged.redacted)}")
 
 
 @log.command()
 @click.argument("id")
-@common
-def adopt(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def adopt(memory: Memory, id: str) -> Answer:
     """Vouch for an entry that came from outside: it is written once more, for the tree to hold."""
-    with open_memory(project) as memory:
-        after = memory.journal.adopt(id)
-    emit(after, f"{after.id}  {after.topic}", as_json=as_json)
+    after = memory.journal.adopt(id)
+    return Answer(after, f"{after.id}  {after.topic}")
 
 
 @log.command()
 @click.argument("date")
-@common
-def show(date: str, project: str | None, as_json: bool) -> None:
+@answers
+def show(memory: Memory, date: str) -> Answer:
     """Show the log of a DATE (2026-03-01, today, yesterday), or one entry (log/2026-03-01#3)."""
-    with open_memory(project) as memory:
-        if "#" in date:
-            entry = memory.journal.entry(date)
-            emit(entry, f"## {entry.topic} [{entry.type}]\n\n{entry.text}", as_json=as_json)
-            return
-        text = memory.journal.show(date.removeprefix("log/"))
-    emit({"day": date, "text": text}, text.rstrip("\n"), as_json=as_json)
+    if "#" in date:
+        entry = memory.journal.entry(date)
+        return Answer(entry, f"## {entry.topic} [{entry.type}]\n\n{entry.text}")
+    text = memory.journal.show(date.removeprefix("log/"))
+    return Answer({"day": date, "text": text}, text.rstrip("\n"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 import click
 
-from recollect.cli.output import common, emit
+from recollect.cli.command import common
+from recollect.cli.opening import find_project
+from recollect.cli.output import emit
 from recollect.core.clock import clock_from
-from recollect.store import project as projects
 from recollect.text.counting import counted
 
 
@@ -24,7 +24,7 @@ def migrate(source: str, target: str, restart: bool, project: str | None, as_jso
     from recollect.memory.moving import move_memory
 
     done = move_memory(
-        projects.find(Path(project or "."), os.environ),
+        find_project(project),
         source=source,
         target=target,
         clock=clock_from(os.environ),

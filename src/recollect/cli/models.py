@@ -7,32 +7,34 @@ from typing import BinaryIO
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, table
+from recollect.cli.command import Answer, Group, answers
+from recollect.cli.output import table
 from recollect.core.errors import BadInput
+from recollect.memory import Memory
 from recollect.models.check import Checked
 from recollect.models.jobs import KINDS
 
 MOST_BYTES = 50_000_000
 
 
-@click.group()
+@click.group(cls=Group)
 def models() -> None:
     """Which models are configured."""
 
 
 @models.command()
-@common
-def check(project: str | None, as_json: bool) -> None:
+@answers
+def check(memory: Memory) -> Answer:
     """Say who does which kind of job, and try each with one tiny call."""
-    with open_memory(project) as memory:
-        found = memory.models.check()
-        embedder = memory.status().embedder
+    found = memory.models.check()
+    embedder = memory.status().embedder
     rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
     text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
-    emit({"providers": found, "embedder": embedder}, f"{text}\nembedder: {embedder}", as_json=as_json)
-    if not all(each.ok for each in found):
-        raise click.exceptions.Exit(1)
+    return Answer(
+        {"providers": found, "embedder": embedder},
+        f"{text}\nembedder: {embedder}",
+        code=1 if not all(each.ok for each in found) else 0,
+    )
 
 
 def _kinds(kinds: tuple[str, ...]) -> str:
@@ -49,19 +51,18 @@ def _how(found: Checked) -> str:
 
 @click.command()
 @click.option("--limit", type=click.IntRange(min=1), help="How many to show at most.")
-@common
-def pending(limit: int | None, project: str | None, as_json: bool) -> None:
+@answers
+def pending(memory: Memory, limit: int | None) -> Answer:
     """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
-    with open_memory(project) as memory:
-        found = memory.models.pending(limit=limit)
+    found = memory.models.pending(limit=limit)
     rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
-    emit(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits", as_json=as_json)
+    return Answer(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits")
 
 
 @click.command()
 @click.argument("file", type=click.File("rb"), default="-")
-@common
-def apply(file: BinaryIO, project: str | None, as_json: bool) -> None:
+@answers
+def apply(memory: Memory, file: BinaryIO) -> Answer:
     """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
     raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
@@ -70,9 +71,6 @@ def apply(file: BinaryIO, project: str | None, as_json: bool) -> None:
         given = json.loads(raw)
     except (ValueError, RecursionError):
         raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
-    with open_memory(project) as memory:
-        done = memory.models.apply(given if isinstance(given, list) else [given])
+    done = memory.models.apply(given if isinstance(given, list) else [given])
     lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
-    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
-    if not all(each.taken for each in done):
-        raise click.exceptions.Exit(1)
+    return Answer(done, "\n".join(lines) or "nothing to take in", code=1 if not all(each.taken for each in done) else 0)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-import click
+from collections.abc import Sequence
+from typing import Any
 
 from recollect.cli.printing import put, visible
 from recollect.core.plain import plain
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def common(command: F) -> F:
-    """The options every command takes."""
-    command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
-    return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
 
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
     """The value as JSON, or its text for a person."""
     put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else visible(text))
+
+
+def redactions(kinds: Sequence[str]) -> str:
+    """What was taken out of a text before it was kept, to be said behind it."""
+    return f" (redacted: {', '.join(kinds)})" if kinds else ""
 
 
 def said(value: object) -> str:

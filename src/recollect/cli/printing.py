@@ -35,8 +35,6 @@ def put(text: str) -> None:
 
 def read_stdin() -> str:
     """All of standard input as text; bytes that are not UTF-8 are shown as such, never an error."""
-    if sys.stdin is None:
-        return ""
     if sys.stdin.isatty():
         print("reading standard input; end it with Ctrl-D", file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8", "replace")

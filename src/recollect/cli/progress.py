@@ -37,6 +37,20 @@ def copying(label: str) -> Iterator[Callable[[int, int], object] | None]:
 
 
 @contextmanager
+def levels() -> Iterator[Callable[[str, int, int], object] | None]:
+    """The same for work on the levels of the tree, a bar for each."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as drawn:
+        tasks = {level: drawn.add_task(level, total=None, visible=False) for level in ("daily", "weekly", "monthly")}
+        yield lambda level, done, total: drawn.update(tasks[level], completed=done, total=total, visible=True)
+
+
+@contextmanager
 def naming() -> Iterator[Callable[[str], object] | None]:
     """The same for work that says what it is at."""
     if not sys.stderr.isatty():

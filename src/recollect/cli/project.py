@@ -8,12 +8,14 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.opening import actor_of, open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import actor_of
+from recollect.cli.output import emit
 from recollect.core.errors import Refused
 from recollect.hosts.flow import HOSTS
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
+from recollect.store import beginning
 from recollect.store import project as projects
 from recollect.tend.status import ModelsStatus, Status
 from recollect.text.counting import counted, named
@@ -42,14 +44,17 @@ def init(
     from recollect.hosts.setup import remember_interpreter
 
     root = Path(project or ".").resolve()
-    above = projects.enclosing(root)
+    above = beginning.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     # For a real run, too: what a host's file refuses is known before anything is made.
-    diffs, notes = tell_hosts(projects.planned(root, os.environ), hosts, dry_run=True)
+    planned = projects.planned(root, os.environ)
+    diffs, notes = tell_hosts(planned, hosts, dry_run=True)
     if dry_run:
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
+    if beginning.is_foreign(planned) and actor_of(os.environ).trust != "human":
+        raise Refused(f"{planned.data} came with the folder; only a person may take what it says for their memory")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import merge_driver as driver
@@ -66,11 +71,10 @@ def init(
 
 
 @click.command()
-@common
-def status(project: str | None, as_json: bool) -> None:
+@answers
+def status(memory: Memory) -> Answer:
     """Say what is remembered, what waits, and what works on words alone."""
-    with open_memory(project) as memory:
-        found = memory.status()
+    found = memory.status()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
         *([_half_moved(found)] if found.moving_from else []),
@@ -92,7 +96,7 @@ def status(project: str | None, as_json: bool) -> None:
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
-    emit(found, "\n".join(lines), as_json=as_json)
+    return Answer(found, "\n".join(lines))
 
 
 def _half_moved(found: Status) -> str:
@@ -129,13 +133,12 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
-@common
-def cycle(dry_run: bool, project: str | None, as_json: bool) -> None:
+@answers
+def cycle(memory: Memory, dry_run: bool) -> Answer:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
-    with open_memory(project) as memory:
-        report = memory.cycle(dry_run=dry_run)
+    report = memory.cycle(dry_run=dry_run)
     text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
-    emit(report, text, as_json=as_json)
+    return Answer(report, text)
 
 
 @click.command()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers
 from recollect.core.errors import BadInput
+from recollect.memory import Memory
 
 
 @click.command()
@@ -15,23 +15,20 @@ from recollect.core.errors import BadInput
 @click.option("--context", default="", help="Of a staged entry: when it applies (that it was staged).")
 @click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
 @click.option("--action", default="", help="Of a staged entry: what to do (the title).")
-@common
-def promote(
-    id: str, title: str | None, context: str, implication: str, action: str, project: str | None, as_json: bool
-) -> None:
+@answers
+def promote(memory: Memory, id: str, title: str | None, context: str, implication: str, action: str) -> Answer:
     """Make a learning of a finding (finding/WORK-ID#2) or of a staged entry (its slug), with its provenance."""
     finding = id.startswith("finding/")
     if finding and (context or implication or action):
         raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
     if title and not finding:
         raise BadInput("a staged entry keeps its title; edit the learning afterwards: recollect learn edit")
-    with open_memory(project) as memory:
-        if finding:
-            captured = memory.themes.promote(id, title=title)
-        else:
-            captured = memory.staging.promote(
-                id.removeprefix("staged/"), context=context, implication=implication, action=action
-            )
+    if finding:
+        captured = memory.themes.promote(id, title=title)
+    else:
+        captured = memory.staging.promote(
+            id.removeprefix("staged/"), context=context, implication=implication, action=action
+        )
     learning = captured.learning
     said = f"{learning.id} already says so" if captured.merged else f"saved {learning.id} from {id}"
-    emit({**vars(learning), "merged": captured.merged}, said, as_json=as_json)
+    return Answer({**vars(learning), "merged": captured.merged}, said)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers
+from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, NotFound
+from recollect.memory import Memory
 from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
 
 
@@ -39,66 +41,62 @@ from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
     "--status",
     default="active",
     show_default=True,
-    type=click.Choice(["active", "archived", "superseded", "all"]),
+    type=click.Choice([*STATUSES, "all"]),
     help="Learnings of this status.",
 )
-@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged, the file read in first.")
-@common
+@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged.")
+@answers
 def search(
+    memory: Memory,
     query: str,
     limit: int | None,
     staged: bool,
     no_recency: bool,
     no_confidence: bool,
     explain: bool,
-    project: str | None,
-    as_json: bool,
     **options: Any,
-) -> None:
-    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed."""
-    with open_memory(project) as memory:
-        if staged:
-            _refuse_beside_staged(**options)
-            del options["kinds"]
-        find = memory.staging.search if staged else memory.search
-        hits = find(
-            query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
-        )
-    emit(
-        {"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)), as_json=as_json
+) -> Answer:
+    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed in a pipe."""
+    if staged:
+        _refuse_beside_staged(**options)
+        options["kinds"] = ("staged",)
+    hits = memory.search(
+        query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
     )
+    if not hits and sys.stdout and sys.stdout.isatty():  # silence is an answer to a program
+        click.echo("nothing found; --status all and --min-confidence 0 look wider", err=True)
+    return Answer({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@common
-def get(ids: tuple[str, ...], project: str | None, as_json: bool) -> None:
-    """Show the whole text of whatever ids name."""
+@answers
+def get(memory: Memory, ids: tuple[str, ...]) -> Answer:
+    """Show the whole text of whatever ids name; those that are there also when others are not."""
     found, missing = [], []
-    with open_memory(project) as memory:
-        for id in ids:
-            try:
-                found.append(memory.texts.get(id))
-            except NotFound as problem:
-                missing.append(problem)
+    for id in ids:
+        try:
+            found.append(memory.texts.get(id))
+        except NotFound as problem:
+            missing.append(str(problem))
     texts = [f"# {one.title}  ({one.id})\n\n{one.text.rstrip()}" for one in found]
-    if found:
-        emit({"results": found, "total": len(found)}, "\n\n".join(texts), as_json=as_json)
+    if not found:
+        raise NotFound("; ".join(missing))
     if missing:
-        raise NotFound("; ".join(map(str, missing)))
+        click.echo(f"recollect: {'; '.join(missing)}", err=True)
+    return Answer({"results": found, "total": len(found)}, "\n\n".join(texts), code=1 if missing else 0)
 
 
 @click.command()
 @click.argument("id")
 @click.option("--before", type=int, default=3, show_default=True, help="How many before.")
 @click.option("--after", type=int, default=3, show_default=True, help="How many after.")
-@common
-def around(id: str, before: int, after: int, project: str | None, as_json: bool) -> None:
+@answers
+def around(memory: Memory, id: str, before: int, after: int) -> Answer:
     """Show what stands before and after an ID: in its session or document, otherwise by time."""
-    with open_memory(project) as memory:
-        found = memory.texts.around(id, before=before, after=after)
+    found = memory.texts.around(id, before=before, after=after)
     lines = [f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}\n    {one.snippet}" for one in found]
-    emit({"results": found, "total": len(found)}, "\n".join(lines), as_json=as_json)
+    return Answer({"results": found, "total": len(found)}, "\n".join(lines))
 
 
 def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
@@ -113,7 +111,7 @@ def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object
 def _shown(hit: Hit) -> list[str]:
     lines = [f"{hit.id}  {hit.score:z.2f}  {hit.title}", f"    {hit.snippet}"]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
-    facts += [hit.learning.status] if hit.learning and hit.learning.status != "active" else []
+    facts += [hit.learning.out_of_use] if hit.learning and hit.learning.out_of_use else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from recollect.cli.output import common, emit
+from recollect.cli.command import common
+from recollect.cli.opening import find_project
+from recollect.cli.output import emit
 from recollect.hosts import setup
 from recollect.hosts.flow import HOSTS
 from recollect.hosts.quiet import PAUSED
-from recollect.store import project as projects
 from recollect.store.files import write_path
 from recollect.store.project import Project
 
@@ -45,7 +45,7 @@ def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tupl
 @common
 def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
     """Take our hooks and servers out of every host's files. What is remembered stays."""
-    found = projects.find(Path(project or "."), os.environ)
+    found = find_project(project)
     changes = setup.uninstalling(found, HOSTS, os.environ)
     if dry_run:
         text = "".join(change.diff() for change in changes)
@@ -64,7 +64,7 @@ _STAYS = "what is remembered stays: recollect.toml, memory/ and .recollect/"
 @common
 def pause(off: bool, project: str | None, as_json: bool) -> None:
     """Keep the hooks of this project silent: nothing is put in front of an agent, nothing is kept."""
-    found = projects.find(Path(project or "."), os.environ)
+    found = find_project(project)
     mark = found.data / PAUSED
     if off:
         mark.unlink(missing_ok=True)

@@ -6,26 +6,26 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit
+from recollect.cli.command import Answer, answers
+from recollect.cli.output import redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
 from recollect.distil.report import Consolidation
 from recollect.distil.staged import Ages
+from recollect.memory import Memory
 from recollect.text.counting import counted
 
 
 @click.command()
 @click.argument("file", required=False)
 @click.option("--summary", is_flag=True, help="One line instead of the list.")
-@common
-def ages(file: str | None, summary: bool, project: str | None, as_json: bool) -> None:
+@answers
+def ages(memory: Memory, file: str | None, summary: bool) -> Answer:
     """Say how old each staged learning is, oldest first, in active days: days with a commit.
 
     FILE is relative to the project and is the setting staging.file when not given.
     """
-    with open_memory(project) as memory:
-        found = memory.staging.ages(file)
+    found = memory.staging.ages(file)
     report = {
         "file_lines": found.file_lines,
         "last_consolidation": found.last_consolidation and found.last_consolidation.isoformat(),
@@ -34,73 +34,65 @@ def ages(file: str | None, summary: bool, project: str | None, as_json: bool) ->
             for one in found.entries
         ],
     }
-    emit(report, _summary(found) if summary else _report(found), as_json=as_json)
+    return Answer(report, _summary(found) if summary else _report(found))
 
 
 @click.command()
 @click.argument("title")
 @click.option("--body", help="Why, how, where; - reads standard input.")
-@common
-def stage(title: str, body: str | None, project: str | None, as_json: bool) -> None:
+@answers
+def stage(memory: Memory, title: str, body: str | None) -> Answer:
     """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
     text = read_stdin() if body == "-" else body or ""
-    with open_memory(project) as memory:
-        staged = memory.staging.stage(title, text)
+    staged = memory.staging.stage(title, text)
     said = f"{staged.id} already says so" if staged.repeated else f"staged {staged.id}"
-    if staged.redacted:
-        said += f" (redacted: {', '.join(staged.redacted)})"
-    emit(staged, said, as_json=as_json)
+    return Answer(staged, said + redactions(staged.redacted))
 
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Change nothing; print the diff and what would be escalated.")
-@common
-def consolidate(dry_run: bool, project: str | None, as_json: bool) -> None:
+@answers
+def consolidate(memory: Memory, dry_run: bool) -> Answer:
     """Move staged learnings that have proved themselves into the permanent documents, when that is due.
 
     Nothing due is fine, and so is a staging file that cannot be read or dated: a hand-off goes on either way.
     """
-    with open_memory(project) as memory:
-        run = memory.staging.consolidate(dry_run=dry_run)
-    emit(run, _said(run, dry_run=dry_run), as_json=as_json)
+    run = memory.staging.consolidate(dry_run=dry_run)
+    return Answer(run, _said(run, dry_run=dry_run))
 
 
 @click.command("restore-entry")
 @click.argument("entry")
-@common
-def restore_entry(entry: str, project: str | None, as_json: bool) -> None:
+@answers
+def restore_entry(memory: Memory, entry: str) -> Answer:
     """Stage an entry again that left the staging file: consolidated, superseded, redundant or promoted."""
-    with open_memory(project) as memory:
-        back = memory.staging.restore(entry)
+    back = memory.staging.restore(entry)
     said = f"{back.title!r} is staged again"
     if back.taken_out_of:
         said += f", and taken out of {back.taken_out_of}"
-    emit(back, f"{said}; {back.note}" if back.note else said, as_json=as_json)
+    return Answer(back, f"{said}; {back.note}" if back.note else said)
 
 
 @click.command()
 @click.argument("file")
 @click.option("--force", is_flag=True, help="Split it although it is short.")
-@common
-def refactor(file: str, force: bool, project: str | None, as_json: bool) -> None:
+@answers
+def refactor(memory: Memory, file: str, force: bool) -> Answer:
     """Split a permanent document at its headings into files of a readable size; links and index follow."""
-    with open_memory(project) as memory:
-        done = memory.staging.refactor(file, force=force)
+    done = memory.staging.refactor(file, force=force)
     short = f"nothing to do: {file} is short enough; --force splits it all the same"
-    emit(done, "\n".join(f"wrote {path}" for path in done.written) or short, as_json=as_json)
+    return Answer(done, "\n".join(f"wrote {path}" for path in done.written) or short)
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
-@common
-def index(check: bool, project: str | None, as_json: bool) -> int:
+@answers
+def index(memory: Memory, check: bool) -> Answer:
     """Write the memory index again from the permanent documents."""
-    with open_memory(project) as memory:
-        state = memory.staging.index(check=check)
+    state = memory.staging.index(check=check)
     lines = [f"{problem.fault}: {problem.line}" for problem in state.problems]
     ended = f"wrote {state.path}" if state.written else f"{state.path} is {'wrong' if lines else 'right'}"
-    emit(state, "\n".join([*lines, ended]), as_json=as_json)
-    return 1 if check and lines else 0
+    return Answer(state, "\n".join([*lines, ended]), code=1 if check and lines else 0)
 
 
 @click.command("merge-driver")

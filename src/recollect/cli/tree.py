@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, table
+from recollect.cli.command import Answer, answers
+from recollect.cli.output import table
+from recollect.cli.progress import levels
 from recollect.core.calendar import ROOT
 from recollect.distil.tree import Compacted
-from recollect.distil.upkeep import Progress
+from recollect.memory import Memory
 from recollect.text.counting import counted
 
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Look at every log and node, and ask for all that waits.")
 @click.option("--dry-run", is_flag=True, help="Say what would be made, make nothing.")
-@common
-def compact(everything: bool, dry_run: bool, project: str | None, as_json: bool) -> None:
+@answers
+def compact(memory: Memory, everything: bool, dry_run: bool) -> Answer:
     """Bring the tree up to date: raw → daily → weekly → monthly → ROOT.md."""
-    with open_memory(project) as memory, _progress() as progress:
+    with levels() as progress:
         done, warning = memory.journal.compact(everything=everything, dry_run=dry_run, progress=progress)
     if warning:
         click.echo(f"recollect: {warning}", err=True)
-    emit(done, _told(done, "would be " if dry_run else ""), as_json=as_json)
+    return Answer(done, _told(done, "would be " if dry_run else ""))
 
 
 @click.command()
 @click.option("--period", help="A day 2026-03-01, a week 2026-W09 or a month 2026-03, with everything below it.")
 @click.argument("id", required=False)
-@common
-def tree(period: str | None, id: str | None, project: str | None, as_json: bool) -> None:
+@answers
+def tree(memory: Memory, period: str | None, id: str | None) -> Answer:
     """Show the tree: status, tokens and topics of its nodes; with an ID (daily/2026-03-01, root) that node's text."""
-    with open_memory(project) as memory:
-        if id:
-            text = memory.journal.node(id)
-            emit({"id": id, "text": text}, text.rstrip("\n"), as_json=as_json)
-            return
-        found = memory.journal.tree(period)
+    if id:
+        text = memory.journal.node(id)
+        return Answer({"id": id, "text": text}, text.rstrip("\n"))
+    found = memory.journal.tree(period)
     indent = {ROOT: "", "monthly": "", "weekly": "  ", "daily": "    "}
     rows = [
         (
@@ -51,23 +47,22 @@ def tree(period: str | None, id: str | None, project: str | None, as_json: bool)
         for node in found
     ]
     nothing = "nothing yet; begin with: recollect log add"
-    emit(found, table(("node", "status", "tokens", "topics"), rows) if rows else nothing, as_json=as_json)
+    return Answer(found, table(("node", "status", "tokens", "topics"), rows) if rows else nothing)
 
 
 @click.command()
 @click.argument("question")
 @click.option("--limit", type=int, default=5, show_default=True, help="How many entries.")
-@common
-def recall(question: str, limit: int, project: str | None, as_json: bool) -> None:
+@answers
+def recall(memory: Memory, question: str, limit: int) -> Answer:
     """Walk from ROOT.md down to the raw words that answer a question, and show the way."""
-    with open_memory(project) as memory:
-        found = memory.recall(question, limit=limit)
+    found = memory.recall(question, limit=limit)
     lines = [f"{step.id:<18} {step.score:6.2f}  {step.line}" for step in found.steps]
     for entry in found.entries:
         mark = "" if entry.trust != "external" else " [external]"
         lines += ["", f"{entry.id}  {entry.score:.2f}  {entry.topic}{mark}", f"    {entry.snippet}"]
         lines.append(f"    {' → '.join([*entry.way, entry.id]) if entry.way else 'found beside the tree'}")
-    emit(found, "\n".join(lines) if found.entries else "nothing found", as_json=as_json)
+    return Answer(found, "\n".join(lines) if found.entries else "nothing found")
 
 
 def _told(done: Compacted, how: str) -> str:
@@ -81,19 +76,3 @@ def _told(done: Compacted, how: str) -> str:
     if done.clock_behind:
         lines.append("the clock is more than 48 hours behind the last run: nothing was called final")
     return "\n".join(lines)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar on a terminal, nothing in a pipe."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        tasks = {level: bar.add_task(level, total=None, visible=False) for level in ("daily", "weekly", "monthly")}
-        yield lambda level, done, total: bar.update(tasks[level], completed=done, total=total, visible=True)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import click
 
-from recollect.cli.output import common, emit
-from recollect.store import project as projects
+from recollect.cli.command import Group, common
+from recollect.cli.opening import find_project
+from recollect.cli.output import emit
 from recollect.tend.mirror import Mirrored
 
 
-@click.group()
+@click.group(cls=Group)
 def vault() -> None:
     """The vault of a team's store, mirrored to files and back."""
 
@@ -24,7 +22,7 @@ def vault_pull(force: bool, project: str | None, as_json: bool) -> None:
     """Bring the team's logs, nodes, findings and themes into the memory folder."""
     from recollect.memory.moving import pull_vault
 
-    _report(pull_vault(projects.find(Path(project or "."), os.environ), force=force), pull=True, as_json=as_json)
+    _report(pull_vault(find_project(project), force=force), pull=True, as_json=as_json)
 
 
 @vault.command("push")
@@ -34,7 +32,7 @@ def vault_push(force: bool, project: str | None, as_json: bool) -> None:
     """Bring what was changed in the memory folder to the team."""
     from recollect.memory.moving import push_vault
 
-    _report(push_vault(projects.find(Path(project or "."), os.environ), force=force), pull=False, as_json=as_json)
+    _report(push_vault(find_project(project), force=force), pull=False, as_json=as_json)
 
 
 def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:

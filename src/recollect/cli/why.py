@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.opening import open_memory
-from recollect.cli.output import common, emit, said
+from recollect.cli.command import Answer, answers
+from recollect.cli.output import said
 from recollect.core.clock import iso
 from recollect.core.event import Event
+from recollect.memory import Memory
 from recollect.tend.why import Explanation
 from recollect.tend.why_files import FileExplanation
 from recollect.tend.why_journal import EntryExplanation, NodeExplanation, shown_refs
@@ -15,11 +16,10 @@ from recollect.tend.why_journal import EntryExplanation, NodeExplanation, shown_
 
 @click.command()
 @click.argument("id")
-@common
-def why(id: str, project: str | None, as_json: bool) -> None:
+@answers
+def why(memory: Memory, id: str) -> Answer:
     """Say where a thing came from, who wrote it, how far it is trusted, and everything that happened to it."""
-    with open_memory(project) as memory:
-        found = memory.why(id)
+    found = memory.why(id)
     if isinstance(found, NodeExplanation):
         text = _node(found)
     elif isinstance(found, EntryExplanation):
@@ -28,7 +28,7 @@ def why(id: str, project: str | None, as_json: bool) -> None:
         text = _in_file(found)
     else:
         text = _learning(found)
-    emit(found, text, as_json=as_json)
+    return Answer(found, text)
 
 
 def _learning(found: Explanation) -> str:

@@ -59,7 +59,10 @@ def clock_from(environ: Mapping[str, str]) -> Clock:
     fixed = environ.get("RECOLLECT_NOW")
     if not fixed:
         return SystemClock()
-    clock = ScriptedClock(fixed)
+    try:
+        clock = ScriptedClock(fixed)
+    except BadInput as error:
+        raise BadInput(f"RECOLLECT_NOW: {error}") from None
     if int(iso(clock.now())[:4]) not in YEARS:
         raise BadInput(f"RECOLLECT_NOW={fixed} is no time to work at: years are {YEARS[0]} to {YEARS[-1]}")
     return clock

@@ -54,21 +54,26 @@ class Tx(Protocol):
 
     @property
     def keeps_vectors(self) -> bool:
-        """Whether this store can hold vectors; `store/vectors.py` is what calls the three below."""
+        """Whether this store can hold vectors."""
 
-    def put_vectors(self, model: int, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
-        """For each passage (number, kind, hash): its pieces' unit vectors."""
-
-    def nearest(
-        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
-    ) -> list[tuple[int, int, float]]:
-        """The pieces nearest to a unit vector as (passage, piece, cosine), best first."""
-
-    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        """All pieces of some passages as (passage, piece, unit vector), in order."""
+    def vectors(self, model: int) -> Vectors:
+        """Those of this space that a model made; `store/vectors.py` is what calls it."""
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
+
+
+class Vectors(Protocol):
+    """Unit vectors of the pieces of passages."""
+
+    def put(self, entries: Sequence[tuple[int, str, str, Sequence[tuple[int, Any]]]]) -> None:
+        """For each passage (number, kind, hash): its pieces' vectors."""
+
+    def nearest(self, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
+        """The pieces nearest to a vector as (passage, piece, cosine), best first."""
+
+    def of(self, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        """All pieces of some passages as (passage, piece, vector), in no order."""
 
 
 class Db(Protocol):
@@ -91,6 +96,9 @@ class Db(Protocol):
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
 
+    def tend_words(self) -> None:
+        """Bring the pieces of the word index together: every write leaves one, and every search reads them all."""
+
     def close(self) -> None: ...
 
 
@@ -98,7 +106,9 @@ class Vault(Protocol):
     """Text files by relative path. Nothing acknowledged is lost, nothing is half-written."""
 
     def read(self, path: str) -> str | None: ...
-    def append(self, path: str, text: str) -> None: ...
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
+        """Add to the end and give the file's stamp then; with `after` (a stamp) refuse when somebody was faster."""
+
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""
 

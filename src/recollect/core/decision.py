@@ -13,6 +13,8 @@ from typing import Literal, get_args
 from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
+from recollect.core.limits import check_text
+from recollect.core.new_learning import check_tags
 from recollect.core.record import record
 
 Stakes = Literal["low", "medium", "high", "critical"]
@@ -87,8 +89,8 @@ class Review:
     def __post_init__(self) -> None:
         if self.outcome not in OUTCOMES:
             raise BadInput(f"outcome must be one of {', '.join(OUTCOMES)}, not {self.outcome!r}")
-        _check_text(self.result, "result", TEXT_LIMIT)
-        _check_text(self.lesson, "lesson", TEXT_LIMIT)
+        check_text(self.result, "result", most=TEXT_LIMIT)
+        check_text(self.lesson, "lesson", most=TEXT_LIMIT)
 
 
 @record
@@ -149,41 +151,32 @@ class DecisionEdit:
 
 def check_decision(given: NewDecision | Decision) -> None:
     """Refuse what no decision may hold, with a message that says how to fix it."""
-    _check_text(given.decision, "decision", TEXT_LIMIT, required=True)
-    _check_text(given.context, "context", TEXT_LIMIT)
-    _check_text(given.pattern, "pattern", SHORT_LIMIT)
+    check_text(given.decision, "decision", most=TEXT_LIMIT)
+    if not given.decision.strip():
+        raise BadInput("decision is empty")
+    check_text(given.context, "context", most=TEXT_LIMIT)
+    check_text(given.pattern, "pattern", most=SHORT_LIMIT)
     _check_word(given.category, "category")
     if given.agent:
         _check_word(given.agent, "agent")
     if given.stakes not in STAKES:
         raise BadInput(f"stakes must be one of {', '.join(STAKES)}, not {given.stakes!r}")
-    if not isinstance(given.tags, tuple | list) or not all(isinstance(tag, str) for tag in given.tags):
-        raise BadInput("tags must be a list of words")
-    if max(len(given.tags), len(given.components), len(given.reasons)) > LIST_LIMIT:
-        raise BadInput(f"{LIST_LIMIT} tags, {LIST_LIMIT} components and {LIST_LIMIT} reasons are the most")
-    for tag in given.tags:
-        if not tag.strip() or len(tag) > WORD_LIMIT or not tag.isprintable():
-            raise BadInput(f"tag {tag[:60]!r} must be 1 to {WORD_LIMIT} printable characters")
+    check_tags(given.tags)
+    if max(len(given.components), len(given.reasons)) > LIST_LIMIT:
+        raise BadInput(f"{LIST_LIMIT} components and {LIST_LIMIT} reasons are the most")
     for name, value in given.components.items():
         _check_word(name, "component")
         thousandths(value, f"component {name}")
     for reason in given.reasons:
         _check_word(reason.kind, "reason kind")
-        _check_text(reason.text, "reason", TEXT_LIMIT, required=True)
+        check_text(reason.text, "reason", most=TEXT_LIMIT)
+        if not reason.text.strip():
+            raise BadInput("reason is empty")
     if given.bridge is not None:
-        _check_text(given.bridge.structure, "bridge structure", SHORT_LIMIT)
-        _check_text(given.bridge.function, "bridge function", SHORT_LIMIT)
+        check_text(given.bridge.structure, "bridge structure", most=SHORT_LIMIT)
+        check_text(given.bridge.function, "bridge function", most=SHORT_LIMIT)
         if not given.bridge.line():
             raise BadInput("a bridge needs a structure, a function, or both")
-
-
-def _check_text(value: str, name: str, limit: int, *, required: bool = False) -> None:
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be text, not {type(value).__name__}")
-    if required and not value.strip():
-        raise BadInput(f"{name} is empty")
-    if len(value) > limit:
-        raise BadInput(f"{name} has {len(value):,} characters; {limit:,} is the most. The log takes the rest")
 
 
 def _check_word(value: str, name: str) -> None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.core.errors import BadInput
+from recollect.core.limits import check_text
 
 THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 THEME_NAME_LIMIT = 60
@@ -31,11 +32,7 @@ class NewFinding:
 
     def __post_init__(self) -> None:
         for name in ("description", "category", "source", "proposed_rule", "disposition"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                raise BadInput(f"{name} must be text, not {type(value).__name__}")
-            if len(value) > FINDING_LIMIT:
-                raise BadInput(f"{name} has {len(value):,} characters; {FINDING_LIMIT:,} is the most")
+            check_text(getattr(self, name), name, most=FINDING_LIMIT)
         if not self.description.strip():
             raise BadInput("a finding needs a description")
 

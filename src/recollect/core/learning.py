@@ -57,6 +57,13 @@ class Learning:
         """The four COIA texts in order."""
         return (self.context, self.observation, self.implication, self.action)
 
+    @property
+    def out_of_use(self) -> str:
+        """Why it is not used any more: `archived`, or what it is superseded by; empty while it is in use."""
+        if self.status == "active":
+            return ""
+        return f"superseded by {self.superseded_by}" if self.superseded_by else self.status
+
 
 @record
 class Injection:

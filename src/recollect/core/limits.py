@@ -1,10 +1,11 @@
-"""How many: one rule for every limit a caller may give."""
+"""How many and how long: one rule for every limit and every text a caller may give."""
 
 from __future__ import annotations
 
 from recollect.core.errors import BadInput
 
 MOST = 1000
+FURTHEST = 2**31 - 1
 
 
 def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int = MOST) -> int:
@@ -12,3 +13,17 @@ def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int
     if not isinstance(limit, int) or isinstance(limit, bool) or not least <= limit <= most:
         raise BadInput(f"{name} must be a whole number between {least} and {most:,}, not {limit!r:.40}")
     return limit
+
+
+def check_page(limit: object, offset: object) -> None:
+    """Which part of a list is wanted."""
+    check_limit(limit)
+    check_limit(offset, "offset", least=0, most=FURTHEST)
+
+
+def check_text(text: object, name: str, *, most: int) -> None:
+    """A text of at most so many characters; anything else is refused, never cut."""
+    if not isinstance(text, str):
+        raise BadInput(f"{name} must be text, not {type(text).__name__}")
+    if len(text) > most:
+        raise BadInput(f"{name} has {len(text):,} characters; {most:,} is the most. Keep the rest in the log")

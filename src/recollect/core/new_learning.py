@@ -9,6 +9,7 @@ from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import COIA
+from recollect.core.limits import check_text
 from recollect.core.record import record
 
 TITLE_LIMIT = 100
@@ -68,14 +69,9 @@ class LearningEdit:
 def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:
     """Refuse what no learning may hold, with a message that says how to fix it."""
     for name, value in {"title": title, **fields}.items():
-        if not isinstance(value, str):
-            raise BadInput(f"{name} must be text, not {type(value).__name__}")
-        if not value.strip():
+        check_text(value, name, most=FIELD_LIMIT)
+        if not any(letter.isprintable() for letter in value if not letter.isspace()):  # zero-width ones are not
             raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
-        if len(value) > FIELD_LIMIT:
-            raise BadInput(
-                f"{name} has {len(value):,} characters; {FIELD_LIMIT:,} is the most. Keep the rest in the log"
-            )
     if len(title) > TITLE_LIMIT:
         raise BadInput(
             f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"

@@ -72,13 +72,7 @@ class Policies:
 
 def policies_of(given: DecisionSettings) -> Policies:
     """The settings' policies; one that cannot hold is refused, whatever was asked."""
-    default = Policy(
-        summary_days=given.summary_days,
-        digest_days=given.digest_days,
-        wisdom_days=given.wisdom_days,
-        unreviewed=given.unreviewed,  # type: ignore[arg-type]
-        keep=given.keep,
-    )
+    default = Policy(**{field.name: getattr(given, field.name) for field in fields(Policy)})
     return Policies(default=default, agents=_wishes(given.agents), categories=_wishes(given.categories))
 
 

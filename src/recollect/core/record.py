@@ -8,6 +8,8 @@ the process, paid on every prompt. A record shares its methods with all others; 
 
 from __future__ import annotations
 
+from recollect.core.errors import BadInput
+
 _set = object.__setattr__  # what a frozen record lets nobody else do
 
 TYPE_CHECKING = False  # `typing` itself is worth avoiding here
@@ -51,6 +53,24 @@ def record(cls: type[T]) -> type[T]:
     for name, member in members.items():
         setattr(cls, name, member)
     return cls
+
+
+def checked(cls: type[T], fields: dict[str, Any]) -> T:
+    """A record of what a caller named; a name that it lacks or does not have is bad input."""
+    try:
+        return cls(**fields)
+    except TypeError as error:
+        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
+
+
+def made(cls: type[T], values: dict[str, Any]) -> T:
+    """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
+
+    A third of the time of a checked one; the ranking makes hundreds.
+    """
+    one = cls.__new__(cls)
+    _set(one, "__dict__", values)
+    return one
 
 
 class _LateFields:

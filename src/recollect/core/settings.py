@@ -201,11 +201,6 @@ class Settings:
                     raise BadInput(f"{section}.{name} must be at least 1")
 
 
-_SECTIONS = (
-    *(StoreSettings, SearchSettings, InjectSettings, ConfidenceSettings, CaptureSettings, TreeSettings),
-    *(DecisionSettings, FindingSettings, StagingSettings, ConsolidateSettings),
-    *(EmbedSettings, ModelSettings, HostSettings, ServeSettings),
-)
 _SHARES = {
     "search": ("min_confidence",),
     "inject": ("min_confidence", "explore_from", "relevance"),
@@ -310,7 +305,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _section(value: Any) -> dict[str, Any]:
     """The options of a section; empty for a plain value."""
-    return dict(vars(value)) if isinstance(value, _SECTIONS) else {}
+    return dict(getattr(value, "__dict__", {}))
 
 
 def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable[[], bool]) -> Any:

@@ -12,6 +12,7 @@ import difflib
 from dataclasses import dataclass, field, replace
 
 from recollect.capture.documents import shared_path
+from recollect.capture.log_files import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
@@ -19,7 +20,7 @@ from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Finding
 from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
-from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds, today
+from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds
 from recollect.models.asking import OFFLINE, ask
 from recollect.models.asking import known as known_answer
 from recollect.models.meaning import Alike, alike
@@ -151,10 +152,10 @@ class _Run:
         older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
         if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
             return self._leave(one, "redundant", same.known.id, same.reason, same)
-        verdict = ask(self.ctx, judging.verdict(entry)).value
-        if not verdict.passes and not self._accepted(VAGUE, entry.slug, ""):
-            self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{verdict.why}. {verdict.rephrase}", title=entry.title)
-            return self._stay(one, "vague", f"staged/{entry.slug}", verdict.why)
+        refusal = ask(self.ctx, judging.refusal(entry)).value
+        if refusal and not self._accepted(VAGUE, entry.slug, ""):
+            self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
+            return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
 
     def _contradicted(self, one: Aged, found: Finding) -> Outcome | None:

@@ -11,7 +11,7 @@ from recollect.distil import wordings
 from recollect.distil.levels import DigestLine, Level, Summary, digest_of, level_of, summary_of
 from recollect.distil.page import Wordings
 from recollect.search.query import ask
-from recollect.search.rank import best
+from recollect.search.rank import Among, best
 from recollect.store import decisions as rows
 from recollect.store.decisions import KIND, DecisionFilter
 from recollect.store.passages import Narrow
@@ -35,9 +35,11 @@ def query(
             scored = best(
                 tx,
                 ask(tx, text),
+                Among(
+                    wanted=Narrow(kinds=(KIND,)),
+                    keep=lambda some: rows.passing(tx, [one.id for one in some], wanted),
+                ),
                 limit=limit + offset,
-                wanted=Narrow(kinds=(KIND,)),
-                keep=lambda some: rows.passing(tx, [one.id for one in some], wanted),
             )
             found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
             total = len(scored)

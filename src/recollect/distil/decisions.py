@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import msgspec
+
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
 from recollect.core.decision import ACTUAL, Decision
@@ -23,7 +25,8 @@ from recollect.distil import principles, wordings
 from recollect.distil.calibration import calibration_of
 from recollect.distil.levels import LEVELS, Level, as_known_at, level_of
 from recollect.distil.page import Page, arrange
-from recollect.distil.wisdom import Saying, Wisdom, wisdom_of
+from recollect.distil.wisdom import Wisdom, wisdom_of
+from recollect.models.prompts import version_asked
 from recollect.store import decisions as rows
 from recollect.store import wisdom as derived
 from recollect.store.decisions import DecisionFilter
@@ -32,7 +35,6 @@ from recollect.store.files import content_hash
 PAGE = 500
 MOST_IDS = 500
 """Ids that one category's wisdom names; the others are counted and listed on demand."""
-_SAYINGS = ("principles", "bridges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +95,14 @@ def wisdom(
     now = ctx.clock.now()
     as_of = now if as_of is None else as_of
     policies = policies_of(ctx.settings.decisions)
-    scope = content_hash(json.dumps([category, agent, plain(policies), principles.version(ctx)], sort_keys=True))
+    scope = content_hash(
+        json.dumps([category, agent, plain(policies), version_asked(ctx, principles.KIND)], sort_keys=True)
+    )
     wanted = DecisionFilter(category=category, agent=agent, until=as_of)
     with ctx.db.read(ctx.space) as tx:
         stored = derived.get(tx, scope, as_of)
         if stored is not None:
-            return [_unpacked(one) for one in json.loads(stored)]
+            return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
         made = _taught(tx, wanted, policies, as_of)
         until = _next_change(tx, policies, as_of)
@@ -219,17 +223,3 @@ def _next_change(tx: Tx, policies: Policies, as_of: int) -> int:
         if youngest is not None:
             moments.append(youngest + span)
     return min(moments)
-
-
-def _unpacked(one: dict[str, Any]) -> Wisdom:
-    """Wisdom as it was stored."""
-    sayings = {name: tuple(_saying(part) for part in one[name]) for name in _SAYINGS}
-    failure = _saying(one["failure_mode"]) if one["failure_mode"] else None
-    interval = tuple(one["success_interval"]) if one["success_interval"] else None
-    lists = {name: tuple(one[name]) for name in ("key_principles", "ids")}
-    return Wisdom(**{**one, **sayings, **lists, "failure_mode": failure, "success_interval": interval})
-
-
-def _saying(part: dict[str, Any]) -> Saying:
-    lists = {name: tuple(part[name]) for name in ("ids", "against", "wordings")}
-    return Saying(text=part["text"], generator=part["generator"], **lists)

@@ -27,9 +27,7 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     EFFECTS[matter.kind][verb](ctx, matter)
     with ctx.db.write(ctx.space) as tx:
         escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
-        events.record(
-            tx, ctx, change=ctx.ids("change"), subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}"
-        )
+        events.record(tx, ctx, subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}")
         return escalations.get(tx, number)
 
 

@@ -17,7 +17,7 @@ from recollect.models.asking import OFFLINE, Answer, Ask, ask
 from recollect.models.reading import read_object, read_text
 from recollect.text import quality, route
 from recollect.text.documents import sections
-from recollect.text.quality import Verdict
+from recollect.text.quality import Refusal
 from recollect.text.route import Alike, Placement
 from recollect.text.staging import Entry
 
@@ -37,14 +37,14 @@ class Wording:
     body: str
 
 
-def verdict(entry: Entry) -> Ask[Verdict]:
-    """Does this state a rule that holds beyond the case it came from?"""
+def refusal(entry: Entry) -> Ask[Refusal | None]:
+    """Why does this state no rule that holds beyond the case it came from, if it does not?"""
     return Ask(
         kind="quality",
         subject=f"staged/{entry.slug}",
         sources=(_told(entry),),
-        offline=lambda: quality.check(entry.title, entry.body),
-        accept=_read_verdict,
+        offline=lambda: quality.refused(entry.title, entry.body),
+        accept=_read_refusal,
         longest=MARGIN,
         max_tokens=50,
     )
@@ -107,14 +107,13 @@ def _told(entry: Entry) -> str:
     return json.dumps({"title": entry.title, "body": entry.body}, ensure_ascii=False)
 
 
-def _read_verdict(text: str) -> Verdict:
+def _read_refusal(text: str) -> Refusal | None:
     flaw = read_object(text).get("flaw", "")
     if flaw is None:
-        return quality.PASSED
-    found = quality.verdict(flaw) if isinstance(flaw, str) else None
-    if found is None:
+        return None
+    if not isinstance(flaw, str) or flaw not in quality.REFUSALS:
         raise BadInput(f"unknown flaw {str(flaw)[:40]!r}")
-    return found
+    return quality.REFUSALS[flaw]
 
 
 def _read_place(text: str, offered: list[Placement]) -> Placement:

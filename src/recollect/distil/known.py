@@ -20,11 +20,11 @@ from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
+from recollect.text.compare.statement import statements
 from recollect.text.documents import sections
 from recollect.text.prose import own_lines
 from recollect.text.ripeness import Aged
 from recollect.text.staging import Entry
-from recollect.text.statement import statements
 
 Relation = Literal["superseded", "contradiction", "redundant"]
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]
@@ -70,7 +70,7 @@ def in_documents(documents: Mapping[str, str]) -> list[Known]:
 def in_learnings(ctx: Context, entry: Entry) -> list[Known]:
     """The active learnings nearest in words."""
     with ctx.db.read(ctx.space) as tx:
-        query = lookup.understand(tx, f"{entry.title}\n{entry.body}")
+        query = lookup.understand(tx, lookup.terms_in(f"{entry.title}\n{entry.body}"))
         docs = lookup.candidates(tx, query, most=COMPARED)
         ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(learning_rows.KIND,)))]
         found = learning_rows.many(tx, sorted(ids))

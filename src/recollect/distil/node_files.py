@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.context import Context, Tx

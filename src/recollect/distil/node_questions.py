@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.context import Context
 from recollect.distil import patterns, summary

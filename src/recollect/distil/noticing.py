@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period
 from recollect.core.context import Tx

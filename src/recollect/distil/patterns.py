@@ -9,7 +9,6 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.models.asking import OFFLINE, RETOLD, Ask, ask, known
-from recollect.models.prompts import load_prompt
 from recollect.models.reading import unwrapped
 from recollect.text import points, root
 from recollect.text.root import Wording
@@ -31,11 +30,6 @@ def wording(ctx: Context, *, asking: bool = True) -> Wording:
         return root.as_found(lines) if found is None or found.generator == OFFLINE else (found.value, found.generator)
 
     return word
-
-
-def version(ctx: Context) -> str:
-    """What the root's wording depends on beside its sources: whether a model is asked, and in which words."""
-    return load_prompt(KIND).version if ctx.models.provider(KIND) is not None else ""
 
 
 def question(lines: Sequence[str]) -> Ask[list[str]]:

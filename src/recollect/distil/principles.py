@@ -10,7 +10,6 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.distil.wisdom import NEGATION, PRINCIPLE_WORDS, Saying, Wisdom
 from recollect.models.asking import OFFLINE, RETOLD, Answer, Ask, ask, known
-from recollect.models.prompts import load_prompt
 from recollect.models.reading import read_line
 from recollect.text.frame import one_line
 
@@ -36,11 +35,6 @@ def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> list[
         lines = tuple(saying.line("confirmation") for saying in said)
         made.append(replace(one, principles=tuple(said), key_principles=lines))
     return made
-
-
-def version(ctx: Context) -> str:
-    """What the wordings depend on beside the decisions: whether a model is asked, and in which words."""
-    return load_prompt(KIND).version if ctx.models.provider(KIND) is not None else ""
 
 
 def question(category: str, saying: Saying) -> Ask[str]:

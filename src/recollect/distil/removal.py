@@ -48,7 +48,6 @@ def record_removed(ctx: Context, entry: Entry, outcome: Outcome) -> None:
         events.record(
             tx,
             ctx,
-            change=ctx.ids("change"),
             subject=f"staged/{entry.slug}",
             what=REMOVED,
             old={"title": entry.title, "body": entry.body},
@@ -68,7 +67,6 @@ def record_recurrence(ctx: Context, known: Known, entry: Entry) -> None:
         events.record(
             tx,
             ctx,
-            change=ctx.ids("change"),
             subject=known.id,
             what=what,
             old=old,
@@ -97,13 +95,7 @@ def restore(ctx: Context, slug: str) -> Restored:
     change_file(ctx, lambda text: appended(ctx, text, title, body))
     with ctx.db.write(ctx.space) as tx:
         events.record(
-            tx,
-            ctx,
-            change=ctx.ids("change"),
-            subject=f"staged/{slug}",
-            what=RESTORED,
-            new={"removal": event.seq},
-            reason=note or "asked for",
+            tx, ctx, subject=f"staged/{slug}", what=RESTORED, new={"removal": event.seq}, reason=note or "asked for"
         )
         _reopen(tx, ctx, f"staged/{slug}")
     refresh_passages(ctx)
@@ -187,12 +179,7 @@ def _reopen(tx: Tx, ctx: Context, id: str) -> None:
         if about and matter.resolution in undone:
             escalations.reopen(tx, matter.number)
             events.record(
-                tx,
-                ctx,
-                change=ctx.ids("change"),
-                subject=matter.subject,
-                what="inbox.reopened",
-                reason=f"{matter.number}: {id} was brought back",
+                tx, ctx, subject=matter.subject, what="inbox.reopened", reason=f"{matter.number}: {id} was brought back"
             )
 
 

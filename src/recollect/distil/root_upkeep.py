@@ -9,6 +9,7 @@ from recollect.core.calendar import ROOT
 from recollect.core.journal import Node
 from recollect.distil import patterns
 from recollect.distil.node_files import Change, NodeFiles, passage_of, source_key
+from recollect.models.prompts import version_asked
 from recollect.store import asks, journal, passages
 from recollect.store.journal import NodeRow
 from recollect.text import nodes, root, tree
@@ -36,7 +37,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         [
             *months.items(),
             *((node.id, digest(node.body)) for node in recent),
-            (str(files.today), patterns.version(files.ctx)),
+            (str(files.today), version_asked(files.ctx, patterns.KIND)),
         ],
         files.limits.root_tokens,
     )

@@ -95,7 +95,6 @@ def _into_document(ctx: Context, matter: Escalation, entry: Entry, *, verb: str)
         events.record(
             tx,
             ctx,
-            change=ctx.ids("change"),
             subject=matter.other,
             what=removal.SETTLED,
             old={"title": section.title, "text": section.text, "level": section.level},

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from recollect.capture.log_files import today
 from recollect.capture.stage import refuse_conflicts
-from recollect.core.clock import day_of, zone_named
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.text.ripeness import Aged, Plan, Thresholds, active_days_after, aged, plan
@@ -101,7 +101,3 @@ def thresholds(ctx: Context) -> Thresholds:
         batch=given.batch,
         keep_newest=given.keep_newest,
     )
-
-
-def today(ctx: Context) -> date:
-    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))

@@ -8,17 +8,11 @@ from dataclasses import replace
 from recollect.core.context import Context
 from recollect.distil.theme_plan import PlannedTheme
 from recollect.models.asking import RETOLD, Ask, ask
-from recollect.models.prompts import load_prompt
 from recollect.models.reading import read_line
 from recollect.text.frame import one_line
 from recollect.text.theme_files import SUMMARY_WORDS, uncounted
 
 KIND = "theme"
-
-
-def version(ctx: Context) -> str:
-    """What the summaries depend on beside their themes: whether a model is asked, and in which words."""
-    return load_prompt(KIND).version if ctx.models.provider(KIND) is not None else ""
 
 
 def worded(ctx: Context, planned: PlannedTheme) -> tuple[PlannedTheme, str]:

@@ -20,6 +20,7 @@ from recollect.distil import theme_summary
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
 from recollect.models.asking import OFFLINE
 from recollect.models.meaning import for_distilling
+from recollect.models.prompts import version_asked
 from recollect.store import asks, events, journal, leases, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
@@ -71,7 +72,7 @@ def due(ctx: Context, seen: Survey) -> Due:
         needed = settings.new_files if before else settings.first_files
     if pending >= needed:
         return Due(due=True, reason=f"{pending} new or changed raw files", files=len(seen.files), pending=pending)
-    if stored and (answered or worded_by != theme_summary.version(ctx)):
+    if stored and (answered or worded_by != version_asked(ctx, theme_summary.KIND)):
         return Due(due=True, reason="summaries to be worded", files=len(seen.files), pending=pending)
     if any(_unfinished(ctx, one) for one in stored):
         return Due(due=True, reason="theme files are missing", files=len(seen.files), pending=pending)
@@ -114,10 +115,7 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
         rows.replace_all(tx, [named if one.theme.name == old else one for one in stored], hashes)
         if new != old:
             passages.remove(tx, f"theme/{old}")
-        events.record(
-            tx, ctx, change=ctx.ids("change"), subject=f"theme/{new}", what="theme.renamed",
-            old={"name": old}, new={"name": new},
-        )  # fmt: skip
+        events.record(tx, ctx, subject=f"theme/{new}", what="theme.renamed", old={"name": old}, new={"name": new})
     if new != old:
         with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
             ctx.vault.delete(theme_path(old), expect=known.file_hash)
@@ -183,7 +181,7 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...
         _write_passages(tx, planned, {one.theme.name for one in stored} - kept, at)
         _forget_findings(tx, placed, hashes)
         _record(tx, ctx, made, fresh, generators)
-        journal.put_state(tx, WORDED_BY, theme_summary.version(ctx))
+        journal.put_state(tx, WORDED_BY, version_asked(ctx, theme_summary.KIND))
     _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 
@@ -305,7 +303,6 @@ def _record(
     events.record(
         tx,
         ctx,
-        change=ctx.ids("change"),
         subject="themes",
         what="themes.gathered",
         new={

@@ -67,7 +67,7 @@ def compact(
     Not `asking`, only answers that are known are used.
     """
     if dry_run:
-        return _report(ctx, _run(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything)))
+        return _done(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything))
     lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
@@ -75,7 +75,7 @@ def compact(
         work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
-        return _report(ctx, _run(work))
+        return _done(work)
     finally:
         leases.release(ctx, lease)
 
@@ -121,13 +121,9 @@ def ids(ctx: Context) -> list[str]:
         return journal.ids(tx)
 
 
-def _run(work: Pass) -> Pass:
+def _done(work: Pass) -> Compacted:
     work.run()
-    return work
-
-
-def _report(ctx: Context, work: Pass) -> Compacted:
-    with ctx.db.read(ctx.space) as tx:
+    with work.ctx.db.read(work.ctx.space) as tx:
         waiting = sum(row[3] for row in journal.counts(tx))
     return Compacted(
         changes=tuple(work.files.changes),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period
 from recollect.core.clock import HOUR, day_of

@@ -94,7 +94,6 @@ def _decay_one(
     events.record(
         tx,
         ctx,
-        change=ctx.ids("change"),
         subject=learning.id,
         what="confidence.decayed",
         old={"confidence": decimal(before)},

@@ -36,7 +36,9 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
             found = _member(text, at, name)
             assert found is not None
         elif last and not item:
-            raise BadInput(f"{'.'.join(path)} is there already and is not ours")
+            raise BadInput(
+                f"{'.'.join(path)} is there already and is not ours; take it out, or say with --host who is told"
+            )
         at = found
     if item:
         if text[at : at + 1] != "[":
@@ -60,6 +62,14 @@ def without(text: str, pieces: list[str]) -> str | None:
             return None
         text = text.replace(piece, "")
     return text
+
+
+def holds(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> bool:
+    """Whether a JSON text has a value that would be put in."""
+    found = json.loads(text)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return isinstance(found, list) and value in found if item else bool(found == value)
 
 
 def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> str:

@@ -8,32 +8,24 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recollect.core.errors import BadInput, RecollectError
 from recollect.core.record import record
 from recollect.hosts import insertions
 from recollect.hosts.configuration import Addition, additions
 from recollect.hosts.flow import HOSTS
+from recollect.hosts.running import running
 from recollect.store.files import write_path
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from recollect.store.project import Project
+from recollect.store.project import Project
 
 RECORD = "hosts.json"
 INTERPRETER = "interpreter"
 PLUGIN = "recollect"
-_VARIABLES = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "GEMINI_CLI": "gemini",
-    "OPENCLAW_SESSION": "openclaw",
-}
 _FOLDERS = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}
 
 
@@ -62,9 +54,8 @@ class Change:
 
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
     """Hosts that are at work here: by their environment, else by their folder in the project or at home."""
-    running = [host for variable, host in _VARIABLES.items() if environ.get(variable)]
-    if running:
-        return running
+    if at_work := [host for host in running(environ) if host in HOSTS]:
+        return at_work
     homes = [root, *([Path(environ["HOME"])] if environ.get("HOME") else [])]
     found = [host for folder, host in _FOLDERS.items() if any((home / folder).is_dir() for home in homes)]
     return found + (["openclaw"] if (root / "HEARTBEAT.md").is_file() else [])
@@ -110,7 +101,7 @@ def installing(project: Project, host: str, environ: Mapping[str, str], python: 
     changes = [
         _changed(file, _place(project.root, file, environ), asked, known.get(file)) for file, asked in wanted.items()
     ]
-    return [change for change in changes if change.before != change.after]
+    return [change for change in changes if change.before != change.after or change.file not in known]
 
 
 def uninstalling(project: Project, hosts: Collection[str], environ: Mapping[str, str]) -> list[Change]:
@@ -193,6 +184,9 @@ def _changed(file: str, place: Path, asked: list[Addition], kept: dict[str, Any]
         text = text or insertions.EMPTY_JSON
         if not insertions.is_json_object(text):
             raise BadInput(f"{file} is not plain JSON, so nothing was written; add the hooks by hand (docs/hosts.md)")
+        for each in asked:  # put in by another clone, and committed
+            if insertions.holds(text, each.path, each.value, item=each.item):
+                text = insertions.json_without(text, each.path, each.value, item=each.item)
     pieces: list[str] = []
     for addition in reversed(asked):  # each goes in front of the others
         if addition.path:

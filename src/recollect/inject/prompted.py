@@ -14,7 +14,7 @@ from recollect.inject.relevant import (
     shown,
     task_question,
 )
-from recollect.search.rank import QUICK, best
+from recollect.search.rank import QUICK, Among, best
 from recollect.store import hosts, passages
 from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recollect.search.query import Question
     from recollect.store.passages import Stored
 
-ENTRIES = Narrow(kinds=("log",), trusts=INJECTABLE)
+ENTRIES = Among(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
 LINE_CHARACTERS = 300
 
 
@@ -73,7 +73,7 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
     most = ctx.settings.inject.entries
     if not most:
         return []
-    hits = best(tx, question, limit=most + len(known) + 5, wanted=ENTRIES, effort=QUICK)
+    hits = best(tx, question, ENTRIES, limit=most + len(known) + 5, effort=QUICK)
     found: list[tuple[Stored, str]] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:

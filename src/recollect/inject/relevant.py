@@ -11,7 +11,7 @@ from recollect.core.learning import Learning
 from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import Question, ask
-from recollect.search.rank import QUICK, best, looked_up
+from recollect.search.rank import QUICK, Among, best, looked_up
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
@@ -125,7 +125,8 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
-        found = best(tx, question, limit=limit + len(wanted.known), wanted=LEARNINGS, docs=some, effort=QUICK)
+        among = Among(wanted=LEARNINGS, docs=some)
+        found = best(tx, question, among, limit=limit + len(wanted.known), effort=QUICK)
         fresh = [hit for hit in found if hit.passage.id not in wanted.known]
         near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
         records = {learning.id: learning for learning in rows.many(tx, near)}
@@ -133,8 +134,8 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = between(slots, least=bar)
-    if explore_from >= bar or (slots == 1 and proven):
-        return proven
+    if wanted.min_confidence is not None or explore_from >= bar or (slots == 1 and proven):
+        return proven  # a bar that the caller set is kept to
     waiting = between(LOOKED_AT, least=explore_from, below=bar)
     on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

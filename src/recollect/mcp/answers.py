@@ -1,7 +1,8 @@
 """What each tool answers: a record with an output schema, and the same as a few lines for the model to read.
 
 Stored words are data: on the lines they are brought to one line and escaped, so that a note can forge no heading and
-no verdict. The structured half carries them as they are. What came from outside is marked on every line.
+no verdict. The structured half carries them as they are. Every line marks what came from outside, and a learning that
+is out of use.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _FROM_OUTSIDE = "  [from outside, not adopted by a person]"
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """Something that fits a question; `get` with its id shows all of it."""
+    """Something that fits a question; `get` with its id shows all of it. `out_of_use` says why not to rely on it."""
 
     id: str
     kind: str
@@ -25,11 +26,12 @@ class Hit:
     snippet: str
     score: float
     confidence: float | None
+    out_of_use: str
     trust: Trust
 
     def line(self) -> str:
         sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
-        return f"{self.id}{sure}  {_shown(self.title)}{_mark(self.trust)}\n    {_shown(self.snippet)}"
+        return f"{self.id}{sure}  {_shown(self.title)}{_marks(self.trust, self.out_of_use)}\n    {_shown(self.snippet)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class Thing:
     record: dict[str, Any]
 
     def text(self) -> str:
-        return f"{self.id} ({self.kind}): {_shown(self.title)}{_mark(self.trust)}\n\n{self.body}"
+        return f"{self.id} ({self.kind}): {_shown(self.title)}{_marks(self.trust)}\n\n{self.body}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +135,7 @@ class Recalled:
     way: tuple[str, ...]
 
     def line(self) -> str:
-        return f"{self.id}  {_shown(self.topic)}{_mark(self.trust)}\n    {_shown(self.snippet)}"
+        return f"{self.id}  {_shown(self.topic)}{_marks(self.trust)}\n    {_shown(self.snippet)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,8 +176,8 @@ def _shown(text: str) -> str:
     return escape(one_line(text))
 
 
-def _mark(trust: Trust) -> str:
-    return _FROM_OUTSIDE if trust == "external" else ""
+def _marks(trust: Trust, out_of_use: str = "") -> str:
+    return (f"  [{out_of_use}]" if out_of_use else "") + (_FROM_OUTSIDE if trust == "external" else "")
 
 
 def _redactions(kinds: tuple[str, ...]) -> str:

@@ -19,7 +19,8 @@ def read(memory: Memory, id: str) -> Thing:
     if id.startswith("learn_"):
         learning = memory.learnings.get(id)
         kept: dict[str, Any] = plain(learning)
-        return _thing(id, "learning", learning.title, block(learning), trust=learning.trust, record=kept)
+        body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
+        return _thing(id, "learning", learning.title, body, trust=learning.trust, record=kept)
     if id.startswith("dec_"):
         decision = memory.decisions.get(id)
         kept = plain(decision)

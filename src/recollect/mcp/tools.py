@@ -55,6 +55,7 @@ def search(
                 snippet=hit.snippet,
                 score=hit.score,
                 confidence=hit.learning.confidence if hit.learning else None,
+                out_of_use=hit.learning.out_of_use if hit.learning else "",
                 trust=hit.trust,
             )
             for hit in hits

@@ -21,6 +21,7 @@ from recollect.core.learning import Learning
 from recollect.memory.opening import open_context, open_database
 from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
+from recollect.store.beginning import claim_new
 from recollect.store.copies import Checked, check_file
 from recollect.store.files import writing
 from recollect.tend import backups, purge, transfer
@@ -123,7 +124,9 @@ class Rescue:
     ) -> Rescue:
         """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
-        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
+        project = projects.find(Path(folder), environ)
+        claim_new(project)
+        return cls(project, actor, clock or clock_from(environ), environ)
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Look at everything; with `fix`, make derived state again."""

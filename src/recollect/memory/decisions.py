@@ -9,6 +9,8 @@ from recollect.capture.decide import Decided
 from recollect.core.context import Context
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Review
 from recollect.core.errors import BadInput
+from recollect.core.limits import check_page
+from recollect.core.record import checked
 from recollect.distil import decisions as views
 from recollect.distil.decision_query import DecisionHit, query
 from recollect.distil.decisions import Compaction, Waiting
@@ -16,8 +18,6 @@ from recollect.distil.page import Page
 from recollect.distil.wisdom import Wisdom
 from recollect.store import decisions as rows
 from recollect.store.decisions import DecisionFilter
-
-PAGE_LIMIT = 1000
 
 
 class Decisions:
@@ -36,7 +36,7 @@ class Decisions:
 
     def page(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> tuple[list[Decision], int]:
         """Whole decisions, newest first, and how many there are in all."""
-        _check_page(limit, offset)
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
             return rows.listed(tx, _filter(wanted), limit=limit, offset=offset)
 
@@ -44,7 +44,7 @@ class Decisions:
         self, text: str = "", *, limit: int = 20, offset: int = 0, whole: bool = False, **wanted: Any
     ) -> tuple[list[DecisionHit], int]:
         """Decisions by words and fields, each as long as its age allows."""
-        _check_page(limit, offset)
+        check_page(limit, offset)
         return query(self._context, text, _filter(wanted), limit=limit, offset=offset, whole=whole)
 
     def review(self, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
@@ -87,17 +87,9 @@ class Decisions:
         return views.compact(self._context, dry_run=dry_run)
 
 
-def _check_page(limit: int, offset: int) -> None:
-    if not 1 <= limit <= PAGE_LIMIT or not 0 <= offset < 2**31:
-        raise BadInput(f"limit must be between 1 and {PAGE_LIMIT}, offset 0 or more")
-
-
 def _filter(wanted: dict[str, Any]) -> DecisionFilter:
     known = {"outcome": OUTCOMES, "stakes": STAKES, "status": ("active", "reversed", "superseded")}
     for name, values in known.items():
         if wanted.get(name) is not None and wanted[name] not in values:
             raise BadInput(f"{name} must be one of {', '.join(values)}, not {wanted[name]!r}")
-    try:
-        return DecisionFilter(**wanted)
-    except TypeError as error:
-        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
+    return checked(DecisionFilter, wanted)

@@ -14,6 +14,7 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.ids import Ids, random_id
+from recollect.core.record import checked
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -78,10 +79,14 @@ class Memory:
         """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
+        from recollect.store import beginning
+
         if create and not (folder / projects.SETTINGS_FILE).exists():
-            projects.create(folder, environ)
+            beginning.create(folder, environ)
+        project = projects.find(folder, environ)
+        beginning.claim_new(project)
         return cls.of(
-            projects.find(folder, environ),
+            project,
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,
@@ -112,10 +117,12 @@ class Memory:
     @classmethod
     def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
         """Make a project in `folder`, or fill in what is missing; says what it made."""
+        from recollect.store import beginning
+
         url = projects.outside(os.environ).store.url
         if url:
             check_store(url)  # before anything is made, so that a store that cannot be used leaves no trace here
-        made = projects.create(folder, os.environ, space=space, timezone=timezone)
+        made = beginning.create(folder, os.environ, space=space, timezone=timezone)
         fresh = not url and not projects.load(folder, os.environ).database.exists()
         cls.open(folder, actor=actor).close()
         return [*made, "the store"] if fresh else made
@@ -143,7 +150,7 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or _made(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, new or checked(NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -157,33 +164,29 @@ class Memory:
 
     def search(self, query: str, **options: Any) -> list[Hit]:
         """Whatever is remembered for any text, best first; options are those of SearchOptions."""
-        from recollect.capture import documents, follow, stage
+        from recollect.capture import follow
         from recollect.search.everything import SearchOptions, search
 
         query = _text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
-            stage.refresh_passages(self.context)
-            documents.refresh(self.context, most=documents.BEFORE_SEARCH)
-            if self.context.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
-                follow.refresh(self.context)
-        return search(self.context, query, _made(SearchOptions, options))
+            follow.refresh(self.context)
+        return search(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
-        """What a task should be shown; remembers that it was shown, if need be a little later."""
+        """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
         from recollect.inject.relevant import NewInjection, choose
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
-        wanted = wanted or _made(NewInjection, fields)
+        wanted = wanted or checked(NewInjection, fields)
         chosen = choose(self.context, wanted)
-        if chosen.learnings:
-            shown: dict[str, Any] = {
-                "task": wanted.task,
-                "outcome": wanted.outcome,
-                "title": kept(wanted.title),
-                "learnings": [learning.id for learning in chosen.learnings],
-            }
-            deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
+        shown: dict[str, Any] = {
+            "task": wanted.task,
+            "outcome": wanted.outcome,
+            "title": kept(wanted.title),
+            "learnings": [learning.id for learning in chosen.learnings],
+        }
+        deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
@@ -212,12 +215,10 @@ class Memory:
 
     def cycle(self, *, dry_run: bool = False) -> CycleReport:
         """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        from recollect.tend.cycle import cycle, plan
+
         if dry_run:
-            from recollect.tend.plan import plan
-
             return plan(self.context)
-        from recollect.tend.cycle import cycle
-
         self._replay_spool()
         return cycle(self.context)
 
@@ -314,13 +315,6 @@ class Memory:
             from recollect.memory.replay import replay
 
             replay(self.context, self.project)
-
-
-def _made(record: type[Any], fields: dict[str, Any]) -> Any:
-    try:
-        return record(**fields)
-    except TypeError as error:
-        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
 
 
 def _text(value: str, name: str) -> str:

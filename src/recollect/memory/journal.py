@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from recollect.capture import log as logs
-from recollect.capture.log import LogDay, Logged
+from recollect.capture import log
+from recollect.capture import log_files as logs
+from recollect.capture.log import Logged
+from recollect.capture.log_files import LogDay
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
@@ -24,7 +26,7 @@ class Journal:
         self._folder = folder
 
     def add(self, new: NewEntry) -> Logged:
-        done = logs.add(self._context, new)
+        done = log.add(self._context, new)
         embed_at_once(self._context)
         return done
 
@@ -49,7 +51,7 @@ class Journal:
 
     def adopt(self, id: str) -> Entry:
         """Vouch for an entry that came from outside; the entry that says so, which nodes may hold."""
-        done = logs.adopt(self._context, id)
+        done = log.adopt(self._context, id)
         embed_at_once(self._context)
         return done
 

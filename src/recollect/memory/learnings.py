@@ -11,7 +11,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
-from recollect.core.limits import check_limit
+from recollect.core.limits import check_page
 from recollect.core.new_learning import LearningEdit
 from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
@@ -45,22 +45,21 @@ class Learnings:
             raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
         if status not in (*STATUSES, "all"):
             raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
-        if not isinstance(offset, int) or not 0 <= offset < 2**31:
-            raise BadInput(f"offset must be a whole number, 0 or more, not {offset!r}")
+        check_page(limit, offset)
         wanted = Filter(
             status=None if status == "all" else status,
             domain=domain,
-            tag=tag,
+            tag=None if tag is None else tag.strip().lower(),  # as tags are kept
             min_confidence=thousandths(min_confidence, "min confidence"),
         )
         with self._context.db.read(self._context.space) as tx:
-            return rows.listed(tx, wanted, sort=sort, limit=check_limit(limit), offset=offset)
+            return rows.listed(tx, wanted, sort=sort, limit=limit, offset=offset)
 
     def search(self, query: str, *, tag: str | None = None, **options: Any) -> list[Learning]:
         """Learnings alone for any text, best first; options are those of SearchOptions."""
         hits = search(self._context, query, SearchOptions(kinds=(rows.KIND,), **options))
         found = [hit.learning for hit in hits if hit.learning is not None]
-        return [learning for learning in found if tag is None or tag in learning.tags]
+        return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
 
     def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
         return edits.edit(self._context, id, changes, expect=expect)

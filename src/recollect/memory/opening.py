@@ -130,8 +130,7 @@ class LateGit:
         return self._repository.committed(self._project.root / path)
 
     def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
-        removals = self._repository.removals(self._project.root / path, line)
-        return next((removal.day for removal in removals if removal.lines >= least), None)
+        return self._repository.day_removed(self._project.root / path, line, least=least)
 
     @cached_property
     def _repository(self) -> Repository:

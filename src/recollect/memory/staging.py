@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.core.context import Context
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from recollect.distil.removal import Restored
     from recollect.distil.report import Consolidation
     from recollect.distil.staged import Ages
-    from recollect.search.everything import Hit
 
 
 class Staging:
@@ -33,14 +32,6 @@ class Staging:
         from recollect.distil.staged import ages
 
         return ages(self._context, path)
-
-    def search(self, query: str, **options: Any) -> list[Hit]:
-        """Staged entries for any text, best first; what was edited by hand is read in first."""
-        from recollect.capture.stage import refresh_passages
-        from recollect.search.everything import SearchOptions, search
-
-        refresh_passages(self._context)
-        return search(self._context, query, SearchOptions(kinds=("staged",), **options))
 
     def consolidate(self, *, dry_run: bool = False) -> Consolidation:
         """Move what has proved itself into the permanent documents, when that is due."""

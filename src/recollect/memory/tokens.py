@@ -41,7 +41,7 @@ class Tokens:
                 raise Refused(f"there is a token {token.name} already; choose another name, or revoke it first")
             rows.add(tx, token, hash=content_hash(secret))
             new = {"name": token.name, "channel": channel, "read_only": read_only}
-            events.record(tx, ctx, change=ctx.ids("change"), subject=token.id, what="token.made", new=new)
+            events.record(tx, ctx, subject=token.id, what="token.made", new=new)
         return token, secret
 
     def list(self) -> list[Token]:
@@ -59,7 +59,7 @@ class Tokens:
                 return token
             now = ctx.clock.now()
             rows.revoke(tx, token.id, at=now)
-            events.record(tx, ctx, change=ctx.ids("change"), subject=token.id, what="token.revoked")
+            events.record(tx, ctx, subject=token.id, what="token.revoked")
             return replace(token, revoked_at=now)
 
     def holder(self, secret: str) -> Token | None:

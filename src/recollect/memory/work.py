@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.core.context import Context, Tx
 from recollect.core.learning import Injection
-from recollect.core.limits import check_limit
+from recollect.core.limits import check_page
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.inject.relevant import Chosen, NewInjection, choose
 from recollect.store import counts, events, injections, tasks
@@ -65,21 +65,23 @@ class Work:
     # The same a page at a time, with how many there are in all.
 
     def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=check_limit(limit), offset=offset), counts.outcomes(tx)
+            return tasks.outcomes(tx, limit=limit, offset=offset)
 
     def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
-            found = tasks.tasks(tx, outcome=outcome, limit=check_limit(limit), offset=offset)
-            return found, counts.tasks(tx, outcome)
+            return tasks.tasks(tx, outcome=outcome, limit=limit, offset=offset)
 
     def discovery_page(
         self, *, task: str | None = None, limit: int = 50, offset: int = 0
     ) -> tuple[list[Discovery], int]:
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
-            found = tasks.discoveries(tx, task=task, limit=check_limit(limit), offset=offset)
-            return found, counts.discoveries(tx, task)
+            return tasks.discoveries(tx, task=task, limit=limit, offset=offset)
 
     def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
+        check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
-            return injections.latest(tx, limit=check_limit(limit), offset=offset), counts.injections(tx)
+            return injections.latest(tx, limit=limit, offset=offset), counts.injections(tx)

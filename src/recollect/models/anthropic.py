@@ -1,12 +1,11 @@
-"""Anthropic's models through its own SDK, which is an extra and imported at the call."""
+"""Anthropic's models through its own SDK."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from recollect.core.errors import NoAnswer
 from recollect.core.prompt import Completion, Prompt
-from recollect.models.calling import failure_of, within
+from recollect.models.calling import called
 from recollect.models.keys import Key
 
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
@@ -22,22 +21,14 @@ class AnthropicProvider:
         self._key = key
 
     def complete(self, prompt: Prompt) -> Completion:
-        try:
-            import anthropic
-        except ImportError:
-            raise NoAnswer("this needs the SDK; run: pip install 'recollect-memory[anthropic]'") from None
-        key = self._key()
-        client = anthropic.Anthropic(
-            api_key=key, base_url=self._base_url or None, timeout=prompt.timeout, max_retries=0
+        return called(
+            "anthropic",
+            "Anthropic",
+            key=self._key,
+            base_url=self._base_url,
+            seconds=prompt.timeout,
+            call=lambda client: self._said(client, prompt),
         )
-        try:
-            return within(prompt.timeout, lambda: self._said(client, prompt), client.close)
-        except NoAnswer:
-            raise
-        except Exception as error:  # noqa: BLE001 an SDK raises what it likes on what a server likes to send
-            raise failure_of(error, key) from None
-        finally:
-            client.close()
 
     def _said(self, client: Any, prompt: Prompt) -> Completion:
         message = client.messages.create(

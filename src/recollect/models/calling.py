@@ -1,6 +1,7 @@
 """Calling a provider's SDK: a real time limit, and every way to fail as one error whose words are safe to show.
 
-Both SDKs have the same shape of errors: a status with a response, or a connection that was not. Knows no SDK by name.
+Both SDKs, extras that are imported at the call, make clients alike and have the same shape of errors: a status with a
+response, or a connection that was not.
 """
 
 from __future__ import annotations
@@ -8,14 +9,34 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 from recollect.core.errors import NoAnswer
+from recollect.models.keys import Key
 from recollect.text.redact import redact
 
 T = TypeVar("T")
 AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 SHOWN = 200
+
+
+def called(sdk: str, client: str, *, key: Key, base_url: str, seconds: float, call: Callable[[Any], T]) -> T:
+    """What a call gives that is made with a client of an SDK, named by its module and class. Raises NoAnswer."""
+    try:
+        made = getattr(import_module(sdk), client)
+    except ImportError:
+        raise NoAnswer(f"this needs the SDK; run: pip install 'recollect-memory[{sdk}]'") from None
+    secret = key()
+    open_client = made(api_key=secret, base_url=base_url or None, timeout=seconds, max_retries=0)
+    try:
+        return within(seconds, lambda: call(open_client), open_client.close)
+    except NoAnswer:
+        raise
+    except Exception as error:  # noqa: BLE001 an SDK raises what it likes on what a server likes to send
+        raise failure_of(error, secret) from None
+    finally:
+        open_client.close()
 
 
 def within(seconds: float, call: Callable[[], T], give_up: Callable[[], None]) -> T:

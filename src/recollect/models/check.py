@@ -54,21 +54,14 @@ def _checked(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> Checke
         max_tokens=MAX_TOKENS,
         timeout=job.seconds or 30.0,
     )
-    claim = spending.take(ctx, ctx.ids("check"), kind=kinds[0], generator=provider.name, seconds=prompt.timeout + 10)
-    assert claim is not None  # nobody else has this id
+    started = time.monotonic()
     try:
-        if not spending.reserve(claim, prompt):
-            return Checked(name=provider.name, kinds=kinds, ok=False, reason="today's budget is used up")
-        started = time.monotonic()
-        try:
-            said = provider.complete(prompt)
-        except NoAnswer as failure:
-            spending.settle(claim, prompt, None, billed=failure.billed)
-            return Checked(name=provider.name, kinds=kinds, ok=False, reason=str(failure))
-        seconds = time.monotonic() - started
-        used = spending.settle(claim, prompt, said)
-    finally:
-        spending.release(claim)
+        said, used = spending.paid(
+            ctx, prompt, kind=kinds[0], generator=provider.name, call=lambda: provider.complete(prompt)
+        )
+    except NoAnswer as failure:
+        return Checked(name=provider.name, kinds=kinds, ok=False, reason=str(failure))
+    seconds = time.monotonic() - started
     priced = bool(job.price_in or job.price_out)
     return Checked(
         name=provider.name,

@@ -89,11 +89,6 @@ class SentenceModel:
         return [vectors[at] for at in range(len(texts))]
 
 
-def cosine(one: Vector, other: Vector) -> float:
-    """Of two unit vectors."""
-    return float(one @ other)
-
-
 @lru_cache(maxsize=2)
 def _load(model: ModelFiles) -> tuple[Any, Any]:
     from onnxruntime import InferenceSession, SessionOptions

@@ -13,12 +13,10 @@ from typing import Any
 
 from recollect.core.context import Context, Embedder
 from recollect.core.errors import NoAnswer
-from recollect.models.spending import embed
+from recollect.models.spending import EMBEDDING, embed
 from recollect.store import answers
 from recollect.store.answers import AnswerKey
 from recollect.store.files import content_hash
-
-KIND = "embedding"
 
 Embed = Callable[[Sequence[str]], list[Any]]
 Alike = Callable[[str, Sequence[str]], list[float]]
@@ -74,4 +72,4 @@ def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]
 
 
 def _key(embedder: Embedder, digest: str) -> AnswerKey:
-    return AnswerKey(kind=KIND, version=embedder.name, source_hash=digest)
+    return AnswerKey(kind=EMBEDDING, version=embedder.name, source_hash=digest)

@@ -1,7 +1,4 @@
-"""Any endpoint that speaks OpenAI's format (OpenAI, Ollama, vLLM, llama.cpp), through OpenAI's SDK: words and vectors.
-
-The SDK is an extra and imported at the call.
-"""
+"""Endpoints that speak OpenAI's format (OpenAI, Ollama, vLLM, llama.cpp), through OpenAI's SDK: words and vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from urllib.parse import urlsplit
 
 from recollect.core.errors import NoAnswer
 from recollect.core.prompt import Completion, Prompt
-from recollect.models.calling import failure_of, within
+from recollect.models.calling import called
 from recollect.models.keys import Key
 
 T = TypeVar("T")
@@ -86,20 +83,7 @@ class OpenAIEmbedder:
 
 
 def _called(base_url: str, key: Key, seconds: float, call: Callable[[Any], T]) -> T:
-    try:
-        import openai
-    except ImportError:
-        raise NoAnswer("this needs the SDK; run: pip install 'recollect-memory[openai]'") from None
-    secret = key()
-    client = openai.OpenAI(api_key=secret, base_url=base_url or None, timeout=seconds, max_retries=0)
-    try:
-        return within(seconds, lambda: call(client), client.close)
-    except NoAnswer:
-        raise
-    except Exception as error:  # noqa: BLE001 an SDK raises what it likes on what a server likes to send
-        raise failure_of(error, secret) from None
-    finally:
-        client.close()
+    return called("openai", "OpenAI", key=key, base_url=base_url, seconds=seconds, call=call)
 
 
 def _host(base_url: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from recollect.core.context import Context
 from recollect.store.files import content_hash
 
 END = "</source>"
@@ -30,6 +31,11 @@ def load_prompt(name: str) -> PromptText:
     """The prompt `prompts/<name>.md`, with the note about its data."""
     text = resources.files("recollect.models").joinpath("prompts", f"{name}.md").read_text("utf-8") + _NOTE
     return PromptText(text=text, version=content_hash(text)[:12])
+
+
+def version_asked(ctx: Context, kind: str) -> str:
+    """What words of a kind depend on beside their sources: whether a model is asked for them, and with which prompt."""
+    return load_prompt(kind).version if ctx.models.provider(kind) is not None else ""
 
 
 def framed(sources: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ what it did use. Nothing here is open while a model thinks; each step is a trans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,23 +104,37 @@ def fell_back(ctx: Context, *, kind: str, generator: str) -> None:
         usage.add(tx, Usage(day=today(ctx), kind=kind, generator=generator, fallbacks=1))
 
 
-def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
-    """Vectors of texts. What an endpoint is sent is counted like any call; this machine's own model is free."""
-    if not isinstance(embedder, OpenAIEmbedder):
-        return embedder.embed(texts)
-    prompt = Prompt(kind=EMBEDDING, instructions="", data="\n".join(texts), max_tokens=0, timeout=CLAIM_SECONDS)
-    claim = take(ctx, ctx.ids("embed"), kind=EMBEDDING, generator=embedder.name, seconds=CLAIM_SECONDS)
+def paid(
+    ctx: Context, prompt: Prompt, *, kind: str, generator: str, call: Callable[[], Completion]
+) -> tuple[Completion, Usage]:
+    """What one call gives that nobody else could make for us, and what it used. Raises NoAnswer."""
+    claim = take(ctx, ctx.ids("call"), kind=kind, generator=generator, seconds=prompt.timeout + 10)
     assert claim is not None  # nobody else has this id
     try:
         if not reserve(claim, prompt):
             raise NoAnswer("today's budget is used up")
-        made = embedder.embed(texts)
-        settle(claim, prompt, Completion(text=""))
-    except NoAnswer as failure:
-        settle(claim, prompt, None, billed=failure.billed)
-        raise
+        try:
+            said = call()
+        except NoAnswer as failure:
+            settle(claim, prompt, None, billed=failure.billed)
+            raise
+        return said, settle(claim, prompt, said)
     finally:
         release(claim)
+
+
+def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+    """Vectors of texts. What an endpoint is sent is counted like any call; this machine's own model is free."""
+    if not isinstance(embedder, OpenAIEmbedder):
+        return embedder.embed(texts)
+    made: list[Any] = []
+
+    def call() -> Completion:
+        made.extend(embedder.embed(texts))
+        return Completion(text="")
+
+    prompt = Prompt(kind=EMBEDDING, instructions="", data="\n".join(texts), max_tokens=0, timeout=CLAIM_SECONDS)
+    paid(ctx, prompt, kind=EMBEDDING, generator=embedder.name, call=call)
     return made
 
 

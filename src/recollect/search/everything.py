@@ -18,6 +18,7 @@ from recollect.core.record import record
 from recollect.search import fuse, rank, words
 from recollect.search.fuse import Signals
 from recollect.search.query import Question, ask
+from recollect.search.rank import Among
 from recollect.store import learnings as rows
 from recollect.store import passages
 from recollect.store.grades import HEADER_LINES
@@ -96,6 +97,7 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
     if share is not None and meaning is not None and meaning.beside_words:
         weights = fuse.balanced(weights, share)
     confidences: dict[str, int] = {}
+    now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
 
         def passing(some: Sequence[Ranked]) -> set[str]:
@@ -114,12 +116,11 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
             return rank.best(
                 tx,
                 question,
+                Among(wanted=wanted, keep=passing),
                 limit=limit,
-                wanted=wanted,
-                keep=passing,
                 meaning=meaning,
                 span=span,
-                prior=lambda some: _priors(some, confidences, ctx.clock.now(), options),
+                prior=lambda one: _prior(one, confidences, now, options),
                 weights=weights,
             )
 
@@ -179,23 +180,18 @@ def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, 
         at=one.at,
         trust=one.trust,
         learning=learning,
-        signals=hit.signals if explain else None,
+        signals=Signals(**hit.signals) if explain else None,
     )
 
 
-def _priors(
-    some: Sequence[Ranked], confidences: Mapping[str, int], now: int, options: SearchOptions
-) -> Mapping[int, Mapping[str, float]]:
+def _prior(one: Ranked, confidences: Mapping[str, int], now: int, options: SearchOptions) -> dict[str, float]:
     """What speaks for a passage whatever the question: it is recent, it has proved itself."""
-    made: dict[int, dict[str, float]] = {one.doc: {} for one in some}
+    made: dict[str, float] = {}
     if options.recency:
-        for one in some:
-            age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later
-            made[one.doc]["recency"] = fuse.DEFAULT.recency * 0.5**age
-    if options.confidence:
-        for one in some:
-            if one.id in confidences:
-                made[one.doc]["confidence"] = fuse.DEFAULT.confidence * confidences[one.id] / 1000
+        age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later
+        made["recency"] = fuse.DEFAULT.recency * 0.5**age
+    if options.confidence and one.id in confidences:
+        made["confidence"] = fuse.DEFAULT.confidence * confidences[one.id] / 1000
     return made
 
 

@@ -14,7 +14,7 @@ from recollect.store import passages
 from recollect.store.lookup import QUERY_CHARACTERS, RARITY_POWER, Query, rarity, understand
 from recollect.text.normal import clean
 from recollect.text.stem import stem
-from recollect.text.tokens import terms, words
+from recollect.text.tokens import is_unspaced, terms, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ MISSPELT_LETTERS = range(5, 25)  # in shorter words one letter makes another wor
 ENDING = 3  # letters at the end of a word in which a slip may hide how it is stemmed
 MISSPELT_WEIGHT = 0.7
 SPELLINGS = 2  # spellings taken for one word
+PAIRED = 256  # terms of a text of which those side by side are held against a passage
+CHARACTER_PAIRS = 12  # pairs of characters that one character stands for
 PHRASES = 4
 IDS = 10
 
@@ -65,14 +67,14 @@ class Question:
 def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -> Question:
     """Understand any text; with `today`, the times it names too."""
     text = clean(text[:QUERY_CHARACTERS])
-    query = understand(tx, text)
+    said = terms(text)
+    query = understand(tx, said)
     if respell:
-        query = _respelt(tx, query, text)
+        query = _respelt(tx, _paired(tx, query), text)
     weights = {term: weight**RARITY_POWER for term, weight in query.weights.items()}
-    order = terms(text)[:256]
     pairs = {
         pair: (weights[pair[0]] + weights[pair[1]]) / 2
-        for pair in pairwise(order)
+        for pair in pairwise(said[:PAIRED])
         if pair[0] in weights and pair[1] in weights
     }
     span = None
@@ -130,6 +132,23 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(_plain(one or other) for one, other in re.findall(_PHRASE, text))[:PHRASES]
 
 
+def _paired(tx: Tx, query: Query) -> Query:
+    """A single character of a script without spaces stands for the pairs that hold it, which is what passages have."""
+    alone = [term for term in query.weights if len(term) == 1 and is_unspaced(term)]
+    if not alone or len(query.weights) > SHORT:
+        return query
+    docs = dict(query.docs)
+    for character in alone:
+        docs |= passages.pairs_with(tx, character, most=CHARACTER_PAIRS)
+    weights = {term: rarity(query.total, docs.get(term, 0)) for term in (*query.weights, *docs)}
+    weights = {term: weight for term, weight in weights.items() if docs.get(term) or term not in alone}
+    return Query(weights=_rarest_first(weights), docs=docs, total=query.total, held={})
+
+
+def _rarest_first(weights: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
+
+
 def _respelt(tx: Tx, query: Query, text: str) -> Query:
     """A word that nobody wrote stands for the words one letter away from it that somebody did.
 
@@ -156,8 +175,7 @@ def _respelt(tx: Tx, query: Query, text: str) -> Query:
                 docs[term] = known[term]
                 weights[term] = rarity(query.total, known[term]) * MISSPELT_WEIGHT
                 weights.pop(missing, None)
-    ordered = dict(sorted(weights.items(), key=lambda item: (-item[1], item[0])))
-    return Query(weights=ordered, docs=docs, total=query.total, held={})
+    return Query(weights=_rarest_first(weights), docs=docs, total=query.total, held={})
 
 
 def _unknown(word: str, query: Query) -> bool:

@@ -12,7 +12,7 @@ from math import fsum
 from recollect.core.clock import DAY
 from recollect.core.record import record
 from recollect.search import words
-from recollect.search.fuse import DEFAULT, Signals, Weights, pulled
+from recollect.search.fuse import DEFAULT, Weights, pulled
 from recollect.search.query import holds, person_of
 from recollect.store import passages
 from recollect.store.lookup import candidates
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     Keep = Callable[[Sequence[Ranked]], set[str]]
     """Of some passages, the ids of those that may be shown."""
-    Prior = Callable[[Sequence[Ranked]], Mapping[int, Mapping[str, float]]]
-    """Signals of single passages that do not depend on the question, by number."""
+    Prior = Callable[[Ranked], Mapping[str, float]]
+    """Signals of a passage that do not depend on the question."""
 
 FEW = 5_000  # candidates looked at in the end; of so many passages the wanted ones are looked for among those alone
 WALK = 100  # candidates in a portion
@@ -60,13 +60,34 @@ QUICK = Effort(pool=30, walked=300, neighbours_of=0)
 
 
 @record
+class Among:
+    """What is ranked: passages that are `wanted` and that `keep` lets through.
+
+    `docs` are candidates by words that were looked up before, for whoever keeps now these of them, now those.
+    """
+
+    wanted: Narrow = EVERYTHING
+    keep: Keep | None = None
+    docs: Sequence[int] | None = None
+
+    def kept(self, some: list[Ranked]) -> list[Ranked]:
+        if self.keep is None or not some:
+            return some
+        allowed = self.keep(some)
+        return [one for one in some if one.id in allowed]
+
+
+ALL = Among()
+
+
+@record
 class Scored:
     """A passage with its score, what it is made of, and the share of a full match its own words are."""
 
     passage: Ranked
     score: float
     relevance: float
-    signals: Signals
+    signals: Mapping[str, float]
 
 
 @record
@@ -80,55 +101,54 @@ class Span:
 def best(
     tx: Tx,
     question: Question,
+    among: Among = ALL,
     *,
     limit: int,
-    wanted: Narrow = EVERYTHING,
-    keep: Keep | None = None,
-    docs: Sequence[int] | None = None,
     meaning: Meaning | None = None,
     span: Span | None = None,
     prior: Prior | None = None,
     weights: Weights = DEFAULT,
     effort: Effort = THOROUGH,
 ) -> list[Scored]:
-    """The `limit` best passages among those that are wanted and that `keep` lets through.
-
-    `docs` are candidates by words that were looked up before, for whoever keeps now these of them, now those.
-    """
-    named = _by_id(tx, question, wanted)
-    found = {one.doc: one for one in named}
-    for one in _gathered(tx, question, limit, wanted, keep, docs, meaning, effort):
-        found.setdefault(one.doc, one)
+    """The `limit` best passages."""
+    named = _by_id(tx, question, among.wanted)
+    found = {one.doc: one for one in (*named, *_gathered(tx, question, among, limit, meaning, effort))}
     readings = {doc: _read(one, question) for doc, one in found.items()}
     closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
     if effort.neighbours_of:
-        _with_neighbours(tx, question, found, readings, closeness, wanted, keep, weights, effort)
+        _with_neighbours(tx, question, found, readings, closeness, among, weights, effort)
         if meaning:
             closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness], weights)
     places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
     shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
     own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
-    order = sorted(own, key=lambda doc: (-sum(own[doc].values()), found[doc].id))[: max(READ, limit)]
-    _read_texts(tx, question, [found[doc] for doc in order], own, weights)
-    _lift_threads(found, readings, own, weights)
-    chosen = [found[doc] for doc in dict.fromkeys((*(one.doc for one in named), *order))]
-    priors = prior(chosen) if prior else {}
-    ids = {one.doc for one in named}
+    leading = _leading(found, own, max(READ, limit))
+    _read_texts(tx, question, [found[doc] for doc in leading], own, weights)
+    if places:
+        _lift_threads(found, readings, own, weights)
+    for one in named:
+        own[one.doc]["id"] = weights.id
     scored = []
-    for one in chosen:
-        signals = {
-            **own[one.doc],
-            **priors.get(one.doc, {}),
-            "time": _time(one, span, weights),
-            "copy": weights.copy if one.kind == NODE else 0.0,
-            "id": weights.id if one.doc in ids else 0.0,
-        }
-        if signals.get("words") or signals["meaning"] >= FAINT * weights.meaning or signals["id"]:
-            scored.append((round(fsum(signals.values()), 9), one, signals))
-    scored.sort(key=lambda hit: (-hit[0], hit[1].id))
+    for doc in {*leading, *(one.doc for one in named)}:
+        signals = own[doc]
+        if signals.get("words") or signals["meaning"] >= FAINT * weights.meaning or "id" in signals:
+            one = found[doc]
+            if prior:
+                signals |= prior(one)
+            if span:
+                signals["time"] = _time(one, span, weights)
+            if one.kind == NODE:
+                signals["copy"] = weights.copy
+            scored.append((-round(fsum(signals.values()), 9), one.id, doc))
+    scored.sort()
     return [
-        Scored(passage=one, score=total, relevance=words.relevance(one.terms, question), signals=Signals(**signals))
-        for total, one, signals in scored[:limit]
+        Scored(
+            passage=found[doc],
+            score=-negative,
+            relevance=words.relevance(readings[doc], question),
+            signals=own[doc],
+        )
+        for negative, _, doc in scored[:limit]
     ]
 
 
@@ -139,21 +159,14 @@ def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
 
 
 def _gathered(
-    tx: Tx,
-    question: Question,
-    limit: int,
-    wanted: Narrow,
-    keep: Keep | None,
-    docs: Sequence[int] | None,
-    meaning: Meaning | None,
-    effort: Effort,
+    tx: Tx, question: Question, among: Among, limit: int, meaning: Meaning | None, effort: Effort
 ) -> Iterable[Ranked]:
     pool, alone = max(effort.pool, limit), max(effort.alone, limit)
     by_words = not meaning or meaning.beside_words
-    portions = looked_up(tx, question, wanted, limit=limit, effort=effort, by_words=by_words)
-    yield from _passing(tx, portions if docs is None else [docs], pool, alone, wanted, keep)
+    portions = looked_up(tx, question, among.wanted, limit=limit, effort=effort, by_words=by_words)
+    yield from _passing(tx, portions if among.docs is None else [among.docs], pool, alone, among)
     if meaning:
-        yield from _passing(tx, [meaning.nearest(tx, wanted)], pool, alone, wanted, keep)
+        yield from _passing(tx, [meaning.nearest(tx, among.wanted)], pool, alone, among)
 
 
 def looked_up(
@@ -192,26 +205,17 @@ def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
         yield fresh[start : start + WALK]
 
 
-def _passing(
-    tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, wanted: Narrow, keep: Keep | None
-) -> list[Ranked]:
+def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, among: Among) -> list[Ranked]:
     """The first candidates that may be shown: `pool` of a portion, or `alone` where none stands in a thread."""
     found: list[Ranked] = []
     for docs in portions:
         for start in range(0, len(docs), alone):
-            found += _kept(passages.ranked(tx, docs[start : start + alone], wanted), keep)
+            found += among.kept(passages.ranked(tx, docs[start : start + alone], among.wanted))
             if len(found) >= pool or (len(found) >= alone and not any(one.thread for one in found)):
                 return found
         if len(found) >= alone:
             return found
     return found
-
-
-def _kept(some: list[Ranked], keep: Keep | None) -> list[Ranked]:
-    if keep is None:
-        return some
-    allowed = keep(some)
-    return [one for one in some if one.id in allowed]
 
 
 def _with_phrases(tx: Tx, question: Question, pool: int, walked: int) -> list[int]:
@@ -235,8 +239,7 @@ def _with_neighbours(
     found: dict[int, Ranked],
     readings: dict[int, Reading],
     closeness: dict[int, float],
-    wanted: Narrow,
-    keep: Keep | None,
+    among: Among,
     weights: Weights,
     effort: Effort,
 ) -> None:
@@ -250,8 +253,8 @@ def _with_neighbours(
     order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
     leading = (found[doc] for doc in order[: effort.neighbours_of])
     stretches = _stretches((one.thread, one.position) for one in leading if one.thread and one.position)
-    beside = (one for one in passages.beside(tx, stretches, wanted) if one.doc not in found)
-    for one in _kept(list(beside), keep):
+    beside = [one for one in passages.beside(tx, stretches, among.wanted) if one.doc not in found]
+    for one in among.kept(beside):
         found[one.doc] = one
         readings[one.doc] = _read(one, question)
 
@@ -299,6 +302,12 @@ def _own(
     }
 
 
+def _leading(found: Mapping[int, Ranked], own: Mapping[int, dict[str, float]], most: int) -> list[int]:
+    if len(own) <= most:
+        return list(own)
+    return sorted(own, key=lambda doc: (-sum(own[doc].values()), found[doc].id))[:most]
+
+
 def _read_texts(
     tx: Tx, question: Question, some: Sequence[Ranked], own: dict[int, dict[str, float]], weights: Weights
 ) -> None:
@@ -330,8 +339,8 @@ def _lift_threads(
             own[doc]["thread"] = pulled(total, tops[one.thread], pull)
 
 
-def _time(one: Ranked, span: Span | None, weights: Weights) -> float:
-    if span is None or one.at < span.since:
+def _time(one: Ranked, span: Span, weights: Weights) -> float:
+    if one.at < span.since:
         return 0.0
     if one.at < span.until:
         return weights.time if _is_turn(one) else weights.dated

@@ -18,7 +18,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.search import words
 from recollect.search.query import Question, ask
-from recollect.search.rank import best
+from recollect.search.rank import Among, best
 from recollect.store import passages
 from recollect.store.passages import Narrow, Stored
 from recollect.text.snippet import snippet
@@ -99,14 +99,14 @@ def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[Hit
 
 def _best(tx: Tx, query: Question, *kinds: str, limit: int, keep: Keep | None = None) -> list[Hit]:
     """The best of some kinds; beside each other all scores are shares of a full match."""
-    hits = best(tx, query, limit=limit, wanted=Narrow(kinds=kinds), keep=keep)
+    hits = best(tx, query, Among(wanted=Narrow(kinds=kinds), keep=keep), limit=limit)
     found = [(passages.by_id(tx, hit.passage.id), hit.relevance) for hit in hits]
     return [Hit(passage=passage, score=share) for passage, share in found if passage]
 
 
 def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[Hit]:
     stored = [found for id in ids if (found := passages.by_id(tx, id))]
-    hits = [Hit(passage=each, score=words.relevance(each.terms, query)) for each in stored]
+    hits = [Hit(passage=each, score=words.relevance(words.read(each.terms, query), query)) for each in stored]
     return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import fsum
 
-from recollect.core.record import record
+from recollect.core.record import made, record
 from recollect.store.grades import HEADER_LINES, expected
 
 TYPE_CHECKING = False
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from recollect.search.query import Question
 
 K1 = 1.2  # how soon a repeated word stops counting
-HEADER_WEIGHTS = (5.0, 1.0, 3.0)  # title, who, keywords: a word there is a word said several times
+TITLE_WEIGHT = 5  # a word in the title, or among the keywords, is a word said several times
+KEYWORD_WEIGHT = 3
 PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
 BESIDE = {1: 0.4, 2: 0.12}  # share of their words that the passages one and two steps away lend
 BORROWING_LENGTH = 45  # terms at which a passage borrows, and lends, half as much
@@ -33,8 +34,9 @@ ANSWER = 2.0  # times more that is borrowed from a question just before
 
 FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was measured with
 FLOOR_TYPICAL_LENGTH = 60
-FLOOR_HEADER_WEIGHTS = (4.0, 1.0, 3.0)
+FLOOR_TITLE_WEIGHT = 4
 
+FEW = 8  # terms of a question up to which a text is searched for each; of more, its words are looked up
 REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
 TITLE_SLACK = 5.0  # so that a title of one common word is no full match
 UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the question does not say it
@@ -42,14 +44,16 @@ UNSAID_WORD = 4.0  # the rarity that a word of a title is given when the questio
 
 @record
 class Reading:
-    """How a passage holds the terms of a question: frequencies in body (for its length) and header, words side by side.
+    """How a passage holds the terms of a question: how often in its body, in its title and in the rest of its header.
 
-    `titled` is the share of its real title that the question says, `named` whether a short one (a speaker, a label) is
-    mentioned; `asks` whether it ends with a question.
+    `others` are weighed already; `pairs` is what words side by side are worth; `titled` the share of its real title
+    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `asks` whether it ends with a
+    question.
     """
 
-    body: dict[str, float]
-    header: dict[str, float]
+    body: dict[str, int]
+    title: dict[str, int]
+    others: dict[str, int]
     pairs: float
     length: int
     titled: float
@@ -60,41 +64,45 @@ class Reading:
 def read(stream: str, question: Question, *, title: str = "", end: str = "") -> Reading:
     """Read a passage's stored terms; `title` and `end` are as written."""
     asked = question.terms
-    *header, text = stream.split("\n", HEADER_LINES)
-    tokens = text.split()
-    norm = expected(len(tokens))
-    body = {term: tokens.count(term) / norm for term in asked.intersection(tokens)}
-    above: dict[str, float] = {}
-    for line, weight in zip(header, HEADER_WEIGHTS, strict=True):
-        if line:
-            words = line.split()
-            for term in asked.intersection(words):
-                above[term] = above.get(term, 0.0) + weight * words.count(term)
-    heading = set(header[0].split()) if above else set()
-    said = heading & asked
+    heading, who, keywords, text = stream.split("\n", HEADER_LINES)
+    text = text.replace("\n", " ")
+    if "  " in text or text[:1] == " " or text[-1:] == " ":  # a line without a term
+        text = " ".join(text.split())
+    length = text.count(" ") + 1 if text else 0
+    # Each term between two spaces of its own: counting in one string is several times as fast as token by token.
+    spaced = f" {text.replace(' ', '  ')} "
+    held = asked.intersection(text.split()) if len(asked) > FEW else [term for term in asked if term in text]
+    body = {term: count for term in held if (count := spaced.count(f" {term} "))}
+    headed = heading.split()
+    said = _counted(headed, asked)
+    others: dict[str, int] = _counted(who.split(), asked) if who else {}
+    for term, count in _counted(keywords.split(), asked).items() if keywords else ():
+        others[term] = others.get(term, 0) + KEYWORD_WEIGHT * count
     real = bool(said) and len(title.split()) >= REAL_TITLE
-    return Reading(
-        body=body,
-        header=above,
-        pairs=_side_by_side(tokens, body.keys(), question.pairs, norm) if len(body) > 1 else 0.0,
-        length=len(tokens),
-        titled=_share_of_title(said, len(heading), question.query.weights) if real else 0.0,
-        named=bool(said) and not real,
-        asks=end.rstrip().endswith("?"),
+    return made(
+        Reading,
+        {
+            "body": body,
+            "title": said,
+            "others": others,
+            "pairs": _side_by_side(spaced, body, question.pairs, expected(length)) if len(body) > 1 else 0.0,
+            "length": length,
+            "titled": _share_of_title(said, len(set(headed)), question.query.weights) if real else 0.0,
+            "named": bool(said) and not real,
+            "asks": end.rstrip().endswith("?"),
+        },
     )
 
 
 def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Reading]] = ()) -> float:
     """How much of a full match a passage is, 0 to 1; `beside` are its neighbours with their distance (before: < 0)."""
-    frequencies = dict(reading.body)
-    for term, frequency in reading.header.items():
-        frequencies[term] = frequencies.get(term, 0.0) + frequency
-    gate = shortness(reading, BORROWING_LENGTH)
+    frequencies = _frequencies(reading, expected(reading.length), TITLE_WEIGHT)
     for distance, other in beside:
-        lent = gate * shortness(other, BORROWING_LENGTH) * BESIDE[abs(distance)]
+        lent = shortness(reading, BORROWING_LENGTH) * shortness(other, BORROWING_LENGTH) * BESIDE[abs(distance)]
         lent *= ANSWER if distance == -1 and other.asks else 1.0
-        for term, frequency in other.body.items():
-            frequencies[term] = frequencies.get(term, 0.0) + lent * frequency
+        norm = expected(other.length)
+        for term, count in other.body.items():
+            frequencies[term] = frequencies.get(term, 0.0) + lent * (count / norm)
     weights = question.weights
     # `fsum` is exact: in whatever order terms come, both engines and every run give the same last digit.
     total = fsum([weights[term] * often / (often + K1) for term, often in frequencies.items()]) * (K1 + 1)
@@ -103,7 +111,7 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
 
 def weight(reading: Reading, question: Question) -> float:
     """What the terms are worth that a passage holds, however often: a quick look before its neighbours are known."""
-    return fsum([question.weights[term] for term in reading.body.keys() | reading.header.keys()])
+    return fsum([question.weights[term] for term in {*reading.body, *reading.title, *reading.others}])
 
 
 def shortness(reading: Reading, middling: int) -> float:
@@ -111,23 +119,19 @@ def shortness(reading: Reading, middling: int) -> float:
     return 1 / (1 + (reading.length / middling) ** 2)
 
 
-def relevance(stream: str, question: Question) -> float:
+def relevance(reading: Reading, question: Question) -> float:
     """How much of a full match a passage is by itself, 0 to 1: what a floor can be set on.
 
     Plain BM25F with plain rarity. It orders less well than `share`, but tells better whether anything fits at all: long
     texts are not expected to be met in every rare word.
     """
+    if not question.whole_rarity:
+        return 0.0
+    norm = (1 - FLOOR_LENGTH_WEIGHT) + FLOOR_LENGTH_WEIGHT * reading.length / FLOOR_TYPICAL_LENGTH
+    frequencies = _frequencies(reading, norm, FLOOR_TITLE_WEIGHT)
     rarity = question.query.weights
-    *header, text = stream.split("\n", HEADER_LINES)
-    tokens = text.split()
-    norm = (1 - FLOOR_LENGTH_WEIGHT) + FLOOR_LENGTH_WEIGHT * len(tokens) / FLOOR_TYPICAL_LENGTH
-    frequencies = {term: tokens.count(term) / norm for term in rarity.keys() & tokens}
-    for line, weight in zip(header, FLOOR_HEADER_WEIGHTS, strict=True):
-        words = line.split()
-        for term in rarity.keys() & words:
-            frequencies[term] = frequencies.get(term, 0.0) + weight * words.count(term)
-    total = fsum(rarity[term] * _saturated(often) for term, often in frequencies.items())
-    return min(1.0, total / ((K1 + 1) * question.whole_rarity)) if question.whole_rarity else 0.0
+    total = fsum([rarity[term] * _saturated(often) for term, often in frequencies.items()])
+    return min(1.0, total / ((K1 + 1) * question.whole_rarity))
 
 
 def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -136,23 +140,31 @@ def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str
     return tuple(number for number, shared in enumerate(lines) if shared), tuple(sorted(set().union(*lines)))
 
 
+def _counted(tokens: list[str], asked: frozenset[str]) -> dict[str, int]:
+    return {term: tokens.count(term) for term in asked.intersection(tokens)}
+
+
+def _frequencies(reading: Reading, norm: float, title_weight: float) -> dict[str, float]:
+    """How often a passage says each term: in its body held against its length, in its header as weighed."""
+    found = {term: count / norm for term, count in reading.body.items()}
+    for term, count in reading.title.items():
+        found[term] = found.get(term, 0.0) + title_weight * count
+    for term, weighed in reading.others.items():
+        found[term] = found.get(term, 0.0) + weighed
+    return found
+
+
 def _saturated(frequency: float) -> float:
     return frequency * (K1 + 1) / (frequency + K1)
 
 
-def _side_by_side(
-    tokens: list[str], held: Collection[str], pairs: Mapping[tuple[str, str], float], norm: float
-) -> float:
+def _side_by_side(spaced: str, held: Collection[str], pairs: Mapping[tuple[str, str], float], norm: float) -> float:
     possible = [pair for pair in pairs if pair[0] in held and pair[1] in held]
-    if not possible:
-        return 0.0
-    # Each term between two spaces of its own: looking for a pair in one string is ten times as fast as pair by pair.
-    text = f" {'  '.join(tokens)} "
-    often = ((pair, text.count(f" {pair[0]}  {pair[1]} ")) for pair in possible)
-    return PAIR_WEIGHT * fsum(pairs[pair] * _saturated(count / norm) for pair, count in often if count)
+    often = [(pair, count) for pair in possible if (count := spaced.count(f" {pair[0]}  {pair[1]} "))]
+    return PAIR_WEIGHT * fsum([pairs[pair] * _saturated(count / norm) for pair, count in often])
 
 
-def _share_of_title(said: set[str], length: int, rarity: Mapping[str, float]) -> float:
+def _share_of_title(said: Collection[str], length: int, rarity: Mapping[str, float]) -> float:
     """Which part of a title the question says; what it leaves unsaid counts as words of middling rarity."""
     weight = fsum(rarity[term] for term in said)
     return weight / (weight + UNSAID_WORD * (length - len(said)) + TITLE_SLACK)

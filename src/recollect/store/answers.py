@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
+from recollect.core.context import Tx
+from recollect.store import rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +35,8 @@ def get(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
 
 def put(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
     """The first answer stays: two processes that asked at once end up with one."""
-    tx.run(
-        """
-        INSERT INTO answers (space, kind, version, source_hash, generator, answer, created_at)
-        VALUES (:space, :kind, :version, :source_hash, :generator, :answer, :at)
-        ON CONFLICT (space, kind, version, source_hash) DO NOTHING""",
-        **vars(key),
-        generator=generator,
-        answer=answer,
-        at=at,
-    )
+    values = {"generator": generator, "answer": answer, "created_at": at}
+    rows.add_once(tx, "answers", "kind, version, source_hash", **vars(key), **values)
 
 
 def forget(tx: Tx, key: AnswerKey) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recollect.core.context import Row, Tx
+from recollect.core.context import Row, Tx
+from recollect.store import rows
 
 _COLUMNS = "id, kind, prompt, version, source_hash, subject, sources, max_tokens, opened_at, answered_at"
 
@@ -36,21 +35,7 @@ def put(tx: Tx, ask: OpenAsk) -> None:
         subject=ask.subject,
         id=ask.id,
     )
-    tx.run(
-        f"""
-        INSERT INTO asks (space, {_COLUMNS})
-        VALUES (:space, :id, :kind, :prompt, :version, :source_hash, :subject, :sources, :max_tokens, :opened_at, NULL)
-        ON CONFLICT (space, id) DO NOTHING""",
-        id=ask.id,
-        kind=ask.kind,
-        prompt=ask.prompt,
-        version=ask.version,
-        source_hash=ask.source_hash,
-        subject=ask.subject,
-        sources=json.dumps(ask.sources, ensure_ascii=False),
-        max_tokens=ask.max_tokens,
-        opened_at=ask.opened_at,
-    )
+    rows.add_once(tx, "asks", "id", **{**vars(ask), "sources": json.dumps(ask.sources, ensure_ascii=False)})
 
 
 def get(tx: Tx, id: str) -> OpenAsk | None:
@@ -60,20 +45,20 @@ def get(tx: Tx, id: str) -> OpenAsk | None:
 
 def waiting(tx: Tx) -> list[OpenAsk]:
     """Asks without an answer, oldest first."""
-    rows = tx.rows(
+    found = tx.rows(
         f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND answered_at IS NULL ORDER BY opened_at, kind, subject"
     )
-    return [_ask(row) for row in rows]
+    return [_ask(row) for row in found]
 
 
 def answered(tx: Tx, kind: str) -> list[OpenAsk]:
     """Asks of a kind whose answer has come and was not used yet."""
-    rows = tx.rows(
+    found = tx.rows(
         f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND kind = :kind AND answered_at IS NOT NULL "
         "ORDER BY answered_at, subject",
         kind=kind,
     )
-    return [_ask(row) for row in rows]
+    return [_ask(row) for row in found]
 
 
 def mark_answered(tx: Tx, id: str, *, at: int) -> None:
@@ -85,6 +70,5 @@ def close(tx: Tx, id: str) -> None:
 
 
 def _ask(row: Row) -> OpenAsk:
-    names = [name.strip() for name in _COLUMNS.split(",")]
-    values = dict(zip(names, row, strict=True))
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
     return OpenAsk(**{**values, "sources": tuple(json.loads(values["sources"]))})

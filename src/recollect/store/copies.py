@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from recollect.core.errors import StoreDamaged, StoreNewer
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.store.files import settle, temp_beside
 from recollect.store.opening import APPLICATION_ID, migrate
 from recollect.store.schema import VERSION
@@ -63,6 +63,8 @@ def filling(target: Path) -> Iterator[SqliteDb]:
 
 def check_file(path: Path) -> Checked:
     """Whether a database file is ours, reads back whole and holds what was sealed; changes nothing."""
+    if not path.is_file():
+        raise BadInput(f"{path} is not a file")
     with translated(path):
         connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=_READ_ONLY)
         try:

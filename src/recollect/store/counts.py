@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
+from recollect.core.context import Tx
 
 
 def learnings_by_status(tx: Tx) -> dict[str, int]:
@@ -25,20 +22,8 @@ def verdicts(tx: Tx) -> dict[str, int]:
     return {"helpful": 0, "not_helpful": 0, **dict(rows)}
 
 
-def outcomes(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM outcomes WHERE space = :space"))
-
-
-def tasks(tx: Tx, outcome: str | None = None) -> int:
-    if outcome is None:
-        return int(tx.value("SELECT count(*) FROM tasks WHERE space = :space"))
-    return int(tx.value("SELECT count(*) FROM tasks WHERE space = :space AND outcome_id = :outcome", outcome=outcome))
-
-
-def discoveries(tx: Tx, task: str | None = None) -> int:
-    if task is None:
-        return int(tx.value("SELECT count(*) FROM discoveries WHERE space = :space"))
-    return int(tx.value("SELECT count(*) FROM discoveries WHERE space = :space AND task_id = :task", task=task))
+def discoveries(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM discoveries WHERE space = :space"))
 
 
 def passages(tx: Tx) -> int:

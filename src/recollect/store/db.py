@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
-    from recollect.core.context import Row, Tx
+    from recollect.core.context import Row, Tx, Vectors
 else:
     Protocol = object
 
@@ -41,11 +41,7 @@ class Session(Protocol):
     def match(self, tokens: Sequence[str]) -> list[Sequence[int]]: ...
     @property
     def keeps_vectors(self) -> bool: ...
-    def put_vectors(self, space: str, model: int, entries: Sequence[Entry]) -> None: ...
-    def nearest(
-        self, space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
-    ) -> list[tuple[int, int, float]]: ...
-    def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]: ...
+    def vectors(self, space: str, model: int) -> Vectors: ...
     def flush(self) -> None:
         """Write what `index` may have kept back; called before the commit."""
 
@@ -108,16 +104,8 @@ class Transaction:
     def keeps_vectors(self) -> bool:
         return self._session.keeps_vectors
 
-    def put_vectors(self, model: int, entries: Sequence[Entry]) -> None:
-        self._session.put_vectors(self._space, model, entries)
-
-    def nearest(
-        self, model: int, vector: Any, *, limit: int, kinds: Sequence[str] = ()
-    ) -> list[tuple[int, int, float]]:
-        return self._session.nearest(self._space, model, vector, limit=limit, kinds=kinds)
-
-    def vectors_of(self, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        return self._session.vectors_of(self._space, model, docs)
+    def vectors(self, model: int) -> Vectors:
+        return self._session.vectors(self._space, model)
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         return self._last.setdefault(action, Counter())

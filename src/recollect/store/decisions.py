@@ -13,10 +13,10 @@ from recollect.core.decision import Bridge, Decision, Reason
 from recollect.core.errors import NotFound, Stale
 from recollect.core.passage import Passage
 from recollect.store import passages
-from recollect.store.paging import every
+from recollect.store.paging import PAGE, among, every
+from recollect.store.rows import add
 
 KIND = "decision"
-CHUNK = 500
 _PLAIN = (
     "id", "decision", "category", "stakes", "context", "pattern", "agent", "status", "superseded_by", "closed_at",
     "outcome", "result", "lesson", "reviewed_at", "review_at", "trust", "version", "decided_at", "created_at",
@@ -27,6 +27,13 @@ _NAMES = (*_PLAIN, *_PACKED)
 _COLUMNS = ", ".join(_NAMES)
 _UNCOUNTED = {"context": "''", "result": "''", "reasons": "''", "components": "''"}
 _COUNTED = ", ".join(_UNCOUNTED.get(name, name) for name in _NAMES)
+
+_TESTS = {
+    **{name: f"{name} = :{name}" for name in ("category", "agent", "outcome", "status", "stakes")},
+    "tag": "id IN (SELECT decision_id FROM decision_tags WHERE space = :space AND tag = :tag)",
+    "after": "decided_at > :after",
+    "until": "decided_at <= :until",
+}
 
 HELD = "preserve = 1 OR outcome IS NULL"
 """What stays whole at any age; worded as the partial index is, or an engine would not use it."""
@@ -50,8 +57,7 @@ class DecisionFilter:
 
 
 def insert(tx: Tx, decision: Decision) -> None:
-    names = ", ".join(f":{name}" for name in _NAMES)
-    tx.run(f"INSERT INTO decisions (space, {_COLUMNS}) VALUES (:space, {names})", **_values(decision))
+    add(tx, "decisions", **_values(decision))
     _write_tags(tx, decision)
     passages.put(tx, passage_of(decision))
 
@@ -84,13 +90,8 @@ def ids(tx: Tx) -> list[str]:
 
 def many(tx: Tx, ids: Sequence[str]) -> list[Decision]:
     """Decisions by id, in the order asked for; unknown ids are left out."""
-    found: dict[str, Decision] = {}
-    for start in range(0, len(ids), CHUNK):
-        chunk = ids[start : start + CHUNK]
-        names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        params = {f"i{i}": id for i, id in enumerate(chunk)}
-        rows = tx.rows(f"SELECT {_COLUMNS} FROM decisions WHERE space = :space AND id IN ({names})", **params)
-        found.update((decision.id, decision) for decision in _decisions(tx, rows))
+    rows = list(among(tx, f"SELECT {_COLUMNS} FROM decisions WHERE space = :space AND id IN (:keys)", ids))
+    found = {decision.id: decision for decision in _decisions(tx, rows)}
     return [found[id] for id in ids if id in found]
 
 
@@ -111,15 +112,8 @@ def listed(tx: Tx, wanted: DecisionFilter, *, limit: int, offset: int) -> tuple[
 def passing(tx: Tx, ids: Sequence[str], wanted: DecisionFilter) -> set[str]:
     """Those of `ids` that a filter lets through."""
     where, params = _where(wanted)
-    names = ", ".join(f":i{i}" for i in range(len(ids)))
-    if not ids:
-        return set()
-    found = tx.rows(
-        f"SELECT id FROM decisions WHERE space = :space AND id IN ({names}){where}",
-        **{f"i{i}": id for i, id in enumerate(ids)},
-        **params,
-    )
-    return {row[0] for row in found}
+    sql = f"SELECT id FROM decisions WHERE space = :space AND id IN (:keys){where}"
+    return {id for (id,) in among(tx, sql, ids, **params)}
 
 
 def count(tx: Tx, wanted: DecisionFilter) -> int:
@@ -137,19 +131,19 @@ def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", as_of: int = 0, whol
         where += f" AND ({only})"
     if only == HELD_THEN:
         params["as_of"] = as_of
-    columns, chunk = (_COLUMNS, CHUNK) if whole else (_COUNTED, 10 * CHUNK)
+    columns, size = (_COLUMNS, PAGE) if whole else (_COUNTED, 10 * PAGE)
     last: dict[str, Any] = {}
     while True:
         before = " AND (decided_at, id) < (:last_at, :last_id)" if last else ""
         rows = tx.rows(
             f"SELECT {columns} FROM decisions WHERE space = :space{where}{before} "
-            f"ORDER BY decided_at DESC, id DESC LIMIT {chunk}",
+            f"ORDER BY decided_at DESC, id DESC LIMIT {size}",
             **params,
             **last,
         )
         page = _decisions(tx, rows) if whole else [_decision(row, []) for row in rows]
         yield from page
-        if len(page) < chunk:
+        if len(page) < size:
             return
         last = {"last_at": page[-1].decided_at, "last_id": page[-1].id}
 
@@ -240,25 +234,9 @@ def _write_tags(tx: Tx, decision: Decision) -> None:
 
 
 def _where(wanted: DecisionFilter) -> tuple[str, dict[str, Any]]:
-    parts = ""
-    params: dict[str, Any] = {}
-    for name in ("category", "agent", "outcome", "status", "stakes"):
-        value = getattr(wanted, name)
-        if value is not None:
-            parts += f" AND {name} = :{name}"
-            params[name] = value
-    if wanted.tag is not None:
-        parts += " AND id IN (SELECT decision_id FROM decision_tags WHERE space = :space AND tag = :tag)"
-        params["tag"] = wanted.tag
-    if wanted.reviewed is not None:
-        parts += f" AND outcome IS {'NOT ' if wanted.reviewed else ''}NULL"
-    if wanted.after is not None:
-        parts += " AND decided_at > :after"
-        params["after"] = wanted.after
-    if wanted.until is not None:
-        parts += " AND decided_at <= :until"
-        params["until"] = wanted.until
-    return parts, params
+    given = {name: value for name, value in vars(wanted).items() if value is not None}
+    tests = {**_TESTS, "reviewed": f"outcome IS {'NOT ' if wanted.reviewed else ''}NULL"}
+    return "".join(f" AND {tests[name]}" for name in given), given
 
 
 def _values(decision: Decision) -> dict[str, Any]:
@@ -276,21 +254,13 @@ def _values(decision: Decision) -> dict[str, Any]:
 
 
 def _decisions(tx: Tx, rows: Sequence[Row]) -> list[Decision]:
+    sql = """
+        SELECT decision_id, tag FROM decision_tags
+        WHERE space = :space AND decision_id IN (:keys) ORDER BY decision_id, position"""
     tags: dict[str, list[str]] = {}
-    for start in range(0, len(rows), CHUNK):
-        chunk = rows[start : start + CHUNK]
-        names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        for id, tag in tx.rows(
-            f"SELECT decision_id, tag FROM decision_tags WHERE space = :space AND decision_id IN ({names}) "
-            "ORDER BY decision_id, position",
-            **{f"i{i}": row[0] for i, row in enumerate(chunk)},
-        ):
-            tags.setdefault(id, []).append(tag)
+    for id, tag in among(tx, sql, [row[0] for row in rows]):
+        tags.setdefault(id, []).append(tag)
     return [_decision(row, tags.get(row[0], [])) for row in rows]
-
-
-def _shares(stored: dict[str, int]) -> dict[str, float]:
-    return {name: decimal(share) for name, share in stored.items()}
 
 
 def _decision(row: Row, tags: list[str]) -> Decision:
@@ -299,7 +269,8 @@ def _decision(row: Row, tags: list[str]) -> Decision:
     values["confidence"] = decimal(values["confidence"])
     reasons, components = values["reasons"], values["components"]
     values["reasons"] = tuple(Reason(kind=kind, text=text) for kind, text in json.loads(reasons)) if reasons else ()
-    values["components"] = _shares(json.loads(components)) if components else {}
+    shares = json.loads(components) if components else {}
+    values["components"] = {name: decimal(share) for name, share in shares.items()}
     values["preserve"] = bool(values["preserve"])
     bridge = None if structure is None else Bridge(structure=structure, function=function)
     return Decision(**values, tags=tuple(tags), bridge=bridge)

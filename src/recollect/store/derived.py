@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from recollect.core.context import Tx
+from recollect.core.passage import Passage
 from recollect.store import passages
 from recollect.store.grades import graded
 from recollect.store.paging import every
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from recollect.core.context import Tx
-    from recollect.core.passage import Passage
 
 Difference = tuple[str, str]
 

@@ -16,8 +16,8 @@ from recollect.core.context import Row, Tx
 from recollect.core.errors import StoreDamaged, StoreNewer
 from recollect.core.passage import Passage
 from recollect.store import passages
-
-PAGE = 500
+from recollect.store.paging import PAGE, among
+from recollect.store.rows import insertion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,14 +94,8 @@ NOT_DUMPED = {
 _by_name = {table.name: table for table in (*TABLES, VAULT)}
 
 _MADE_FROM_THEM = (
-    "decision_wordings",
-    "decision_wisdom",
-    "requests",
-    "ask_claims",
-    "logs",
-    "nodes",
-    "tree_state",
-    "readings",
+    *("decision_wordings", "decision_wisdom", "requests", "ask_claims"),
+    *("logs", "nodes", "tree_state", "readings"),
 )
 
 
@@ -159,13 +153,7 @@ def load(tx: Tx, page: Page) -> None:
         for row in page.rows:
             passages.put(tx, _passage(dict(zip(page.columns, row, strict=True))))
         return
-    names = ", ".join(page.columns)
-    values = ", ".join(f":{name}" for name in page.columns)
-    sql = f"INSERT INTO {table.name} (space, {names}) VALUES (:space, {values})"
-    if table.key:
-        moved = [name for name in page.columns if name not in table.key]
-        change = ", ".join(f"{name} = excluded.{name}" for name in moved)
-        sql += f" ON CONFLICT (space, {', '.join(table.key)}) DO " + (f"UPDATE SET {change}" if moved else "NOTHING")
+    sql = insertion(table.name, page.columns, ", ".join(table.key), replace=True)
     tx.run_many(sql, (dict(zip(page.columns, row, strict=True)) for row in page.rows))
 
 
@@ -232,14 +220,10 @@ def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None,
         tx.rows(f"SELECT {key}, {table.parent} FROM {table.name} WHERE space = :space AND {table.parent} IS NOT NULL")
     )
     ordered = sorted(pointing, key=lambda child: (_depth(child, pointing), child))
+    sql = f"SELECT {key}, {', '.join(columns)} FROM {table.name} WHERE space = :space AND {key} IN (:keys)"
     for start in range(0, len(ordered), size):
         chunk = ordered[start : start + size]
-        names = ", ".join(f":k{i}" for i in range(len(chunk)))
-        found = tx.rows(
-            f"SELECT {key}, {', '.join(columns)} FROM {table.name} WHERE space = :space AND {key} IN ({names})",
-            **{f"k{i}": id for i, id in enumerate(chunk)},
-        )
-        by_key = {row[0]: row[1:] for row in found}
+        by_key = {row[0]: row[1:] for row in among(tx, sql, chunk)}
         yield Page(table=table.name, columns=columns, rows=[by_key[id] for id in chunk], place=place)
 
 

@@ -6,6 +6,7 @@ import json
 
 from recollect.core.event import Event
 from recollect.store.paging import every
+from recollect.store.rows import add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,33 +16,33 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
+_FIELDS = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "old", "new", "reason")
 
 
 def record(
     tx: Tx,
     ctx: Context,
     *,
-    change: str,
     subject: str,
     what: str,
+    change: str = "",
     old: Mapping[str, Any] | None = None,
     new: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write one change, in the transaction that makes it."""
-    tx.run(
-        """
-        INSERT INTO events (space, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason)
-        VALUES (:space, :change, :at, :subject, :what, :who, :channel, :trust, :old, :new, :reason)""",
-        change=change,
+    """Write one change, in the transaction that makes it; events of the same `change` are undone together."""
+    add(
+        tx,
+        "events",
+        change_id=change or ctx.ids("change"),
         at=ctx.clock.now(),
         subject=subject,
         what=what,
         who=ctx.actor.name,
         channel=ctx.actor.channel,
         trust=ctx.actor.trust,
-        old=_packed(old),
-        new=_packed(new),
+        old_values=_packed(old),
+        new_values=_packed(new),
         reason=reason,
     )
 
@@ -68,9 +69,9 @@ def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
     """Events of one family from the newest back, read in pages so that a caller may stop early."""
     below: int | None = None
     while True:
-        older = " AND seq < :below" if below is not None else ""
+        older = "" if below is None else " AND seq < :below"
         sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space{older} ORDER BY seq DESC LIMIT 200"
-        page = [_event(row) for row in tx.rows(sql, **({"below": below} if below is not None else {}))]
+        page = [_event(row) for row in tx.rows(sql, below=below)]
         if not page:
             return
         yield from (event for event in page if event.what.startswith(prefix))
@@ -106,17 +107,5 @@ def _packed(values: Mapping[str, Any] | None) -> str:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    seq, change, at, subject, what, who, channel, trust, old, new, reason = row
-    return Event(
-        seq=seq,
-        change=change,
-        at=at,
-        subject=subject,
-        what=what,
-        who=who,
-        channel=channel,
-        trust=trust,
-        old=json.loads(old),
-        new=json.loads(new),
-        reason=reason,
-    )
+    values = dict(zip(_FIELDS, row, strict=True))
+    return Event(**values | {"old": json.loads(values["old"]), "new": json.loads(values["new"])})

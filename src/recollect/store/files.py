@@ -32,9 +32,7 @@ def content_hash(text: str) -> str:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """An exclusive lock between processes; released by the kernel when its holder dies."""
-    with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    handle = _lock_file(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -45,9 +43,7 @@ def locked(path: Path) -> Iterator[None]:
 @contextmanager
 def held(path: Path, note: str) -> Iterator[None]:
     """The same for as long as a process runs, without waiting. Whoever comes second is told the first one's note."""
-    with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    handle = _lock_file(path)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,7 +62,7 @@ def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = 
     Without a mode a file that is there keeps its own.
     """
     was = _mode_of(folder, name) if mode is None else None
-    temp = f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
+    temp = _temp_name(name)
     handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o644, dir_fd=folder)
     try:
         try:
@@ -152,10 +148,34 @@ def write_new_path(path: Path, text: str) -> bool:
     return True
 
 
+def add_lines(path: Path, *lines: str) -> bool:
+    """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
+
+    A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
+    """
+    with translated(path):
+        was = path.read_bytes() if path.is_file() else b""
+        missing = [line for line in lines if line.encode() not in was.splitlines()]
+        if not missing:
+            return False
+        if path.is_symlink():
+            raise BadInput(f"{path} is a symbolic link; add to what it leads to yourself: {' and '.join(missing)}")
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            begin = [""] if was and not was.endswith(b"\n") else []
+            append_durably(folder, path.name, "\n".join([*begin, *missing, ""]).encode())
+        finally:
+            os.close(folder)
+    return True
+
+
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that stands under its name only when it is whole."""
+    """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
+    if path.exists() and not path.is_file():
+        raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
     with translated(path):
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
         handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
@@ -170,7 +190,7 @@ def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 def temp_beside(path: Path) -> Path:
     """A name in the same folder that nobody else uses."""
-    return path.with_name(f".{path.name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
+    return path.with_name(_temp_name(path.name))
 
 
 def settle(temp: Path, path: Path) -> None:
@@ -196,6 +216,16 @@ def translated(path: Path | str) -> Iterator[None]:
         if error.errno == errno.ENXIO:
             raise BadInput(f"{path} is not a regular file; move it away") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
+
+
+def _lock_file(path: Path) -> int:
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+
+
+def _temp_name(name: str) -> str:
+    return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
 
 
 def _sync(path: Path) -> None:

@@ -13,17 +13,13 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from recollect.core.errors import NoHistory
 from recollect.text.staging import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 LIMIT_SECONDS = 5.0
 
@@ -50,14 +46,6 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _SHORT_LINE = 20  # a line with fewer letters may stand in a file twice by chance
-
-
-@dataclass(frozen=True, kw_only=True)
-class Removal:
-    """A commit, by the day it was authored, and how many lines of a kind it removed on balance."""
-
-    day: date
-    lines: int
 
 
 class Repository:
@@ -97,24 +85,23 @@ class Repository:
         blob = listed.partition("\t")[0].split()[2]
         return self._git(path.parent, "cat-file", "blob", blob).replace("\r\n", "\n")
 
-    def removals(self, path: Path, line: re.Pattern[str]) -> list[Removal]:
-        """The commits that removed more lines of a kind from the file than they added, newest first."""
+    def day_removed(self, path: Path, line: re.Pattern[str], *, least: int) -> date | None:
+        """The day of the newest commit that removed at least so many more lines of a kind than it added."""
         self._refuse_unusable(path.parent)
         log = self._git(
             path.parent,
             *("log", "--follow", "--format=%x00%at", "-p", "-U0", "-w", "--no-ext-diff", "--no-textconv"),
             *("--no-color", "HEAD", "--", path.name),
         )
-        found = []
         for commit in log.split("\0")[1:]:
             stamp, _, diff = commit.partition("\n")
             _, _, hunks = diff.partition("\n@@")
             changed = hunks.split("\n")
             removed = sum(each[:1] == "-" and bool(line.match(each[1:])) for each in changed)
             added = sum(each[:1] == "+" and bool(line.match(each[1:])) for each in changed)
-            if removed > added:
-                found.append(Removal(day=self._day(stamp), lines=removed - added))
-        return found
+            if removed - added >= least:
+                return self._day(stamp)
+        return None
 
     def _refuse_unusable(self, folder: Path) -> None:
         if folder in self._usable:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from recollect.core.record import record
+from recollect.store.rows import add_once, record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +43,8 @@ _SESSION = "id, host, began_at, context_at, transcript, place"
 
 def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0) -> None:
     """Known from now on. What stands in its transcript before `place` is of another session that it continues."""
-    tx.run(
-        """
-        INSERT INTO host_sessions (space, id, host, began_at, context_at, transcript, place)
-        VALUES (:space, :id, :host, :at, :at, :transcript, :place) ON CONFLICT (space, id) DO NOTHING""",
-        id=session,
-        host=host,
-        at=at,
-        transcript=transcript,
-        place=place,
-    )
+    values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place}
+    add_once(tx, "host_sessions", "id", id=session, **values)
 
 
 def happened(
@@ -64,16 +57,7 @@ def happened(
             id=session,
             at=at,
         )
-    tx.run(
-        """
-        INSERT INTO host_events (space, id, session, event, at, given)
-        VALUES (:space, :id, :session, :event, :at, :given) ON CONFLICT (space, id) DO NOTHING""",
-        id=id,
-        session=session,
-        event=event,
-        at=at,
-        given=json.dumps(list(given)),
-    )
+    add_once(tx, "host_events", "id", id=id, session=session, event=event, at=at, given=json.dumps(list(given)))
 
 
 def in_context(tx: Tx, session: str) -> set[str]:
@@ -88,7 +72,7 @@ def in_context(tx: Tx, session: str) -> set[str]:
 
 def session(tx: Tx, id: str) -> HostSession | None:
     row = tx.row(f"SELECT {_SESSION} FROM host_sessions WHERE space = :space AND id = :id", id=id)
-    return HostSession(**dict(zip(_SESSION.split(", "), row, strict=True))) if row else None
+    return record_from(HostSession, _SESSION, row) if row else None
 
 
 def latest_session(tx: Tx, host: str) -> HostSession | None:
@@ -139,7 +123,7 @@ def with_transcript(tx: Tx, *, since: int) -> list[HostSession]:
         "ORDER BY began_at, id",
         since=since,
     )
-    return [HostSession(**dict(zip(_SESSION.split(", "), row, strict=True))) for row in rows]
+    return [record_from(HostSession, _SESSION, row) for row in rows]
 
 
 def forget_events(tx: Tx, *, before: int) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from recollect.core.learning import Injection
 from recollect.store.paging import every
+from recollect.store.rows import add_once, record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from recollect.core.choices import Verdict
-    from recollect.core.context import Tx
+    from recollect.core.context import Row, Tx
 
 _COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"
 
@@ -20,16 +21,8 @@ def record(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
 
     The spool may bring an injection that is older than the last: the time of the last use only moves forward.
     """
-    fresh = tx.rows(
-        """
-        INSERT INTO injections (space, learning_id, task_id, outcome_id, injected_at)
-        VALUES (:space, :learning, :task, :outcome, :at)
-        ON CONFLICT (space, learning_id, task_id) DO NOTHING RETURNING learning_id""",
-        learning=learning,
-        task=task,
-        outcome=outcome,
-        at=at,
-    )
+    values = {"learning_id": learning, "task_id": task, "outcome_id": outcome, "injected_at": at}
+    fresh = add_once(tx, "injections", "learning_id, task_id", **values)
     if not fresh:
         return False
     tx.run(
@@ -100,5 +93,5 @@ def all_of(tx: Tx) -> Iterator[Injection]:
     return (_injection(row) for row in every(tx, "injections", _COLUMNS, key=2))
 
 
-def _injection(row: tuple[object, ...]) -> Injection:
-    return Injection(**dict(zip(_COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]
+def _injection(row: Row) -> Injection:
+    return record_from(Injection, _COLUMNS, row)

@@ -10,17 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from recollect.core.context import Tx
+from recollect.core.context import Row, Tx
 from recollect.core.journal import NodeStatus, Topic
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from recollect.store import rows
 
 _NODE = (
     "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "
     "made_at"
 )
+_LOG_END = "end of log"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +29,15 @@ class LogRow:
     stamp: str
     hash: str
     entries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEnd:
+    """How a log ended when it had this stamp: its last entry, which is ours, and the characters of all of them."""
+
+    stamp: str
+    number: int
+    size: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +63,7 @@ def session_day(tx: Tx, session: str, today: date) -> date:
     """The day a session began: today, when it is seen for the first time."""
     found = tx.value("SELECT day FROM sessions WHERE space = :space AND id = :id", id=session)
     if found is None:
-        tx.run("INSERT INTO sessions (space, id, day) VALUES (:space, :id, :day)", id=session, day=today.isoformat())
+        rows.add(tx, "sessions", id=session, day=today.isoformat())
         return today
     return date.fromisoformat(found)
 
@@ -66,6 +73,25 @@ def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
     found = [id for (id,) in tx.rows("SELECT id FROM sessions WHERE space = :space") if wanted(id)]
     tx.run_many("DELETE FROM sessions WHERE space = :space AND id = :id", ({"id": id} for id in found))
     return len(found)
+
+
+def log_end(tx: Tx, day: date) -> LogEnd | None:
+    """Where a day's log ended; known of the log that was last written to."""
+    known, _, rest = state(tx, _LOG_END).partition(" ")
+    if known != day.isoformat():
+        return None
+    number, size, stamp = rest.split(" ")
+    return LogEnd(stamp=stamp, number=int(number), size=int(size))
+
+
+def put_log_end(tx: Tx, day: date, end: LogEnd) -> None:
+    put_state(tx, _LOG_END, f"{day.isoformat()} {end.number} {end.size} {end.stamp}")
+
+
+def last_position(tx: Tx, thread: str) -> int:
+    """The place of the last passage in a thread, 0 when it has none."""
+    sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"
+    return tx.value(sql, thread=thread) or 0
 
 
 def log_stamps(tx: Tx, since: date) -> dict[str, str]:
@@ -86,16 +112,7 @@ def log(tx: Tx, day: date) -> LogRow | None:
 
 
 def put_log(tx: Tx, row: LogRow) -> None:
-    tx.run(
-        """
-        INSERT INTO logs (space, day, stamp, hash, entries) VALUES (:space, :day, :stamp, :hash, :entries)
-        ON CONFLICT (space, day) DO UPDATE SET stamp = excluded.stamp, hash = excluded.hash,
-          entries = excluded.entries""",
-        day=row.day.isoformat(),
-        stamp=row.stamp,
-        hash=row.hash,
-        entries=row.entries,
-    )
+    rows.put(tx, "logs", "day", **{**vars(row), "day": row.day.isoformat()})
 
 
 def forget_log(tx: Tx, day: date) -> None:
@@ -187,42 +204,21 @@ def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
 
 
 def put_node(tx: Tx, row: NodeRow) -> None:
-    tx.run(
-        """
-        INSERT INTO nodes (space, id, level, first_day, status, source_key, body_hash, generator, topics, incomplete,
-          capsule, tokens, waiting, made_at)
-        VALUES (:space, :id, :level, :first_day, :status, :source_key, :body_hash, :generator, :topics, :incomplete,
-          :capsule, :tokens, :waiting, :made_at)
-        ON CONFLICT (space, id) DO UPDATE SET first_day = excluded.first_day, status = excluded.status,
-          source_key = excluded.source_key,
-          body_hash = excluded.body_hash, generator = excluded.generator, topics = excluded.topics,
-          incomplete = excluded.incomplete, capsule = excluded.capsule, tokens = excluded.tokens,
-          waiting = excluded.waiting, made_at = excluded.made_at""",
-        id=row.id,
-        level=row.level,
-        first_day=row.first_day.isoformat(),
-        status=row.status,
-        source_key=row.source_key,
-        body_hash=row.body_hash,
-        generator=row.generator,
-        topics=json.dumps([[topic.name, topic.type] for topic in row.topics], ensure_ascii=False),
-        incomplete=json.dumps(row.incomplete),
-        capsule=row.capsule,
-        tokens=row.tokens,
-        waiting=int(row.waiting),
-        made_at=row.made_at,
-    )
+    packed = {
+        "first_day": row.first_day.isoformat(),
+        "topics": json.dumps([[topic.name, topic.type] for topic in row.topics], ensure_ascii=False),
+        "incomplete": json.dumps(row.incomplete),
+        "waiting": int(row.waiting),
+    }
+    rows.put(tx, "nodes", "id", **vars(row) | packed)
 
 
 def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
     """Level, status, how many nodes, how many of them wait for a model."""
-    return [
-        (level, status, count, waiting)
-        for level, status, count, waiting in tx.rows(
-            "SELECT level, status, count(*), sum(waiting) FROM nodes WHERE space = :space "
-            "GROUP BY level, status ORDER BY level, status"
-        )
-    ]
+    sql = """
+        SELECT level, status, count(*), sum(waiting) FROM nodes
+        WHERE space = :space GROUP BY level, status ORDER BY level, status"""
+    return [(level, status, count, waiting) for level, status, count, waiting in tx.rows(sql)]
 
 
 def incomplete(tx: Tx) -> list[NodeRow]:
@@ -235,13 +231,7 @@ def state(tx: Tx, name: str) -> str:
 
 
 def put_state(tx: Tx, name: str, value: str) -> None:
-    tx.run(
-        """
-        INSERT INTO tree_state (space, name, value) VALUES (:space, :name, :value)
-        ON CONFLICT (space, name) DO UPDATE SET value = excluded.value""",
-        name=name,
-        value=value,
-    )
+    rows.put(tx, "tree_state", "name", name=name, value=value)
 
 
 def forget_tree(tx: Tx) -> None:
@@ -250,19 +240,12 @@ def forget_tree(tx: Tx) -> None:
         tx.run(f"DELETE FROM {table} WHERE space = :space")
 
 
-def _node(row: Sequence[Any]) -> NodeRow:
-    return NodeRow(
-        id=row[0],
-        level=row[1],
-        first_day=date.fromisoformat(row[2]),
-        status=row[3],
-        source_key=row[4],
-        body_hash=row[5],
-        generator=row[6],
-        topics=tuple(Topic(name=name, type=kind) for name, kind in json.loads(row[7])),
-        incomplete=tuple(json.loads(row[8])),
-        capsule=row[9],
-        tokens=row[10],
-        waiting=bool(row[11]),
-        made_at=row[12],
-    )
+def _node(row: Row) -> NodeRow:
+    values = dict(zip(_NODE.split(", "), row, strict=True))
+    unpacked = {
+        "first_day": date.fromisoformat(values["first_day"]),
+        "topics": tuple(Topic(name=name, type=kind) for name, kind in json.loads(values["topics"])),
+        "incomplete": tuple(json.loads(values["incomplete"])),
+        "waiting": bool(values["waiting"]),
+    }
+    return NodeRow(**values | unpacked)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
+from recollect.core.context import Tx
 
 
 def add(

@@ -6,9 +6,9 @@ from recollect.core.confidence import decimal
 from recollect.core.errors import NotFound, Stale
 from recollect.core.learning import Learning
 from recollect.core.passage import Passage
-from recollect.core.record import record
+from recollect.core.record import made, record
 from recollect.store import passages
-from recollect.store.paging import PAGE, every
+from recollect.store.paging import PAGE, among, every
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,19 @@ _COLUMNS = (
 )
 _NAMES = _COLUMNS.split(", ")
 _INSERT = f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, :{_COLUMNS.replace(', ', ', :')})"
+_EDITED = (
+    "title, context, observation, implication, action, domain, pattern_type, confidence, recurrence, status, "
+    "superseded_by, pinned, trust, version, updated_at"
+)
+_SAVE = f"""
+UPDATE learnings SET {", ".join(f"{name} = :{name}" for name in _EDITED.split(", "))}
+WHERE space = :space AND id = :id AND version = :expect"""
 _INSERT_TAG = "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)"
-_CHUNK = 500
+_TAGS = (
+    "SELECT learning_id, tag FROM learning_tags WHERE space = :space AND learning_id IN (:keys) "
+    "ORDER BY learning_id, position"
+)
+_STATE = "l.id, l.status, l.confidence, l.domain, l.source_outcome_id, l.trust"
 
 SORTS = {
     "newest": "created_at DESC, id",
@@ -77,20 +88,11 @@ def get(tx: Tx, id: str) -> Learning:
 
 def many(tx: Tx, ids: Sequence[str]) -> list[Learning]:
     """Learnings by id, in the order asked for; unknown ids are left out."""
-    found: dict[str, Learning] = {}
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        params = {f"i{i}": id for i, id in enumerate(chunk)}
-        rows = tx.rows(f"SELECT {_COLUMNS} FROM learnings WHERE space = :space AND id IN ({names})", **params)
-        tags: dict[str, list[str]] = {}
-        for id, tag in tx.rows(
-            f"SELECT learning_id, tag FROM learning_tags WHERE space = :space AND learning_id IN ({names}) "
-            "ORDER BY learning_id, position",
-            **params,
-        ):
-            tags.setdefault(id, []).append(tag)
-        found.update((row[0], _learning(row, tags.get(row[0], []))) for row in rows)
+    tags: dict[str, list[str]] = {}
+    for id, tag in among(tx, _TAGS, ids):
+        tags.setdefault(id, []).append(tag)
+    rows = among(tx, f"SELECT {_COLUMNS} FROM learnings WHERE space = :space AND id IN (:keys)", ids)
+    found = {row[0]: _learning(row, tags.get(row[0], [])) for row in rows}
     return [found[id] for id in ids if id in found]
 
 
@@ -130,37 +132,20 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
     Looked up by key alone, because a planner may prefer a worse index.
     """
     tagged = _tagged(tx, wanted.tag) if wanted.tag is not None else None
-    through: dict[str, int] = {}
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        found = tx.rows(
-            "SELECT id, status, confidence, domain, source_outcome_id, trust FROM learnings "
-            f"WHERE space = :space AND id IN ({names})",
-            **{f"i{i}": id for i, id in enumerate(chunk)},
-        )
-        through.update(
-            (row[0], row[2]) for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged)
-        )
-    return through
+    found = among(tx, f"SELECT {_STATE} FROM learnings l WHERE l.space = :space AND l.id IN (:keys)", ids)
+    return {row[0]: row[2] for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged)}
 
 
 def confidences_of(tx: Tx, docs: Sequence[int], wanted: Filter) -> dict[int, int]:
     """Of passages by their index numbers, those whose learning a filter lets through, with its confidence."""
-    found: dict[int, int] = {}
-    for start in range(0, len(docs), _CHUNK):
-        chunk = docs[start : start + _CHUNK]
-        rows = tx.rows(
-            "SELECT p.doc, l.id, l.status, l.confidence, l.domain, l.source_outcome_id, l.trust FROM passages p "
-            "JOIN learnings l ON l.space = p.space AND l.id = p.id "
-            f"WHERE p.space = :space AND p.doc IN ({', '.join(f':d{i}' for i in range(len(chunk)))})",
-            **{f"d{i}": doc for i, doc in enumerate(chunk)},
-        )
-        found.update((doc, row[2]) for doc, *row in rows if _passes(tuple(row), wanted))
-    return found
+    sql = (
+        f"SELECT {_STATE}, p.doc FROM passages p JOIN learnings l ON l.space = p.space AND l.id = p.id "
+        "WHERE p.space = :space AND p.doc IN (:keys)"
+    )
+    return {doc: row[2] for *row, doc in among(tx, sql, docs) if _passes(row, wanted)}
 
 
-def _passes(row: Row, wanted: Filter) -> bool:
+def _passes(row: Sequence[Any], wanted: Filter) -> bool:
     _, status, confidence, domain, outcome, trust = row
     return (
         (wanted.status is None or status == wanted.status)
@@ -179,31 +164,7 @@ def _tagged(tx: Tx, tag: str) -> set[str]:
 
 def save(tx: Tx, learning: Learning, *, expect: int) -> None:
     """Write an edited learning over version `expect`; refused when somebody else edited it first."""
-    changed = tx.run(
-        """
-        UPDATE learnings SET title = :title, context = :context, observation = :observation,
-          implication = :implication, action = :action, domain = :domain, pattern_type = :pattern_type,
-          confidence = :confidence, recurrence = :recurrence, status = :status, superseded_by = :superseded_by,
-          pinned = :pinned, trust = :trust, version = :version, updated_at = :updated_at
-        WHERE space = :space AND id = :id AND version = :expect""",
-        id=learning.id,
-        title=learning.title,
-        context=learning.context,
-        observation=learning.observation,
-        implication=learning.implication,
-        action=learning.action,
-        domain=learning.domain,
-        pattern_type=learning.pattern_type,
-        confidence=round(learning.confidence * 1000),
-        recurrence=learning.recurrence,
-        status=learning.status,
-        superseded_by=learning.superseded_by,
-        pinned=int(learning.pinned),
-        trust=learning.trust,
-        version=learning.version,
-        updated_at=learning.updated_at,
-        expect=expect,
-    )
+    changed = tx.run(_SAVE, **_values(learning), expect=expect)
     if not changed:
         raise Stale(f"{learning.id} was changed in the meantime; read it again and repeat your edit")
     write_tags(tx, learning.id, learning.tags)
@@ -344,4 +305,5 @@ def _learning(row: Row, tags: list[str]) -> Learning:
     values = dict(zip(_NAMES, row, strict=True))
     values["confidence"] = decimal(values["confidence"])
     values["pinned"] = bool(values["pinned"])
-    return Learning(**values, tags=tuple(tags))
+    values["tags"] = tuple(tags)
+    return made(Learning, values)

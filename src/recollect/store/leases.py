@@ -6,13 +6,10 @@ was overtaken finds that its fence is old and must not write.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused
 from recollect.core.record import record
-
-if TYPE_CHECKING:
-    from recollect.core.context import Context, Tx
+from recollect.store import rows
 
 
 @record
@@ -31,16 +28,8 @@ def take(ctx: Context, name: str, *, seconds: float) -> Lease | None:
         if held and held[1] > now:
             return None
         fence = (held[0] if held else 0) + 1
-        tx.run(
-            """
-            INSERT INTO leases (space, name, owner, fence, expires_at) VALUES (:space, :name, :owner, :fence, :until)
-            ON CONFLICT (space, name) DO UPDATE SET owner = excluded.owner, fence = excluded.fence,
-              expires_at = excluded.expires_at""",
-            name=name,
-            owner=owner,
-            fence=fence,
-            until=now + round(seconds * 1000),
-        )
+        until = now + round(seconds * 1000)
+        rows.put(tx, "leases", "name", name=name, owner=owner, fence=fence, expires_at=until)
     return Lease(name=name, owner=owner, fence=fence)
 
 

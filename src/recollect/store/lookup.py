@@ -17,7 +17,7 @@ from recollect.text.tokens import terms as terms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from recollect.core.context import Tx
 
@@ -46,9 +46,14 @@ class Query:
     held: dict[str, tuple[Sequence[int], Sequence[int]]]
 
 
-def understand(tx: Tx, text: str) -> Query:
-    """The terms of any text, weighed by how rare they are in this space."""
-    distinct = list(dict.fromkeys(terms_of(clean(text[:QUERY_CHARACTERS]))))[:COUNTED_TERMS]
+def terms_in(text: str) -> list[str]:
+    """The terms of any text, however long."""
+    return terms_of(clean(text[:QUERY_CHARACTERS]))
+
+
+def understand(tx: Tx, terms: Iterable[str]) -> Query:
+    """The terms of a text, weighed by how rare they are in this space."""
+    distinct = list(dict.fromkeys(terms))[:COUNTED_TERMS]
     count, docs = passages.document_counts(tx, distinct)
     count = max(count, SMALLEST)
     if len(distinct) > QUERY_TERMS:
@@ -76,11 +81,14 @@ def candidates(
             worth = share * query.weights[term] ** RARITY_POWER
             if not sums:
                 sums = dict.fromkeys(docs, worth)
+            elif len(sums) < ENOUGH:
+                for doc in docs:
+                    sums[doc] = sums.get(doc, 0.0) + worth
             else:
                 for doc in sums.keys() & docs:
                     sums[doc] += worth
-                if len(sums) < ENOUGH:
-                    sums |= dict.fromkeys(set(docs).difference(sums), worth)
+    if len(sums) <= ENOUGH:  # as many are sorted faster than the first of them are found
+        return sorted(sorted(sums), key=sums.__getitem__, reverse=True)[:most]
     return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
 
 

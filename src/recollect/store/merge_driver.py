@@ -12,14 +12,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from recollect.core.errors import NoHistory
-from recollect.store.files import write_path
+from recollect.store.files import add_lines, write_path
 from recollect.text.merge import merge_staging
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "recollect"
 _BY_LINES = ("merge-file", "-L", "ours", "-L", "base", "-L", "theirs")
@@ -29,11 +26,8 @@ def install(root: Path, staging_file: str) -> list[str]:
     """Set it up in this clone; says what was made, nothing when all was there."""
     settings = {f"merge.{NAME}.name": "Recollect staged learnings, entry by entry", f"merge.{NAME}.driver": _command()}
     made = [f"git config {name}" for name, value in settings.items() if _set(root, name, value)]
-    attributes = root / ".gitattributes"
     line = f"{staging_file} merge={NAME}"
-    text = attributes.read_text("utf-8") if attributes.exists() else ""
-    if line not in text.splitlines():
-        write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + line + "\n")
+    if add_lines(root / ".gitattributes", line):
         made.append(f".gitattributes (line {line})")
     return made
 

@@ -17,9 +17,9 @@ class MountedVault:
         vault, path = self._place(path)
         return vault.read(path)
 
-    def append(self, path: str, text: str) -> None:
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
         vault, path = self._place(path)
-        vault.append(path, text)
+        return vault.append(path, text, after=after)
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         vault, path = self._place(path)

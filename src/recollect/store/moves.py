@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from recollect.core.context import Row, Tx
+from recollect.store import rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +25,8 @@ def unfinished(tx: Tx) -> Move | None:
 
 
 def begin(tx: Tx, *, source: str, at: int) -> None:
-    tx.run(
-        """
-        INSERT INTO moves (space, source, reached, started_at) VALUES (:space, :source, '{}', :at)
-        ON CONFLICT (space) DO UPDATE SET source = excluded.source, reached = excluded.reached,
-          started_at = excluded.started_at""",
-        source=source,
-        at=at,
-    )
+    finish(tx)  # an earlier one that is begun anew
+    rows.add(tx, "moves", source=source, reached="{}", started_at=at)
 
 
 def reach(tx: Tx, reached: dict[str, Row]) -> None:

@@ -32,9 +32,7 @@ _FIRST = (
 def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
     """The store at `path`, up to date. A store that vanished is reported, never quietly begun anew."""
     made = path.with_suffix(".made")
-    made_before = (
-        made.exists()
-    )  # looked at first: another process may be making both just now, the store before the mark
+    made_before = made.exists()  # looked at first: another process may be making both, the store before the mark
     empty = not path.exists() or path.stat().st_size == 0
     if empty and made_before:
         raise StoreDamaged(
@@ -52,7 +50,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
             refuse_lost_log(db)
         version = 0 if empty else version_of(db)
         if version != VERSION:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(path.with_suffix(".lock")):
                 migrate(db, backup=path.parent / "backups")
         db.upgraded = 0 < version < VERSION
@@ -100,19 +98,20 @@ def version_of(db: SqliteDb) -> int:
 def migrate(db: SqliteDb, *, backup: Path | None) -> None:
     """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
     version = version_of(db)
-    if 0 < version < VERSION and backup is not None:
-        from recollect.store.copies import backup_to
-
-        backup_to(db, backup / f"before-{MIGRATIONS[version]}.db")
     connection = db.connection()
+    if 0 < version < VERSION:
+        with translated(db.path):
+            held = {name for (name,) in connection.execute("SELECT name FROM migrations")}
+        if ahead := sorted(held.intersection(MIGRATIONS[version:])):
+            raise StoreDamaged(
+                f"{db.path} is damaged: it names schema {version} but holds {ahead[0]} already. Nothing was deleted. "
+                "Run: recollect doctor"
+            )
+        if backup is not None:
+            from recollect.store.copies import backup_to
+
+            backup_to(db, backup / f"before-{MIGRATIONS[version]}.db")
     for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
-        if connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'").fetchone() == (1,):
-            known = connection.execute("SELECT count(*) FROM migrations WHERE name = ?", (migration,)).fetchone()
-            if known != (0,):
-                raise StoreDamaged(
-                    f"{db.path} is damaged: it names schema {version} but holds {migration} already. Nothing was "
-                    "deleted. Run: recollect doctor"
-                )
         with translated(db.path), connection:
             if position == 1:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
@@ -130,7 +129,8 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
                 "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 (str(position),),
             )
-            _tell_planner(connection)
+            if position == VERSION:
+                _tell_planner(connection)
 
 
 def _tell_planner(connection: apsw.Connection) -> None:

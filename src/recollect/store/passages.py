@@ -6,10 +6,10 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
-from recollect.core.record import record
+from recollect.core.record import made, record
 from recollect.store.files import content_hash
 from recollect.store.grades import HEADER_LINES, graded
-from recollect.store.paging import every
+from recollect.store.paging import among, every
 from recollect.text import tokens
 
 TYPE_CHECKING = False
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
     from recollect.core.passage import Passage
 
-CHUNK = 500  # ids in one IN list: both engines take it, and a plan stays small
-COUNTED = 100  # terms in one IN list that are counted
 STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
+FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here: whoever looks through them passes all others
 EVERY = ""  # the term that every passage holds: its count is the number of passages
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
@@ -165,16 +164,9 @@ def remove(tx: Tx, id: str) -> None:
 
 def ranked(tx: Tx, docs: Sequence[int], wanted: Narrow) -> list[Ranked]:
     """What ranking needs of passages, by their index numbers; those that are not wanted are left out."""
-    found: list[Row] = []
     where, params = wanted.where()
-    for start in range(0, len(docs), CHUNK):
-        chunk = docs[start : start + CHUNK]
-        found += tx.rows(
-            f"SELECT {_RANKED} FROM passages p WHERE p.space = :space AND p.doc IN ({_names('d', chunk)}){where}",
-            **{f"d{i}": doc for i, doc in enumerate(chunk)},
-            **params,
-        )
-    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+    sql = f"SELECT {_RANKED} FROM passages p WHERE p.space = :space AND p.doc IN (:keys){where}"
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in among(tx, sql, docs, **params)]
 
 
 def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) -> list[Ranked]:
@@ -194,7 +186,7 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
             **given,
             **params,
         )
-    return [Ranked(**dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
@@ -209,17 +201,7 @@ def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
 
 def texts_of(tx: Tx, docs: Sequence[int]) -> dict[int, str]:
     """The bodies of passages, by their index numbers."""
-    texts: dict[int, str] = {}
-    for start in range(0, len(docs), CHUNK):
-        chunk = docs[start : start + CHUNK]
-        texts.update(
-            (doc, text)
-            for doc, text in tx.rows(
-                f"SELECT doc, text FROM passages WHERE space = :space AND doc IN ({_names('d', chunk)})",
-                **{f"d{i}": doc for i, doc in enumerate(chunk)},
-            )
-        )
-    return texts
+    return dict(among(tx, "SELECT doc, text FROM passages WHERE space = :space AND doc IN (:keys)", docs))
 
 
 def ids_of(tx: Tx, kind: str) -> list[str]:
@@ -230,7 +212,7 @@ def ids_of(tx: Tx, kind: str) -> list[str]:
 
 def by_id(tx: Tx, id: str) -> Stored | None:
     row = tx.row(f"SELECT {_COLUMNS} FROM passages WHERE space = :space AND id = :id", id=id)
-    return Stored(**dict(zip(_NAMES, row, strict=True))) if row else None
+    return made(Stored, dict(zip(_NAMES, row, strict=True))) if row else None
 
 
 def ids_under(tx: Tx, prefix: str) -> list[str]:
@@ -267,23 +249,22 @@ def _next_to(tx: Tx, here: Stored, than: str, order: str, limit: int) -> list[St
         doc=here.doc,
         limit=limit,
     )
-    return [Stored(**dict(zip(_NAMES, row, strict=True))) for row in rows]
+    return [made(Stored, dict(zip(_NAMES, row, strict=True))) for row in rows]
 
 
 def document_counts(tx: Tx, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     """How many passages there are, and how many hold each of these terms (absent: none does)."""
-    wanted = [EVERY, *terms]
-    counts: dict[str, int] = {}
-    for start in range(0, len(wanted), COUNTED):
-        chunk = wanted[start : start + COUNTED]
-        counts.update(
-            (term, docs)
-            for term, docs in tx.rows(
-                f"SELECT term, docs FROM terms WHERE space = :space AND term IN ({_names('t', chunk)})",
-                **{f"t{i}": term for i, term in enumerate(chunk)},
-            )
-        )
+    sql = "SELECT term, docs FROM terms WHERE space = :space AND term IN (:keys)"
+    counts: dict[str, int] = dict(among(tx, sql, [EVERY, *terms]))
     return counts.pop(EVERY, 0), counts
+
+
+def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
+    """The most common pairs of characters that hold this one, and how many passages hold each."""
+    sql = """
+    SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND length(term) = 2
+    AND (substr(term, 1, 1) = :character OR substr(term, 2, 1) = :character) ORDER BY docs DESC, term LIMIT :most"""
+    return dict(tx.rows(sql, first=FIRST_UNSPACED, character=character, most=most))
 
 
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:

@@ -18,9 +18,10 @@ from psycopg import sql
 
 from recollect.core.context import Row
 from recollect.core.errors import StoreUnreachable
-from recollect.store.db import Entry, Transaction
+from recollect.store.db import Transaction
 from recollect.store.postgres_address import Address
 from recollect.store.postgres_connections import Connections
+from recollect.store.postgres_vectors import PostgresVectors
 
 TYPES = {
     "$int": "bigint",
@@ -108,10 +109,11 @@ class PostgresDb:
         self._numbers[space] = number  # only now: a number that was rolled back is nobody's
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
-        from recollect.store import postgres_vectors
-
         with self.plain() as connection:
-            return postgres_vectors.index_if_large(connection, space, model, dimensions)
+            return PostgresVectors(connection, space, model).index_if_large(dimensions)
+
+    def tend_words(self) -> None:
+        """The server does that by itself."""
 
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
@@ -184,22 +186,8 @@ class _Session:
     def unindex(self, doc: int) -> None:
         self._cursor.execute("DELETE FROM passage_words WHERE doc = %s", (doc,))
 
-    def put_vectors(self, space: str, model: int, entries: Sequence[Entry]) -> None:
-        from recollect.store import postgres_vectors
-
-        postgres_vectors.put(self._cursor, space, model, entries)
-
-    def nearest(
-        self, space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
-    ) -> list[tuple[int, int, float]]:
-        from recollect.store import postgres_vectors
-
-        return postgres_vectors.nearest(self._connection, space, model, vector, limit=limit, kinds=kinds)
-
-    def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        from recollect.store import postgres_vectors
-
-        return postgres_vectors.of(self._connection, space, model, docs)
+    def vectors(self, space: str, model: int) -> PostgresVectors:
+        return PostgresVectors(self._connection, space, model)
 
     def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
         if not tokens:

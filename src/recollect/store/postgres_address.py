@@ -80,7 +80,7 @@ def translated(place: str) -> Iterator[None]:
         ) from None
     except psycopg.OperationalError as error:
         raise lost(place, error) from None
-    except psycopg.DataError as error:
+    except (psycopg.DataError, UnicodeEncodeError) as error:
         raise BadInput(f"this text cannot be stored ({str(error).splitlines()[0]})") from None
 
 

@@ -1,4 +1,4 @@
-"""Opening a store on PostgreSQL, and making one: database, role, extension, tables.
+"""Opening a store on PostgreSQL, and making one: extension, tables. Database and role are `postgres_roles`.
 
 Opening never changes a schema: many programs share it, so `recollect db init` does, when somebody decides to. Whatever
 is refused is refused before anything was made.
@@ -6,11 +6,11 @@ is refused is refused before anything was made.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import psycopg
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from recollect.core.context import Row
@@ -18,6 +18,14 @@ from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreN
 from recollect.store.grades import graded, tokens
 from recollect.store.postgres import INSERT_WORDS, TYPES, WORD_INDEX, PostgresDb, lock_key, word_parts
 from recollect.store.postgres_address import Address, translated
+from recollect.store.postgres_roles import (
+    about_role,
+    grant_what_lacks,
+    has_database,
+    let_in,
+    make_database,
+    make_role,
+)
 from recollect.store.postgres_vectors import index_large_spaces
 from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
 
@@ -46,15 +54,6 @@ SELECT current_setting('server_version_num')::int, current_setting('server_versi
   coalesce((SELECT atttypid::regtype::text = 'halfvec' FROM pg_attribute
     WHERE attrelid = to_regclass('vectors') AND attname = 'vector'), false),
   coalesce((SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('meta')), true)"""
-
-# Roles that write rows, but were left out when somebody else made the newest tables.
-_LACKING = """
-SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee
-WHERE c.oid = to_regclass('learnings') AND a.privilege_type = 'INSERT' AND a.grantee <> c.relowner
-  AND EXISTS (SELECT FROM pg_class t WHERE t.relnamespace = c.relnamespace AND t.relkind = 'r'
-    AND pg_has_role(t.relowner, 'USAGE')
-    AND NOT (has_table_privilege(r.oid, t.oid, 'SELECT') AND has_table_privilege(r.oid, t.oid, 'MAINTAIN')))
-ORDER BY r.rolname"""
 
 
 @dataclass(frozen=True)
@@ -119,12 +118,12 @@ def initialise(url: str, *, admin: str | None = None) -> Made:
     try:
         with office.plain() as connection:
             _refuse_old_server(_look(connection, office.place), office.place)
-            if _has_database(connection, name):
+            if has_database(connection, name):
                 with inside.plain() as there:
                     _refuse_unusable(_look(there, inside.place), inside.place)
-            notes = _about_role(connection, address, user)
-            made = _make_role(connection, user, address.parts.get("password", ""))
-            made += _make_database(connection, name)
+            notes = about_role(connection, address, user)
+            made = make_role(connection, user, address.parts.get("password", ""))
+            made += make_database(connection, name)
     finally:
         office.close()
         inside.close()
@@ -146,22 +145,24 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
             made += _make_vectors(connection, db.place)
             made += index_large_spaces(connection)
             if role is not None:
-                _let_in(connection, role)
-                _grant(connection, role)
-            for (lacking,) in connection.execute(_LACKING.encode()).fetchall():
-                _grant(connection, str(lacking))
-                made.append(f"rights of role {lacking}")
+                let_in(connection, role)
+            made += grant_what_lacks(connection)
     finally:
         db.close()
     return made
 
 
-def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
-    """One migration, together with what it stands on; two people who run this at once take turns."""
-    made: list[str] = []
+@contextmanager
+def _alone(connection: psycopg.Connection[Row], place: str) -> Iterator[_Seen]:
+    """A transaction in which two people who run this at once take turns, and what it finds."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
-        seen = _look(connection, place)
+        yield _look(connection, place)
+
+
+def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
+    """One migration, together with what it stands on."""
+    with _alone(connection, place) as seen:
         if seen.version >= VERSION:
             return []
         migration = MIGRATIONS[seen.version]
@@ -177,8 +178,7 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (str(position),),
         )
-        made.append(f"schema {migration}")
-    return made
+    return [f"schema {migration}"]
 
 
 def _remake_words(connection: psycopg.Connection[Row]) -> None:
@@ -192,9 +192,8 @@ def _remake_words(connection: psycopg.Connection[Row]) -> None:
 
 def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:
     """Where this role may; without it the store works on words alone."""
-    with suppress(psycopg.errors.InsufficientPrivilege), connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
-        if _look(connection, place).can_vector:
+    with suppress(psycopg.errors.InsufficientPrivilege), _alone(connection, place) as seen:
+        if seen.can_vector:
             connection.execute("CREATE EXTENSION vector")
             return ["extension vector"]
     return []
@@ -202,9 +201,7 @@ def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str
 
 def _make_vectors(connection: psycopg.Connection[Row], place: str) -> list[str]:
     """A store that was made before its server had pgvector learns to keep vectors."""
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
-        seen = _look(connection, place)
+    with _alone(connection, place) as seen:
         if seen.keeps_vectors or not seen.has_vector:
             return []
         connection.execute("TRUNCATE vectors, vector_models")
@@ -244,74 +241,3 @@ def _refuse_unusable(seen: _Seen, place: str) -> None:
 def _refuse_old_server(seen: _Seen, place: str) -> None:
     if seen.server_number // 10_000 < OLDEST_SERVER:
         raise StoreUnreachable(f"{place} runs PostgreSQL {seen.server}; {OLDEST_SERVER} or newer is needed")
-
-
-def _about_role(connection: psycopg.Connection[Row], address: Address, user: str) -> list[str]:
-    """What to know about a role that is there already and stays as it is."""
-    found = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", (user,)).fetchone()
-    notes = []
-    if found == (True,):
-        notes.append(
-            f"role {user} is a superuser and may do everything on this server; name a role of the store's own in "
-            "store.url, and this command makes it"
-        )
-    if found and not _takes_password(address):
-        notes.append(
-            f"role {user} was there before, its password was not changed, and it is not the one in the store's "
-            "address. Correct the address, or set the password with ALTER ROLE"
-        )
-    return notes
-
-
-def _takes_password(address: Address) -> bool:
-    """False only when the server says so; whether the role can come in from here at all is another matter."""
-    try:
-        psycopg.connect(address.conninfo).close()
-    except psycopg.OperationalError as error:
-        return "password authentication failed" not in str(error)
-    return True
-
-
-def _make_role(connection: psycopg.Connection[Row], user: str, password: str) -> list[str]:
-    if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (user,)).fetchone():
-        return []
-    create = sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE").format(sql.Identifier(user))
-    if password:
-        # Hashed here, so that the server's log never sees it.
-        hashed = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256").decode()
-        create += sql.SQL(" PASSWORD {}").format(sql.Literal(hashed))
-    connection.execute(create)
-    return [f"role {user}"]
-
-
-def _has_database(connection: psycopg.Connection[Row], name: str) -> bool:
-    return bool(connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone())
-
-
-def _make_database(connection: psycopg.Connection[Row], name: str) -> list[str]:
-    if _has_database(connection, name):
-        return []
-    connection.execute(sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name)))
-    return [f"database {name}"]
-
-
-def _let_in(connection: psycopg.Connection[Row], role: str) -> None:
-    """Nobody but this role, and whoever was let in by name, comes into the database."""
-    (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
-    database = sql.Identifier(name)
-    with connection.transaction():
-        connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database))
-        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-        connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, sql.Identifier(role)))
-
-
-def _grant(connection: psycopg.Connection[Row], role: str) -> None:
-    """Rows and nothing else: no tables, no other database's business."""
-    with connection.transaction():
-        for statement in (
-            "GRANT USAGE ON SCHEMA public TO {}",
-            "GRANT SELECT, INSERT, UPDATE, DELETE, MAINTAIN ON ALL TABLES IN SCHEMA public TO {}",
-            "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {}",
-            "REVOKE INSERT, UPDATE, DELETE ON meta, migrations FROM {}",
-        ):
-            connection.execute(sql.SQL(statement).format(sql.Identifier(role)))

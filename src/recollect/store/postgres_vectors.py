@@ -8,17 +8,14 @@ Only what compares needs numpy, which comes with the embedder.
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+import psycopg
 from psycopg import sql
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import psycopg
-
-    from recollect.core.context import Row
-    from recollect.store.db import Entry
+from recollect.core.context import Row
+from recollect.store.db import Entry
 
 EXACT = 50_000  # pieces of a space that are compared one by one
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
@@ -26,7 +23,8 @@ MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk kee
 _PUT = "COPY vectors (doc, model, piece, space, kind, hash, vector) FROM STDIN (FORMAT BINARY)"
 _PUT_TYPES = ("int8", "int8", "int8", "text", "text", "text", "bytea")
 _OF = """
-SELECT doc, piece, halfvec_send(vector) FROM vectors WHERE doc = ANY(%s) AND model = %s AND space = %s"""
+SELECT doc, piece, halfvec_send(vector) FROM vectors
+WHERE doc = ANY(%(docs)s) AND model = %(model)s AND space = %(space)s"""
 _COUNT = """
 SELECT count(*) FROM (SELECT FROM vectors WHERE space = %(space)s AND model = %(model)s
   AND (%(kinds)s::text[] = '{}' OR kind = ANY(%(kinds)s)) LIMIT %(bound)s) AS counted"""
@@ -44,64 +42,72 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON vectors USING hnsw ((vector::h
 WHERE space = {space} AND model = {model}"""
 
 
-def put(cursor: psycopg.Cursor[Row], space: str, model: int, entries: Sequence[Entry]) -> None:
-    cursor.execute("DELETE FROM vectors WHERE doc = ANY(%s) AND model = %s", ([entry[0] for entry in entries], model))
-    with cursor.copy(_PUT) as copy:
-        copy.set_types(_PUT_TYPES)
-        for doc, kind, digest, pieces in entries:
-            for piece, vector in pieces:
-                copy.write_row((doc, model, piece, space, kind, digest, _sent(vector)))
+class PostgresVectors:
+    """The vectors of one model in one space; see the protocol `Vectors`."""
 
+    def __init__(self, connection: psycopg.Connection[Row], space: str, model: int, *, exact: int = EXACT):
+        self._connection = connection
+        self._whose = {"space": space, "model": model}
+        self._exact = exact
+        self._index = f"vectors_near_{hashlib.sha256(space.encode()).hexdigest()[:12]}_{model}"
 
-def nearest(
-    connection: psycopg.Connection[Row],
-    space: str,
-    model: int,
-    vector: Any,
-    *,
-    limit: int,
-    kinds: Sequence[str] = (),
-    exact: int = EXACT,
-) -> list[tuple[int, int, float]]:
-    with connection.cursor(binary=True) as cursor:
-        asked = {"space": space, "model": model, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
-        if _has_index(cursor, space, model) and (not kinds or _count(cursor, asked, exact) > exact):
-            found = _walked(cursor, asked, len(vector))
-        else:
-            found = cursor.execute(_COMPARE, asked).fetchall()
-    return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
+    def put(self, entries: Sequence[Entry]) -> None:
+        space, model = self._whose.values()
+        with self._connection.cursor() as cursor:
+            docs = [entry[0] for entry in entries]
+            cursor.execute("DELETE FROM vectors WHERE doc = ANY(%s) AND model = %s", (docs, model))
+            with cursor.copy(_PUT) as copy:
+                copy.set_types(_PUT_TYPES)
+                for doc, kind, digest, pieces in entries:
+                    for piece, vector in pieces:
+                        copy.write_row((doc, model, piece, space, kind, digest, _sent(vector)))
 
+    def nearest(self, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
+        with self._connection.cursor(binary=True) as cursor:
+            asked = {**self._whose, "kinds": list(kinds), "vector": _written(vector), "limit": limit}
+            if self._has_index(cursor) and (not kinds or self._is_large(cursor, kinds)):
+                found = _walked(cursor, asked, len(vector))
+            else:
+                found = cursor.execute(_COMPARE, asked).fetchall()
+        return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
-def of(connection: psycopg.Connection[Row], space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-    import numpy as np
+    def of(self, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
+        import numpy as np
 
-    with connection.cursor(binary=True) as cursor:
-        found = cursor.execute(_OF, (list(docs), model, space)).fetchall()
-    return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
+        with self._connection.cursor(binary=True) as cursor:
+            found = cursor.execute(_OF, {**self._whose, "docs": list(docs)}).fetchall()
+        return [(doc, piece, np.frombuffer(sent, ">f2", offset=4).astype(np.float32)) for doc, piece, sent in found]
 
+    def index_if_large(self, dimensions: int) -> str:
+        """Make a large space its index, while others keep writing; says what it did, or who may do it."""
+        with self._connection.cursor() as cursor:
+            if self._has_index(cursor) or not self._is_large(cursor):
+                return ""
+            if not _owns(cursor):
+                return "this space has grown large: an administrator makes its searches faster with recollect db init"
+            name = sql.Identifier(self._index)
+            cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))  # one whose making was interrupted
+            literals = {key: sql.Literal(value) for key, value in {**self._whose, "dimensions": dimensions}.items()}
+            cursor.execute(sql.SQL(_INDEX).format(name=name, **literals))
+        return f"index for the vectors of {self._whose['space']}"
 
-def index_if_large(
-    connection: psycopg.Connection[Row], space: str, model: int, dimensions: int, *, exact: int = EXACT
-) -> str:
-    """Make a large space its index, while others keep writing; says what it did, or who may do it."""
-    with connection.cursor() as cursor:
-        everything = {"space": space, "model": model, "kinds": []}
-        if _has_index(cursor, space, model) or _count(cursor, everything, exact) <= exact:
-            return ""
-        if not _owns(cursor):
-            return "this space has grown large: an administrator makes its searches faster with recollect db init"
-        name = sql.Identifier(_name(space, model))
-        cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))  # one whose making was interrupted
-        values = {"space": space, "model": model, "dimensions": dimensions}
-        literals = {key: sql.Literal(value) for key, value in values.items()}
-        cursor.execute(sql.SQL(_INDEX).format(name=name, **literals))
-    return f"index for the vectors of {space}"
+    def _is_large(self, cursor: psycopg.Cursor[Row], kinds: Sequence[str] = ()) -> bool:
+        """Whether there are more pieces than are compared one by one; counted only so far."""
+        found = cursor.execute(_COUNT, {**self._whose, "kinds": list(kinds), "bound": self._exact + 1}).fetchone()
+        return found is not None and bool(found[0] > self._exact)
+
+    def _has_index(self, cursor: psycopg.Cursor[Row]) -> bool:
+        found = cursor.execute(
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid", (self._index,)
+        ).fetchone()
+        return found is not None
 
 
 def index_large_spaces(connection: psycopg.Connection[Row]) -> list[str]:
-    """The same for every space; for somebody who owns the tables."""
+    """An index for every space that should have one; for somebody who owns the tables."""
     rows = connection.execute("SELECT space, number, dimensions FROM vector_models ORDER BY space, number").fetchall()
-    return [done for space, model, dimensions in rows if (done := index_if_large(connection, space, model, dimensions))]
+    tended = (PostgresVectors(connection, space, model).index_if_large(size) for space, model, size in rows)
+    return [done for done in tended if done]
 
 
 def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int) -> list[Row]:
@@ -118,28 +124,11 @@ def _walked(cursor: psycopg.Cursor[Row], asked: dict[str, Any], dimensions: int)
     return cursor.execute(statement).fetchall()
 
 
-def _count(cursor: psycopg.Cursor[Row], asked: dict[str, Any], exact: int) -> int:
-    """How many pieces there are, as far as it matters."""
-    found = cursor.execute(_COUNT, {**asked, "bound": exact + 1}).fetchone()
-    return int(found[0]) if found else 0
-
-
-def _has_index(cursor: psycopg.Cursor[Row], space: str, model: int) -> bool:
-    found = cursor.execute(
-        "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid", (_name(space, model),)
-    ).fetchone()
-    return found is not None
-
-
 def _owns(cursor: psycopg.Cursor[Row]) -> bool:
     found = cursor.execute(
         "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('vectors')"
     ).fetchone()
     return found is not None and bool(found[0])
-
-
-def _name(space: str, model: int) -> str:
-    return f"vectors_near_{hashlib.sha256(space.encode()).hexdigest()[:12]}_{model}"
 
 
 def _sent(vector: Any) -> bytes:

@@ -1,6 +1,7 @@
 """The project: where it is, its settings, what a repository's file may choose, and the places of its data.
 
-Finding a project reads a few small files and runs nothing, because the hook does it on every prompt.
+Finding a project reads a few small files and runs nothing, because the hook does it on every prompt. Making one is
+`beginning`.
 """
 
 from __future__ import annotations
@@ -10,32 +11,21 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, NotInitialised, RecollectError, Refused, Trouble
+from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_space, from_environment, merged
-from recollect.store.files import content_hash, read_regular, write_new_path, write_path
+from recollect.store.files import content_hash, read_regular, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 BEGUN = "begun"
-IGNORE_LINE = ".recollect/"
-# Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
-# hash and made again by the next cycle, without a conflict for anyone to settle.
-MERGE_LINES = (
-    "memory/[0-9]*.md merge=union",
-    "memory/daily/*.md merge=union linguist-generated",
-    "memory/weekly/*.md merge=union linguist-generated",
-    "memory/monthly/*.md merge=union linguist-generated",
-    "memory/ROOT*.md merge=union linguist-generated",
-)
-_HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
+MOST_MARKS = 20
 SPECWRIGHT = Path(".specwright", "learnings")
 
 
@@ -78,21 +68,18 @@ def find(start: Path, environ: Mapping[str, str]) -> Project:
 def root_of(start: Path) -> Path:
     """The folder of that settings file; the file itself is not read."""
     folder = start.resolve()
-    for candidate in (folder, *folder.parents):
-        if (candidate / SETTINGS_FILE).is_file():
-            return candidate
-    raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
+    found = next((each for each in (folder, *folder.parents) if (each / SETTINGS_FILE).is_file()), None)
+    if found is None:
+        raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
+    return found
 
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
-    """A project with its settings: defaults < the user's file < the repository's < environment."""
-    settings = _users(environ)
+    """A project with its settings; what cannot be used is refused."""
     file = root / SETTINGS_FILE
-    data = _shared_root(root) / DATA_FOLDER
-    _refuse_links(file, (data, data.parent / VAULT_FOLDER), environ)
+    data = _data_folder(root, environ)
     given = _remembered_toml(file, data / _copy_name(root))
-    settings = merged(settings, given, str(file), trusted=lambda: is_trusted(file, environ))
-    settings = merged(settings, from_environment(environ), "environment")
+    settings = _settings(given, str(file), environ, trusted=lambda: is_trusted(file, environ))
     if not settings.space:
         raise BadInput(f"{file} has no space; run: recollect init")
     _refuse_outside(root, settings.findings.folder)
@@ -101,16 +88,78 @@ def load(root: Path, environ: Mapping[str, str]) -> Project:
 
 def last_known(root: Path, environ: Mapping[str, str]) -> Project:
     """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
-    data = _shared_root(root) / DATA_FOLDER
-    _refuse_links(root / SETTINGS_FILE, (data, data.parent / VAULT_FOLDER), environ)
+    data = _data_folder(root, environ)
     try:
         was = json.loads((data / _copy_name(root)).read_bytes())["content"]
         given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise NotInitialised(f"nothing is known of {root}") from None
-    settings = merged(merged(_users(environ), given, str(root)), from_environment(environ), "environment")
+    settings = _settings(given, str(root), environ)
     check_space(settings.space)
     return Project(root=root, data=data, settings=settings, state=state_folder(environ))
+
+
+def planned(root: Path, environ: Mapping[str, str]) -> Project:
+    """The project that is here, or would be once it is begun; nothing is made."""
+    file = root / SETTINGS_FILE
+    if file.is_file() and toml(file).get("space"):
+        return load(root, environ)
+    data = _shared_root(root) / DATA_FOLDER
+    return Project(root=root, data=data, settings=outside(environ), state=state_folder(environ))
+
+
+def outside(environ: Mapping[str, str]) -> Settings:
+    """What holds where there is no project."""
+    return _settings({}, "", environ)
+
+
+def is_begun(project: Project) -> bool:
+    """Whether this user ran `init` for this store. A repository may carry a store, but not what the user's folder says.
+
+    The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
+    """
+    return is_marked(project, BEGUN)
+
+
+def marks_of(project: Project) -> list[str]:
+    """One per user, or per home of a user, that shares the folder."""
+    try:
+        folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            text = (read_regular(folder, BEGUN) or b"").decode("ascii")  # no link: it could name another's
+        finally:
+            os.close(folder)
+    except (OSError, ValueError, BadInput):
+        return []
+    return [secret for secret in text.split()[-MOST_MARKS:] if secret.isalnum()]
+
+
+def is_marked(project: Project, how: str) -> bool:
+    return any((project.state / how / secret).is_file() for secret in marks_of(project))
+
+
+def trust(root: Path, environ: Mapping[str, str]) -> Path:
+    """Remember that the user read this settings file as it is now; any later change asks again."""
+    file = root / SETTINGS_FILE
+    write_path(_trust_marker(file, environ), f"{file}\n", mode=0o600)
+    return file
+
+
+def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
+    return _trust_marker(file, environ).exists()
+
+
+def state_folder(environ: Mapping[str, str]) -> Path:
+    return _home_folder(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def _settings(
+    given: Mapping[str, Any], source: str, environ: Mapping[str, str], *, trusted: Callable[[], bool] = lambda: True
+) -> Settings:
+    """Defaults < the user's file < what a repository's file gives < environment."""
+    file = _home_folder(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
+    users = merged(Settings(), toml(file), str(file)) if file.is_file() else Settings()
+    return merged(merged(users, given, source, trusted=trusted), from_environment(environ), "environment")
 
 
 def _refuse_outside(root: Path, folder: str) -> None:
@@ -119,151 +168,17 @@ def _refuse_outside(root: Path, folder: str) -> None:
         raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
-def _refuse_links(file: Path, places: tuple[Path, ...], environ: Mapping[str, str]) -> None:
+def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
     """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
-    for place in places:
+    shared = _shared_root(root)
+    for place in (shared / DATA_FOLDER, shared / VAULT_FOLDER):
         leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
-        if leads_out and not is_trusted(file, environ):
+        if leads_out and not is_trusted(root / SETTINGS_FILE, environ):
             raise Refused(
                 f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
                 "allow it with: recollect trust"
             )
-
-
-def outside(environ: Mapping[str, str]) -> Settings:
-    """What holds where there is no project: defaults < the user's file < environment."""
-    return merged(_users(environ), from_environment(environ), "environment")
-
-
-def enclosing(folder: Path) -> Path | None:
-    """The project that a folder without one of its own lies in."""
-    folder = folder.resolve()
-    if (folder / SETTINGS_FILE).is_file():
-        return None
-    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
-
-
-def create(
-    root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
-) -> list[str]:
-    """Make a project here, or fill in what is missing. Says what it made; an existing setting is never changed."""
-    made: list[str] = []
-    root = root.resolve()
-    file = root / SETTINGS_FILE
-    existed = file.exists()  # asked once: another process may make the file while this one thinks
-    named = _toml(file) if existed else {}
-    if not named.get("space"):
-        name = space or _slug(root.name) + "-" + os.urandom(4).hex()
-        if timezone:
-            zone_named(timezone)
-        zone = named.get("timezone") or timezone or local_timezone(environ)
-        check_space(name)
-        lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
-        if existed:  # what is missing goes to the top, where no section has begun yet
-            write_path(file, "".join(lines[: 1 if "timezone" in named else 2]) + file.read_text("utf-8"))
-            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-        elif write_new_path(file, "".join([_HEAD, *lines])):
-            made.append(f"{SETTINGS_FILE} (space {name}, time zone {zone})")
-    if not made:
-        known = load(root, environ).settings
-        if (space and space != known.space) or (timezone and timezone != known.timezone):
-            raise BadInput(
-                f"{file} already names space {known.space} and time zone {known.timezone}; edit it to change them"
-            )
-    project = load(root, environ)
-    if not project.data.is_dir():
-        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
-        _mark_begun(project)
-    elif not is_begun(project) and _mark_begun(project):
-        made.append("the mark that this memory is yours: hooks answer here")
-    ignore = root / ".gitignore"
-    text = ignore.read_text("utf-8") if ignore.exists() else ""
-    if IGNORE_LINE not in text.splitlines():
-        write_path(ignore, text + ("" if not text or text.endswith("\n") else "\n") + IGNORE_LINE + "\n")
-        made.append(f".gitignore (line {IGNORE_LINE})")
-    attributes = root / ".gitattributes"
-    text = attributes.read_text("utf-8") if attributes.exists() else ""
-    missing = [line for line in MERGE_LINES if line not in text.splitlines()]
-    if missing:
-        write_path(attributes, text + ("" if not text or text.endswith("\n") else "\n") + "\n".join(missing) + "\n")
-        made.append(".gitattributes (how the logs and nodes of two clones merge)")
-    return made
-
-
-def is_begun(project: Project) -> bool:
-    """Whether this user ran `init` for this store. A repository may carry a store, but not what the user's folder says.
-
-    The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
-    """
-    try:
-        folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            secret = (read_regular(folder, BEGUN) or b"").decode("ascii").strip()  # no link: it could name another's
-        finally:
-            os.close(folder)
-        return secret.isalnum() and (project.state / BEGUN / secret).is_file()
-    except (OSError, ValueError, BadInput):
-        return False
-
-
-def _mark_begun(project: Project) -> bool:
-    """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
-    secret = os.urandom(16).hex()
-    with suppress(RecollectError):
-        write_path(project.state / BEGUN / secret, f"{project.data}\n", mode=0o600)
-        write_path(project.data / BEGUN, f"{secret}\n", mode=0o600)
-        return True
-    return False
-
-
-def planned(root: Path, environ: Mapping[str, str]) -> Project:
-    """The project that is here, or would be after `create`; nothing is made."""
-    file = root / SETTINGS_FILE
-    if file.is_file() and _toml(file).get("space"):
-        return load(root, environ)
-    return Project(
-        root=root, data=_shared_root(root) / DATA_FOLDER, settings=outside(environ), state=state_folder(environ)
-    )
-
-
-def trust(root: Path, environ: Mapping[str, str]) -> Path:
-    """Remember that the user read this settings file as it is now; any later change asks again."""
-    file = root / SETTINGS_FILE
-    marker = _trust_marker(file, environ)
-    write_path(marker, f"{file}\n", mode=0o600)
-    return file
-
-
-def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
-    return _trust_marker(file, environ).exists()
-
-
-def config_folder(environ: Mapping[str, str]) -> Path:
-    return _home_folder(environ, "XDG_CONFIG_HOME", ".config")
-
-
-def state_folder(environ: Mapping[str, str]) -> Path:
-    return _home_folder(environ, "XDG_STATE_HOME", ".local/state")
-
-
-def local_timezone(environ: Mapping[str, str]) -> str:
-    """The machine's IANA zone, UTC when it does not say."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    link = os.path.realpath("/etc/localtime")
-    for name in (environ.get("TZ", ""), link.partition("zoneinfo/")[2]):
-        try:
-            if name and ZoneInfo(name):
-                return name
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            continue
-    return "UTC"
-
-
-def _users(environ: Mapping[str, str]) -> Settings:
-    file = config_folder(environ) / "config.toml"
-    return merged(Settings(), _toml(file), str(file)) if file.is_file() else Settings()
+    return shared / DATA_FOLDER
 
 
 def _shared_root(root: Path) -> Path:
@@ -296,7 +211,7 @@ def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Pa
     return base / "recollect"
 
 
-def _toml(file: Path) -> dict[str, Any]:
+def toml(file: Path) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -323,13 +238,8 @@ def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
             return dict(known["content"])
     except (OSError, ValueError, TypeError, KeyError):
         pass  # no copy yet, or not one of ours: read the file itself
-    content = _toml(file)
+    content = toml(file)
     if cache.parent.is_dir():
         with suppress(Trouble, TypeError):  # a read-only project has no copy; a date in the file cannot be one
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
     return content
-
-
-def _slug(name: str) -> str:
-    kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
-    return "-".join(part for part in kept.split("-") if part)[:40] or "project"

@@ -7,13 +7,13 @@ cannot be forgotten. Passages and terms are not in it: they follow from their ow
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
 from recollect.core.new_learning import TITLE_LIMIT
-from recollect.store import passages
+from recollect.store import passages, wisdom
 from recollect.store.derived import REFERENCES
 from recollect.store.paging import every
 
@@ -42,15 +42,8 @@ COLUMNS: dict[str, Columns] = {
     "decisions": Columns(
         key=("id",),
         texts=(
-            "decision",
-            "context",
-            "pattern",
-            "bridge_structure",
-            "bridge_function",
-            "result",
-            "lesson",
-            "category",
-            "agent",
+            *("decision", "context", "pattern", "bridge_structure", "bridge_function"),
+            *("result", "lesson", "category", "agent"),
         ),
         json=("reasons", "components"),
     ),
@@ -110,23 +103,26 @@ def rename_subjects(tx: Tx, scrub: Scrub) -> None:
             tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :name OR other = :name)", name=name)
 
 
-def forget_answers(tx: Tx, keys: list[Row]) -> None:
-    """An answer that held the text is no answer any more."""
-    _delete(tx, "answers", COLUMNS["answers"].key, keys)
+def rename_in_events(tx: Tx, kinds: Collection[str], renamed: Scrub) -> None:
+    """Names that stand alone in what some kinds of events say."""
+    for seq, what, *said in every(tx, "events", "seq, what, old_values, new_values"):
+        old, new = (_scrubbed_json(values, renamed) for values in said)
+        if what in kinds and [old, new] != said:
+            _update(tx, "events", ("seq",), (seq,), {"old_values": old, "new_values": new})
 
 
-def forget_asks(tx: Tx, keys: list[Row]) -> None:
-    """Nor is an ask about it worth answering: whoever asked will ask about what is left."""
-    _delete(tx, "asks", COLUMNS["asks"].key, keys)
+def drop(tx: Tx, table: str, keys: list[Row]) -> None:
+    """Rows that are worth nothing without the text they held."""
+    key = COLUMNS[table].key
+    where = " AND ".join(f"{name} = :{name}" for name in key)
+    tx.run_many(
+        f"DELETE FROM {table} WHERE space = :space AND {where}", (dict(zip(key, row, strict=True)) for row in keys)
+    )
 
 
 def forget_embeddings(tx: Tx) -> None:
     """Vectors that are kept by the hash of a text alone, so that nobody can tell whose they are."""
     tx.run("DELETE FROM answers WHERE space = :space AND kind = 'embedding'")
-
-
-def drop_tags(tx: Tx, keys: list[Row]) -> None:
-    _delete(tx, "learning_tags", COLUMNS["learning_tags"].key, keys)
 
 
 def rehash_discovery(tx: Tx, id: str, digest: str) -> None:
@@ -142,17 +138,10 @@ def touch_learning(tx: Tx, id: str, *, at: int) -> None:
 
 def remove_learning(tx: Tx, id: str) -> None:
     """A learning and every row that is about it. What it had replaced is archived, replaced by nothing."""
-    tx.run(
-        "UPDATE learnings SET status = 'archived', superseded_by = NULL, version = version + 1 "
-        "WHERE space = :space AND superseded_by = :id",
-        id=id,
-    )
     tx.run("UPDATE discoveries SET learning_id = NULL WHERE space = :space AND learning_id = :id", id=id)
     for table in ("learning_tags", "learning_sources", "injections"):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND learning_id = :id", id=id)
-    passages.remove(tx, id)
-    _remove_mentions(tx, id)
-    tx.run("DELETE FROM learnings WHERE space = :space AND id = :id", id=id)
+    _remove(tx, "learnings", id, status_of_replaced="archived")
 
 
 def touch_decision(tx: Tx, id: str, *, at: int) -> None:
@@ -163,27 +152,12 @@ def touch_decision(tx: Tx, id: str, *, at: int) -> None:
     )
 
 
-def forget_wisdom(tx: Tx) -> None:
-    tx.run("DELETE FROM decision_wisdom WHERE space = :space")
-
-
-def drop_decision_tags(tx: Tx, keys: list[Row]) -> None:
-    _delete(tx, "decision_tags", COLUMNS["decision_tags"].key, keys)
-
-
 def remove_decision(tx: Tx, id: str) -> None:
     """A decision and every row that is about it. What it had replaced is reversed, replaced by nothing."""
-    tx.run(
-        "UPDATE decisions SET status = 'reversed', superseded_by = NULL, version = version + 1 "
-        "WHERE space = :space AND superseded_by = :id",
-        id=id,
-    )
     for table in ("decision_tags", "decision_wordings"):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND decision_id = :id", id=id)
-    forget_wisdom(tx)
-    passages.remove(tx, id)
-    _remove_mentions(tx, id)
-    tx.run("DELETE FROM decisions WHERE space = :space AND id = :id", id=id)
+    wisdom.forget(tx)
+    _remove(tx, "decisions", id, status_of_replaced="reversed")
 
 
 def remove_entry(tx: Tx, id: str) -> None:
@@ -229,17 +203,18 @@ def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tu
 
 def _scrubbed_json(text: str, scrub: Scrub) -> str:
     old = json.loads(text)
-    new = _walked(old, scrub)
+    new = walked(old, scrub)
     return text if new == old else json.dumps(new, ensure_ascii=False, sort_keys=True)
 
 
-def _walked(value: Any, scrub: Scrub) -> Any:
+def walked(value: Any, scrub: Scrub) -> Any:
+    """A value as JSON has it, with every text in it scrubbed."""
     if isinstance(value, str):
         return scrub(value)
     if isinstance(value, list):
-        return [_walked(item, scrub) for item in value]
+        return [walked(item, scrub) for item in value]
     if isinstance(value, dict):
-        return {scrub(key): _walked(item, scrub) for key, item in value.items()}
+        return {scrub(key): walked(item, scrub) for key, item in value.items()}
     return value
 
 
@@ -249,13 +224,6 @@ def _update(tx: Tx, table: str, key: tuple[str, ...], values_of_key: Row, values
         f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in values)} WHERE space = :space AND {where}",
         **values,
         **{f"key_{name}": value for name, value in zip(key, values_of_key, strict=True)},
-    )
-
-
-def _delete(tx: Tx, table: str, key: tuple[str, ...], keys: list[Row]) -> None:
-    where = " AND ".join(f"{name} = :{name}" for name in key)
-    tx.run_many(
-        f"DELETE FROM {table} WHERE space = :space AND {where}", (dict(zip(key, row, strict=True)) for row in keys)
     )
 
 
@@ -274,6 +242,18 @@ def _rename(tx: Tx, table: str, old: str, new: str) -> None:
     tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :old", old=old)
 
 
+def _remove(tx: Tx, table: str, id: str, *, status_of_replaced: str) -> None:
+    tx.run(
+        f"UPDATE {table} SET status = :status, superseded_by = NULL, version = version + 1 "
+        "WHERE space = :space AND superseded_by = :id",
+        id=id,
+        status=status_of_replaced,
+    )
+    passages.remove(tx, id)
+    _remove_mentions(tx, id)
+    tx.run(f"DELETE FROM {table} WHERE space = :space AND id = :id", id=id)
+
+
 def _remove_mentions(tx: Tx, id: str) -> None:
     """Events and matters about a thing, and those about others that name it."""
     tx.run("DELETE FROM escalations WHERE space = :space AND (subject = :id OR other = :id)", id=id)
@@ -283,4 +263,4 @@ def _remove_mentions(tx: Tx, id: str) -> None:
         for seq, old, new in every(tx, "events", "seq, old_values, new_values")
         if json.dumps(id) in old or json.dumps(id) in new
     ]
-    _delete(tx, "events", ("seq",), mentions)
+    drop(tx, "events", mentions)

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from recollect.core.clock import DAY
-from recollect.core.context import Tx
+from recollect.core.context import Context, Tx
+from recollect.store import rows
 
 FORGOTTEN_AFTER = 30 * DAY
 
 
-def stamps(tx: Tx, clone: str) -> dict[str, str]:
-    """The stamp of every source that a clone read in."""
-    return dict(tx.rows("SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone", clone=clone))
+def of(ctx: Context) -> dict[str, str]:
+    """The stamp of every source that this clone read in."""
+    sql = "SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone"
+    with ctx.db.read(ctx.space) as tx:
+        return dict(tx.rows(sql, clone=ctx.clone))
 
 
 def held_elsewhere(tx: Tx, clone: str, *, source: str) -> set[str]:
@@ -40,15 +43,7 @@ def put(tx: Tx, clone: str, source: str, *, stamp: str, ids: Collection[str], at
         long_ago=at - FORGOTTEN_AFTER,
     )
     if stamp:
-        tx.run(
-            "INSERT INTO readings (space, clone, source, stamp, ids, at) "
-            "VALUES (:space, :clone, :source, :stamp, :ids, :at)",
-            clone=clone,
-            source=source,
-            stamp=stamp,
-            ids="\n".join(ids),
-            at=at,
-        )
+        rows.add(tx, "readings", clone=clone, source=source, stamp=stamp, ids="\n".join(ids), at=at)
 
 
 def keep_only(tx: Tx, clone: str, *, without: Collection[str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from recollect.core.context import Tx
 from recollect.core.record import record
+from recollect.store import rows
 
 
 @record
@@ -30,15 +31,8 @@ def find(tx: Tx, caller: str, key: str) -> Answered | None:
 
 
 def begin(tx: Tx, caller: str, key: str, *, hash: str, at: int) -> None:
-    tx.run(
-        """
-        INSERT INTO requests (space, caller, request_key, hash, status, answer, headers, created_at)
-        VALUES (:space, :caller, :key, :hash, 0, '', '{}', :at)""",
-        caller=caller,
-        key=key,
-        hash=hash,
-        at=at,
-    )
+    values = {"hash": hash, "status": 0, "answer": "", "headers": "{}", "created_at": at}
+    rows.add(tx, "requests", caller=caller, request_key=key, **values)
 
 
 def finish(tx: Tx, caller: str, key: str, *, status: int, answer: str, headers: Mapping[str, str]) -> None:

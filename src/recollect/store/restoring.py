@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.errors import BadInput, StoreDamaged, Trouble
@@ -15,14 +14,6 @@ from recollect.store.opening import MADE_NOTE, migrate
 from recollect.store.sqlite import SqliteDb
 
 
-@dataclass(frozen=True, kw_only=True)
-class PutBack:
-    """What was put back, and where the store that was there before is now (None: there was none)."""
-
-    checked: Checked
-    kept: Path | None
-
-
 def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
     """A private, checked and migrated copy of a backup, so that nothing can change between the check and the use."""
     if not source.is_file():
@@ -31,15 +22,17 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
         raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect backup FILE")
     copy = temp_beside(beside)
     with translated(copy):
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.copyfile(source, copy)
         copy.chmod(0o600)
     try:
         checked = check_file(copy)
         db = SqliteDb(copy)
-        migrate(db, backup=None)
-        db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
-        db.close()
+        try:
+            migrate(db, backup=None)
+            db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
+        finally:
+            db.close()  # which also takes away the files beside it
     except BaseException as error:
         copy.unlink(missing_ok=True)
         if isinstance(error, Trouble):
@@ -51,17 +44,17 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, Checked]:
     return copy, checked
 
 
-def put_back(copy: Path, checked: Checked, path: Path, *, keep_as: Path, busy_seconds: float) -> PutBack:
-    """The copy becomes the store. Other processes that have the store open see it change in one step."""
-    try:
-        with locked(path.with_suffix(".lock")):
-            kept = _replace_sound(copy, path, keep_as, busy_seconds)
-            if kept is None:
-                kept = _replace_unsound(copy, path)
-            write_path(path.with_suffix(".made"), MADE_NOTE)
-    finally:
-        copy.unlink(missing_ok=True)
-    return PutBack(checked=checked, kept=kept)
+def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> Path | None:
+    """The copy becomes the store; gives where the one before is now, None when there was none.
+
+    Other processes that have the store open see it change in one step.
+    """
+    with locked(path.with_suffix(".lock")):
+        kept = _replace_sound(copy, path, keep_as, busy_seconds)
+        if kept is None:
+            kept = _replace_unsound(copy, path)
+        write_path(path.with_suffix(".made"), MADE_NOTE)
+    return kept
 
 
 def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -> Path | None:

@@ -6,14 +6,11 @@ Row contents are held against each other in `derived`; this module looks at what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import apsw
 
-from recollect.store import sqlite_vectors
 from recollect.store.grades import graded, tokens
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
-
-if TYPE_CHECKING:
-    import apsw
+from recollect.store.sqlite_vectors import SqliteVectors, unpacked
 
 MESSAGES = 20
 
@@ -43,7 +40,7 @@ def leftover_words(db: SqliteDb) -> int:
 def unpacked_vectors(db: SqliteDb) -> int:
     """Vectors that a search for the nearest would not meet."""
     with translated(db.path):
-        return sqlite_vectors.unpacked(db.connection())
+        return unpacked(db.connection())
 
 
 def remake_indexes(db: SqliteDb) -> None:
@@ -54,7 +51,7 @@ def remake_indexes(db: SqliteDb) -> None:
         connection.execute("REINDEX")
         remake_words(connection)
         for space, number in connection.execute("SELECT space, number FROM vector_models").fetchall():
-            sqlite_vectors.pack_anew(connection, str(space), int(str(number)))
+            SqliteVectors(connection, str(space), int(str(number))).pack_anew()
 
 
 def remake_words(connection: apsw.Connection) -> None:

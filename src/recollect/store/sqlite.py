@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import apsw
 
-from recollect.core.errors import NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.core.errors import BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.store.db import Transaction
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.context import Row
-    from recollect.store.db import Entry
+    from recollect.store.sqlite_vectors import SqliteVectors
 
 # Beside each vector its signs, a bit per dimension, many to a row: a search reads all of them, and the vectors of the
 # few that look near. Six times faster than reading every vector.
@@ -48,6 +48,9 @@ WORD_INDEX = (
     "CREATE VIRTUAL TABLE passage_words USING fts5(terms, content='', contentless_delete=1, detail=none, "
     "tokenize=\"ascii tokenchars '#+_:.'\")",
 )
+
+
+MERGED = 500  # pages of the word index that are written while other writers wait
 
 
 class SqliteDb:
@@ -81,11 +84,19 @@ class SqliteDb:
             transaction.finish()
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
-        from recollect.store import sqlite_vectors
+        from recollect.store.sqlite_vectors import SqliteVectors
 
         with self._transaction("BEGIN IMMEDIATE") as connection:
-            sqlite_vectors.pack_if_stale(connection, space, model)
+            SqliteVectors(connection, space, model).pack_if_stale()
         return ""
+
+    def tend_words(self) -> None:
+        merged = 2
+        while merged > 1:  # one change is the command itself
+            with self._transaction("BEGIN IMMEDIATE") as connection:
+                before = connection.total_changes()
+                connection.execute("INSERT INTO passage_words (passage_words, rank) VALUES ('merge', ?)", (-MERGED,))
+                merged = connection.total_changes() - before
 
     def close(self) -> None:
         while self._connections:
@@ -204,22 +215,10 @@ class _Session:
         self.flush()
         self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
 
-    def put_vectors(self, space: str, model: int, entries: Sequence[Entry]) -> None:
-        from recollect.store import sqlite_vectors
+    def vectors(self, space: str, model: int) -> SqliteVectors:
+        from recollect.store.sqlite_vectors import SqliteVectors
 
-        sqlite_vectors.put(self._connection, space, model, entries)
-
-    def nearest(
-        self, space: str, model: int, vector: Any, *, limit: int, kinds: Sequence[str]
-    ) -> list[tuple[int, int, float]]:
-        from recollect.store import sqlite_vectors
-
-        return sqlite_vectors.nearest(self._connection, space, model, vector, limit=limit, kinds=kinds)
-
-    def vectors_of(self, space: str, model: int, docs: Sequence[int]) -> list[tuple[int, int, Any]]:
-        from recollect.store import sqlite_vectors
-
-        return sqlite_vectors.of(self._connection, space, model, docs)
+        return SqliteVectors(self._connection, space, model)
 
     def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
         if self._entries:
@@ -242,6 +241,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except RecollectError:
         raise
+    except UnicodeEncodeError as error:
+        raise BadInput(f"this text cannot be stored ({error.reason})") from None
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:

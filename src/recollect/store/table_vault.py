@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from recollect.core.context import Db, Tx
-from recollect.core.errors import BadInput, Stale
+from recollect.core.context import Db, Row, Tx
+from recollect.core.errors import BadInput
 from recollect.store.files import content_hash
-from recollect.store.vault import checked_parts
+from recollect.store.vault import PIECE, changed, checked_parts
 
 
 class TableVault:
@@ -28,11 +28,14 @@ class TableVault:
         with self._reading() as tx:
             return _text(tx, path)
 
-    def append(self, path: str, text: str) -> None:
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
         checked_parts(path)
         with self._db.write(self._space) as tx:
+            if after is not None and after != _stamps(tx, path, path).get(path, ""):
+                raise changed(path)
             _refuse_impossible(tx, path)
             _add(tx, path, text)
+            return _stamps(tx, path, path)[path]
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         checked_parts(path)
@@ -45,7 +48,7 @@ class TableVault:
         checked_parts(path)
         with self._db.write(self._space) as tx:
             _refuse_changed(tx, path, expect)
-            _remove(tx, path)
+            tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
 
     def paths(self, prefix: str = "") -> list[str]:
         """Files below `prefix` (a folder), sorted."""
@@ -57,38 +60,34 @@ class TableVault:
     def pieces(self, path: str) -> Iterator[str]:
         checked_parts(path)
         with self._reading() as tx:
-            sql = "SELECT position FROM vault_parts WHERE space = :space AND path = :path ORDER BY position"
-            positions = [position for (position,) in tx.rows(sql, path=path)]
-        for position in positions:
+            sql = (
+                "SELECT position, length(text) FROM vault_parts WHERE space = :space AND path = :path ORDER BY position"
+            )
+            parts = tx.rows(sql, path=path)
+        for first, last in _stretches(parts):
             # A transaction for each: whoever takes the pieces may need one of their own in between.
             with self._reading() as tx:
-                text = tx.value(
-                    "SELECT text FROM vault_parts WHERE space = :space AND path = :path AND position = :position",
+                found = tx.rows(
+                    "SELECT text FROM vault_parts WHERE space = :space AND path = :path "
+                    "AND position BETWEEN :first AND :last ORDER BY position",
                     path=path,
-                    position=position,
+                    first=first,
+                    last=last,
                 )
-            if text is not None:
-                yield text
+            yield from (text for (text,) in found)
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
-        """Positions only grow, so the last one and the length say whether a file was written to."""
         if folder:
             checked_parts(folder)
         prefix = f"{folder}/" if folder else ""
+        if names is None:
+            low, high = prefix, f"{prefix}\U0010ffff"
+        else:
+            low, high = prefix + min(names, default=""), prefix + max(names, default="")
         with self._reading() as tx:
-            rows = tx.rows(
-                "SELECT path, max(position), sum(length(text)) FROM vault_parts "
-                "WHERE space = :space AND path >= :low AND path < :high GROUP BY path",
-                low=prefix,
-                high=f"{folder}0" if folder else "\U0010ffff",
-            )
-        here = ((path.removeprefix(prefix), last, size) for path, last, size in rows)
-        wanted = None if names is None else set(names)
-        return {
-            name: f"{last}:{size}"
-            for name, last, size in here
-            if "/" not in name and (wanted is None or name in wanted)
-        }
+            found = _stamps(tx, low, high)
+        here = {path.removeprefix(prefix): stamp for path, stamp in found.items()}
+        return {name: stamp for name, stamp in here.items() if "/" not in name and (names is None or name in names)}
 
     def folder_stamp(self, folder: str) -> str:
         return content_hash(repr(sorted(self.stamps(folder).items())))
@@ -103,6 +102,25 @@ class TableVault:
         else:
             with self._db.read(self._space) as tx:
                 yield tx
+
+
+def _stamps(tx: Tx, low: str, high: str) -> dict[str, str]:
+    """Positions only grow, so the last one and the length say whether a file was written to."""
+    sql = (
+        "SELECT path, max(position), sum(length(text)) FROM vault_parts "
+        "WHERE space = :space AND path BETWEEN :low AND :high GROUP BY path"
+    )
+    return {path: f"{last}:{size}" for path, last, size in tx.rows(sql, low=low, high=high)}
+
+
+def _stretches(parts: Sequence[Row]) -> Iterator[tuple[int, int]]:
+    """Parts (position, length) to be read together, by their first and last position: a log has many small ones."""
+    first, size = 0, 0
+    for number, (position, length) in enumerate(parts):
+        first, size = (position, length) if not size else (first, size + length)
+        if size >= PIECE or number == len(parts) - 1:
+            yield first, position
+            size = 0
 
 
 def _text(tx: Tx, path: str) -> str | None:
@@ -130,16 +148,11 @@ def _replace(tx: Tx, path: str, text: str) -> None:
     tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path AND position <= :last", path=path, last=last)
 
 
-def _remove(tx: Tx, path: str) -> None:
-    tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
-
-
 def _below(tx: Tx, prefix: str) -> list[str]:
     # "/" is followed by "0": everything below a folder is one range of the key.
     within = " AND path >= :low AND path < :high" if prefix else ""
-    params = {"low": prefix + "/", "high": prefix + "0"} if prefix else {}
-    rows = tx.rows(f"SELECT DISTINCT path FROM vault_parts WHERE space = :space{within} ORDER BY path", **params)
-    return [path for (path,) in rows]
+    sql = f"SELECT DISTINCT path FROM vault_parts WHERE space = :space{within} ORDER BY path"
+    return [path for (path,) in tx.rows(sql, low=f"{prefix}/", high=f"{prefix}0")]
 
 
 def _refuse_changed(tx: Tx, path: str, expect: str | None) -> None:
@@ -147,22 +160,14 @@ def _refuse_changed(tx: Tx, path: str, expect: str | None) -> None:
         return
     text = _text(tx, path)
     if ("" if text is None else content_hash(text)) != expect:
-        raise Stale(f"{path} was changed by somebody else in the meantime; read it again")
+        raise changed(path)
 
 
 def _refuse_impossible(tx: Tx, path: str) -> None:
     """A name is a file or a folder, never both."""
-    _refuse_files(tx, _parents(path))
-    if _below(tx, path):
-        raise BadInput(f"{path} is a folder; a file cannot take its place")
-
-
-def _refuse_files(tx: Tx, folders: list[str]) -> None:
-    for folder in folders:
+    folder = path
+    while folder := folder.rpartition("/")[0]:
         if _text(tx, folder) is not None:
             raise BadInput(f"{folder} is a file where a folder is expected")
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:end]) for end in range(1, len(parts))]
+    if _below(tx, path):
+        raise BadInput(f"{path} is a folder; a file cannot take its place")

@@ -5,13 +5,17 @@ from __future__ import annotations
 from recollect.core.errors import NotFound
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.store.paging import every
+from recollect.store.rows import add_once, record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
-    from recollect.core.context import Tx
+    from recollect.core.context import Row, Tx
 
+_OUTCOME = "id, name, created_at"
+_TASK = "id, outcome_id, title, created_at"
 _DISCOVERY = "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"
 
 
@@ -59,62 +63,49 @@ def outcome(tx: Tx, id: str) -> Outcome:
 
 
 def known_task(tx: Tx, id: str) -> Task | None:
-    row = tx.row("SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space AND id = :id", id=id)
-    return Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3]) if row else None
+    row = tx.row(f"SELECT {_TASK} FROM tasks WHERE space = :space AND id = :id", id=id)
+    return record_from(Task, _TASK, row) if row else None
 
 
 def known_outcome(tx: Tx, id: str) -> Outcome | None:
-    row = tx.row("SELECT id, name, created_at FROM outcomes WHERE space = :space AND id = :id", id=id)
-    return Outcome(id=row[0], name=row[1], created_at=row[2]) if row else None
+    row = tx.row(f"SELECT {_OUTCOME} FROM outcomes WHERE space = :space AND id = :id", id=id)
+    return record_from(Outcome, _OUTCOME, row) if row else None
 
 
 def known_discovery(tx: Tx, id: str) -> Discovery | None:
     row = tx.row(f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND id = :id", id=id)
-    return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
+    return record_from(Discovery, _DISCOVERY, row) if row else None
 
 
-def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int = 0) -> list[Task]:
-    """Newest first."""
+def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int) -> tuple[list[Task], int]:
+    """A page of tasks, newest first, and how many there are in all."""
     where = " AND outcome_id = :outcome" if outcome is not None else ""
-    params = {"outcome": outcome} if outcome is not None else {}
-    rows = tx.rows(
-        f"SELECT id, outcome_id, title, created_at FROM tasks WHERE space = :space{where} "
-        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
-        limit=limit,
-        offset=offset,
-        **params,
-    )
-    return [Task(id=row[0], outcome_id=row[1], title=row[2], created_at=row[3]) for row in rows]
+    rows, total = _page(tx, "tasks", _TASK, where, outcome=outcome, limit=limit, offset=offset)
+    return [record_from(Task, _TASK, row) for row in rows], total
 
 
-def outcomes(tx: Tx, *, limit: int, offset: int = 0) -> list[Outcome]:
-    """Newest first."""
-    rows = tx.rows(
-        "SELECT id, name, created_at FROM outcomes WHERE space = :space "
-        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
-        limit=limit,
-        offset=offset,
-    )
-    return [Outcome(id=row[0], name=row[1], created_at=row[2]) for row in rows]
+def outcomes(tx: Tx, *, limit: int, offset: int) -> tuple[list[Outcome], int]:
+    """The same of outcomes."""
+    rows, total = _page(tx, "outcomes", _OUTCOME, "", limit=limit, offset=offset)
+    return [record_from(Outcome, _OUTCOME, row) for row in rows], total
+
+
+def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int) -> tuple[list[Discovery], int]:
+    """The same of discoveries."""
+    where = " AND task_id = :task" if task is not None else ""
+    rows, total = _page(tx, "discoveries", _DISCOVERY, where, task=task, limit=limit, offset=offset)
+    return [record_from(Discovery, _DISCOVERY, row) for row in rows], total
+
+
+def _page(tx: Tx, table: str, columns: str, where: str, **params: Any) -> tuple[list[Row], int]:
+    found = f"FROM {table} WHERE space = :space{where}"
+    rows = tx.rows(f"SELECT {columns} {found} ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset", **params)
+    return rows, int(tx.value(f"SELECT count(*) {found}", **params))
 
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
     """Keep a raw discovery; False when this task already reported the same."""
-    return bool(
-        tx.rows(
-            """
-            INSERT INTO discoveries (space, id, type, content, hash, task_id, outcome_id, created_at)
-            VALUES (:space, :id, :type, :content, :digest, :task, :outcome, :at)
-            ON CONFLICT (space, task_id, hash) DO NOTHING RETURNING id""",
-            id=discovery.id,
-            type=discovery.type,
-            content=discovery.content,
-            digest=digest,
-            task=discovery.task_id,
-            outcome=discovery.outcome_id,
-            at=discovery.created_at,
-        )
-    )
+    return add_once(tx, "discoveries", "task_id, hash", **vars(discovery), hash=digest)
 
 
 def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
@@ -126,7 +117,7 @@ def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Disco
         digest=digest,
         before=before,
     )
-    return Discovery(**dict(zip(_DISCOVERY.split(", "), row, strict=True))) if row else None
+    return record_from(Discovery, _DISCOVERY, row) if row else None
 
 
 def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | None) -> None:
@@ -139,35 +130,16 @@ def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | No
     )
 
 
-def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int = 0) -> list[Discovery]:
-    """Newest first."""
-    where = " AND task_id = :task" if task is not None else ""
-    params = {"task": task} if task is not None else {}
-    rows = tx.rows(
-        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space{where} "
-        "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset",
-        limit=limit,
-        offset=offset,
-        **params,
-    )
-    names = _DISCOVERY.split(", ")
-    return [Discovery(**dict(zip(names, row, strict=True))) for row in rows]
-
-
 def all_outcomes(tx: Tx) -> Iterator[Outcome]:
     """Every outcome by id."""
-    for id, name, at in every(tx, "outcomes", "id, name, created_at"):
-        yield Outcome(id=id, name=name, created_at=at)
+    return (record_from(Outcome, _OUTCOME, row) for row in every(tx, "outcomes", _OUTCOME))
 
 
 def all_tasks(tx: Tx) -> Iterator[Task]:
     """Every task by id."""
-    for id, outcome, title, at in every(tx, "tasks", "id, outcome_id, title, created_at"):
-        yield Task(id=id, outcome_id=outcome, title=title, created_at=at)
+    return (record_from(Task, _TASK, row) for row in every(tx, "tasks", _TASK))
 
 
 def all_discoveries(tx: Tx) -> Iterator[Discovery]:
     """Every discovery by id."""
-    names = _DISCOVERY.split(", ")
-    for row in every(tx, "discoveries", _DISCOVERY):
-        yield Discovery(**dict(zip(names, row, strict=True)))
+    return (record_from(Discovery, _DISCOVERY, row) for row in every(tx, "discoveries", _DISCOVERY))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.finding import Theme
+from recollect.store.rows import add
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +69,16 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
     tx.run("DELETE FROM themes WHERE space = :space")
     for stored in themes:
         theme = stored.theme
-        tx.run(
-            """
-            INSERT INTO themes (space, name, named_by, summary, work_ids, left_out, inherited, inherited_units,
-              file_hash, before_hash)
-            VALUES (:space, :name, :named_by, :summary, :work_ids, :left_out, :inherited, :units, :file_hash,
-              :before_hash)""",
+        add(
+            tx,
+            "themes",
             name=theme.name,
             named_by=theme.named_by,
             summary=theme.summary,
             work_ids=_packed(theme.work_ids),
             left_out=_packed(theme.left_out),
             inherited=_packed(stored.inherited),
-            units=_packed(stored.inherited_units),
+            inherited_units=_packed(stored.inherited_units),
             file_hash=stored.file_hash,
             before_hash=stored.before_hash,
         )
@@ -112,6 +110,24 @@ def mark_read(tx: Tx, shas: Mapping[str, str], *, at: int) -> None:
         ON CONFLICT (space, path) DO UPDATE SET sha = excluded.sha, processed_at = excluded.processed_at""",
         [{"path": path, "sha": sha, "at": at} for path, sha in sorted(shas.items())],
     )
+
+
+def rename_files(tx: Tx, renamed: Callable[[str], str]) -> None:
+    """Raw files under other names are the same files."""
+    for path in files(tx):
+        if renamed(path) != path:
+            sql = "UPDATE finding_files SET path = :new WHERE space = :space AND path = :path"
+            tx.run(sql, path=path, new=renamed(path))
+
+
+def file_rewritten(tx: Tx, before: str, after: str) -> None:
+    """A theme file that a purge marked, by its hashes, is as much ours as it was before."""
+    for column in ("file_hash", "before_hash"):
+        tx.run(
+            f"UPDATE themes SET {column} = :after WHERE space = :space AND {column} = :before",
+            before=before,
+            after=after,
+        )
 
 
 def _packed(values: Iterable[str]) -> str:

@@ -7,23 +7,13 @@ from typing import Any
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.token import Token
+from recollect.store import rows
 
 _COLUMNS = "id, name, channel, read_only, made_by, created_at, revoked_at"
 
 
 def add(tx: Tx, token: Token, *, hash: str) -> None:
-    tx.run(
-        """
-        INSERT INTO tokens (space, id, name, channel, read_only, hash, made_by, created_at)
-        VALUES (:space, :id, :name, :channel, :read_only, :hash, :made_by, :created_at)""",
-        id=token.id,
-        name=token.name,
-        channel=token.channel,
-        read_only=int(token.read_only),
-        hash=hash,
-        made_by=token.made_by,
-        created_at=token.created_at,
-    )
+    rows.add(tx, "tokens", **{**vars(token), "read_only": int(token.read_only), "hash": hash})
 
 
 def listed(tx: Tx) -> list[Token]:
@@ -57,13 +47,5 @@ def revoke(tx: Tx, id: str, *, at: int) -> None:
 
 
 def _token(row: tuple[Any, ...]) -> Token:
-    id, name, channel, read_only, made_by, created_at, revoked_at = row
-    return Token(
-        id=id,
-        name=name,
-        channel=channel,
-        read_only=bool(read_only),
-        made_by=made_by,
-        created_at=created_at,
-        revoked_at=revoked_at,
-    )
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    return Token(**{**values, "read_only": bool(values["read_only"])})

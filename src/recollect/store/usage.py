@@ -8,10 +8,9 @@ have been paid for.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recollect.core.context import Tx
+from recollect.core.context import Tx
+from recollect.store import rows
 
 MOST = 10**12
 """Tokens one call may claim to have used: a number that no server means is not carried into sums."""
@@ -47,26 +46,16 @@ def add(tx: Tx, used: Usage) -> None:
           output_tokens = model_usage.output_tokens + excluded.output_tokens,
           cost_micros = model_usage.cost_micros + excluded.cost_micros,
           fallbacks = model_usage.fallbacks + excluded.fallbacks""",
-        day=used.day,
-        kind=used.kind,
-        generator=used.generator,
-        calls=used.calls,
-        input_tokens=min(used.input_tokens, MOST),
-        output_tokens=min(used.output_tokens, MOST),
-        cost_micros=min(used.cost_micros, MOST),
-        fallbacks=used.fallbacks,
+        **vars(used)
+        | {name: min(getattr(used, name), MOST) for name in ("input_tokens", "output_tokens", "cost_micros")},
     )
 
 
 def everything(tx: Tx) -> list[Usage]:
     """All rows, oldest day first."""
-    rows = tx.rows(
-        """
-        SELECT day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks FROM model_usage
-        WHERE space = :space ORDER BY day, kind, generator"""
-    )
-    names = ("day", "kind", "generator", "calls", "input_tokens", "output_tokens", "cost_micros", "fallbacks")
-    return [Usage(**dict(zip(names, row, strict=True))) for row in rows]
+    columns = "day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks"
+    sql = f"SELECT {columns} FROM model_usage WHERE space = :space ORDER BY day, kind, generator"
+    return [rows.record_from(Usage, columns, row) for row in tx.rows(sql)]
 
 
 def spoken_for(tx: Tx, day: str) -> int:
@@ -89,17 +78,8 @@ def claim(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: str, n
         release(tx, expired, owner=holder)
     if claimed(tx, id, now=now):
         return False
-    tx.run(
-        """
-        INSERT INTO ask_claims (space, id, owner, expires_at, day, kind, generator, reserved)
-        VALUES (:space, :id, :owner, :until, :day, :kind, :generator, 0)""",
-        id=id,
-        owner=owner,
-        until=until,
-        day=day,
-        kind=kind,
-        generator=generator,
-    )
+    values = {"expires_at": until, "day": day, "kind": kind, "generator": generator, "reserved": 0}
+    rows.add(tx, "ask_claims", id=id, owner=owner, **values)
     return True
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from recollect.core.errors import BadInput, Refused, Stale
@@ -44,58 +44,52 @@ class FolderVault:
         data = self._bytes(path)
         return None if data is None else self._text(data)
 
-    def append(self, path: str, text: str) -> None:
-        parts = checked_parts(path)
-        with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
-            append_durably(folder, parts[-1], text.encode("utf-8", "replace"))
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
+        *folders, name = checked_parts(path)
+        with locked(self._lock), translated(path), self._made_folder(folders) as folder:
+            if after is not None and after != "".join(_stamp(state) for _, state in _states(folder, [name])):
+                raise changed(path)
+            append_durably(folder, name, text.encode("utf-8", "replace"))
+            return _stamp(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
-        parts = checked_parts(path)
-        with locked(self._lock), translated(path), self._folder(parts[:-1], create=True) as folder:
-            self._refuse_changed(folder, parts[-1], path, expect)
-            write_atomically(folder, parts[-1], text.encode("utf-8", "replace"))
+        *folders, name = checked_parts(path)
+        with locked(self._lock), translated(path), self._made_folder(folders) as folder:
+            self._refuse_changed(folder, name, path, expect)
+            write_atomically(folder, name, text.encode("utf-8", "replace"))
 
     def _text(self, data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
-    def _refuse_changed(self, folder: int, name: str, path: str, expect: str | None) -> None:
+    def _refuse_changed(self, folder: int | None, name: str, path: str, expect: str | None) -> None:
         if expect is None:
             return
-        data = read_regular(folder, name)
+        data = None if folder is None else read_regular(folder, name)
         found = "" if data is None else content_hash(self._text(data))
         if found != expect:
-            raise _changed(path)
+            raise changed(path)
 
     def _bytes(self, path: str) -> bytes | None:
-        parts = checked_parts(path)
-        with translated(path):
-            try:
-                with self._folder(parts[:-1], create=False) as folder:
-                    return read_regular(folder, parts[-1])
-            except FileNotFoundError:
-                return None
+        *folders, name = checked_parts(path)
+        with translated(path), self._folder(folders) as folder:
+            return None if folder is None else read_regular(folder, name)
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
-        parts = checked_parts(path)
-        with locked(self._lock), translated(path):
-            try:
-                with self._folder(parts[:-1], create=False) as folder:
-                    self._refuse_changed(folder, parts[-1], path, expect)
-                    os.unlink(parts[-1], dir_fd=folder)
+        *folders, name = checked_parts(path)
+        with locked(self._lock), translated(path), self._folder(folders) as folder:
+            self._refuse_changed(folder, name, path, expect)
+            if folder is not None:
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
                     os.fsync(folder)
-            except FileNotFoundError:
-                if expect:
-                    raise _changed(path) from None
 
     def paths(self, prefix: str = "") -> list[str]:
         """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
-        parts = checked_parts(prefix) if prefix else []
+        parts = _parts_of_folder(prefix)
         with translated(prefix or self.root):
             try:
-                with self._folder(parts, create=False) as folder:
-                    return sorted("/".join((*parts, *path)) for path in _walk(folder))
-            except FileNotFoundError:
-                return []
+                with self._folder(parts) as folder:
+                    return [] if folder is None else sorted("/".join((*parts, *path)) for path in _walk(folder))
             except NotADirectoryError:
                 if self.root.joinpath(*parts).is_symlink():
                     raise
@@ -104,14 +98,11 @@ class FolderVault:
     def pieces(self, path: str) -> Iterator[str]:
         import codecs
 
-        parts = checked_parts(path)
+        *folders, name = checked_parts(path)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with translated(path):
-            try:
-                with self._folder(parts[:-1], create=False) as folder:
-                    file = open_regular(folder, parts[-1])
-            except FileNotFoundError:
-                return
+            with self._folder(folders) as folder:
+                file = None if folder is None else open_regular(folder, name)
             if file is None:
                 return
             with file:
@@ -121,39 +112,40 @@ class FolderVault:
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         found: dict[str, str] = {}
-        with translated(folder or self.root):
-            try:
-                with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
-                    for name, state in _states(handle, names):
-                        # Inode and size change with every write of ours, the time with those of others.
-                        regular = stat.S_ISREG(state.st_mode)
-                        found[name] = f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if regular else ""
-            except FileNotFoundError:
-                return found
+        with translated(folder or self.root), self._folder(_parts_of_folder(folder)) as handle:
+            if handle is not None:
+                found = {name: _stamp(state) for name, state in _states(handle, names)}
         return found
 
     def folder_stamp(self, folder: str) -> str:
-        with translated(folder):
-            try:
-                with self._folder(checked_parts(folder) if folder else [], create=False) as handle:
-                    state = os.fstat(handle)
-            except FileNotFoundError:
+        with translated(folder), self._folder(_parts_of_folder(folder)) as handle:
+            if handle is None:
                 return ""
+            state = os.fstat(handle)
         return f"{state.st_ino}:{state.st_mtime_ns}"
 
     def inside(self, tx: Tx) -> FolderVault:
         return self
 
     @contextmanager
-    def _folder(self, parts: list[str], *, create: bool) -> Iterator[int]:
-        if create:
-            self.root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+    def _folder(self, parts: list[str]) -> Iterator[int | None]:
+        """A folder to look into; None when there is none."""
         try:
-            for part in parts:
-                inner = _open_folder(handle, part, create=create)
-                os.close(handle)
-                handle = inner
+            handle = _descended(self.root, parts, create=False)
+        except FileNotFoundError:
+            yield None
+            return
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def _made_folder(self, parts: list[str]) -> Iterator[int]:
+        """A folder to write into, made where it is missing."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        handle = _descended(self.root, parts, create=True)
+        try:
             yield handle
         finally:
             os.close(handle)
@@ -168,6 +160,22 @@ def checked_parts(path: str) -> list[str]:
         if "\\" in part or ":" in part:
             raise BadInput(f"{path[:120]!r} holds a character that file systems disagree on")
     return parts
+
+
+def _parts_of_folder(path: str) -> list[str]:
+    return checked_parts(path) if path else []
+
+
+def _descended(root: Path, parts: list[str], *, create: bool) -> int:
+    """The handle of a folder below a root, reached through folders alone."""
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    for part in parts:
+        try:
+            inner = _open_folder(handle, part, create=create)
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle
 
 
 def _open_folder(parent: int, name: str, *, create: bool) -> int:
@@ -186,18 +194,19 @@ def _open_folder(parent: int, name: str, *, create: bool) -> int:
     return os.open(name, flags, dir_fd=parent)
 
 
+def _stamp(state: os.stat_result) -> str:
+    """Inode and size change with every write of ours, the time with those of others."""
+    return f"{state.st_ino}:{state.st_size}:{state.st_mtime_ns}" if stat.S_ISREG(state.st_mode) else ""
+
+
 def _states(folder: int, names: Sequence[str] | None) -> Iterator[tuple[str, os.stat_result]]:
-    """What an open folder holds, or what is there of some names."""
+    """What an open folder holds, or what is there of some names; a file that goes meanwhile is not there."""
     if names is None:
-        for entry in os.scandir(folder):
-            if not entry.name.startswith("."):
-                yield entry.name, entry.stat(follow_symlinks=False)
-        return
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if not entry.name.startswith(".")]
     for name in names:
-        try:
+        with suppress(FileNotFoundError):
             yield name, os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except FileNotFoundError:
-            continue
 
 
 class Worktree(FolderVault):
@@ -218,17 +227,20 @@ class Worktree(FolderVault):
         return super()._text(data).replace("\r\n", "\n")
 
 
-def _changed(path: str) -> Stale:
+def changed(path: str) -> Stale:
     return Stale(f"{path} was changed by somebody else in the meantime; read it again")
 
 
 def _walk(folder: int) -> Iterator[tuple[str, ...]]:
-    """The regular files below an open folder, as their parts."""
+    """The regular files below an open folder, as their parts; a folder that goes meanwhile has none."""
     with os.scandir(folder) as entries:
         seen = [entry for entry in entries if not entry.name.startswith(".")]
     for entry in seen:
         if entry.is_dir(follow_symlinks=False):
-            inner = _open_folder(folder, entry.name, create=False)
+            try:
+                inner = _open_folder(folder, entry.name, create=False)
+            except FileNotFoundError:
+                continue
             try:
                 yield from ((entry.name, *rest) for rest in _walk(inner))
             finally:

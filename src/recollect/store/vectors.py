@@ -7,17 +7,13 @@ newer than the newest one embedded still waits. How vectors are kept and compare
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from recollect.core.context import Tx
 from recollect.core.record import record
-from recollect.store import passages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from recollect.core.context import Tx
-
-CHUNK = 500  # passages in one IN list
+from recollect.store import passages, rows
+from recollect.store.paging import among
 
 _REACHED = """(SELECT coalesce(max(v.doc), -1) FROM vectors v WHERE v.space = :space AND v.model = :number
   AND v.piece = 0)"""
@@ -64,7 +60,7 @@ class Facts:
 def nearest(tx: Tx, model: str, vector: Any, *, limit: int, kinds: Sequence[str] = ()) -> list[tuple[int, int, float]]:
     """The pieces nearest to a unit vector as (passage, piece, cosine), best first; of all kinds of passage, or some."""
     number = _number(tx, model)
-    return [] if number is None else tx.nearest(number, vector, limit=limit, kinds=kinds)
+    return [] if number is None else tx.vectors(number).nearest(vector, limit=limit, kinds=kinds)
 
 
 def vectors_of(tx: Tx, model: str, docs: Sequence[int]) -> dict[int, list[tuple[int, Any]]]:
@@ -72,7 +68,7 @@ def vectors_of(tx: Tx, model: str, docs: Sequence[int]) -> dict[int, list[tuple[
     number = _number(tx, model)
     found: dict[int, list[tuple[int, Any]]] = {}
     if number is not None:
-        for doc, piece, vector in sorted(tx.vectors_of(number, docs), key=lambda row: row[:2]):
+        for doc, piece, vector in sorted(tx.vectors(number).of(docs), key=lambda row: row[:2]):
             found.setdefault(doc, []).append((piece, vector))
     return found
 
@@ -94,34 +90,20 @@ def counts(tx: Tx, model: str) -> tuple[int, int]:
 
 def waiting(tx: Tx, model: str, *, limit: int) -> list[Waiting]:
     """The oldest passages without vectors of a model."""
-    rows = tx.rows(
-        f"SELECT doc, kind, title, who, text, hash FROM passages WHERE space = :space AND doc > {_REACHED} "
-        "ORDER BY doc LIMIT :limit",
-        number=_number(tx, model) or 0,
-        limit=limit,
-    )
-    return [
-        Waiting(doc=doc, kind=kind, title=title, who=who, text=text, hash=digest)
-        for doc, kind, title, who, text, digest in rows
-    ]
+    columns = "doc, kind, title, who, text, hash"
+    sql = f"SELECT {columns} FROM passages WHERE space = :space AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
+    found = tx.rows(sql, number=_number(tx, model) or 0, limit=limit)
+    return [rows.record_from(Waiting, columns, row) for row in found]
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
     """Keep the vectors of passages that are still what they were made of; how many those were."""
-    current: dict[int, str] = {}
-    for start in range(0, len(made), CHUNK):
-        docs = [one.doc for one in made[start : start + CHUNK]]
-        names = ", ".join(f":d{i}" for i in range(len(docs)))
-        current.update(
-            tx.rows(
-                f"SELECT doc, hash FROM passages WHERE space = :space AND doc IN ({names})",
-                **{f"d{i}": doc for i, doc in enumerate(docs)},
-            )
-        )
+    sql = "SELECT doc, hash FROM passages WHERE space = :space AND doc IN (:keys)"
+    current: dict[int, str] = dict(among(tx, sql, [one.doc for one in made]))
     fitting = [one for one in made if current.get(one.doc) == one.hash]
     if fitting:
         number = _used(tx, model, dimensions=len(fitting[0].pieces[0][1]), at=at)
-        tx.put_vectors(number, [(one.doc, one.kind, one.hash, one.pieces) for one in fitting])
+        tx.vectors(number).put([(one.doc, one.kind, one.hash, one.pieces) for one in fitting])
     return len(fitting)
 
 
@@ -199,12 +181,5 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
     number = _number(tx, model)
     if number is None:
         number = 1 + int(tx.value("SELECT coalesce(max(number), 0) FROM vector_models WHERE space = :space"))
-        tx.run(
-            "INSERT INTO vector_models (space, model, number, dimensions, used_at) "
-            "VALUES (:space, :model, :number, :dimensions, :at)",
-            model=model,
-            number=number,
-            dimensions=dimensions,
-            at=at,
-        )
+        rows.add(tx, "vector_models", model=model, number=number, dimensions=dimensions, used_at=at)
     return number

@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.core.context import Tx
-
-_CHUNK = 500
+from recollect.store import rows
+from recollect.store.paging import among
 
 
 def wordings(tx: Tx, level: str, ids: Sequence[str]) -> dict[str, tuple[int, str, str]]:
     """What a summary or digest says of each decision: (version it was made from, wording, generator)."""
-    found: dict[str, tuple[int, str, str]] = {}
-    for start in range(0, len(ids), _CHUNK):
-        chunk = ids[start : start + _CHUNK]
-        names = ", ".join(f":i{i}" for i in range(len(chunk)))
-        for id, version, wording, generator in tx.rows(
-            "SELECT decision_id, version, wording, generator FROM decision_wordings "
-            f"WHERE space = :space AND level = :level AND decision_id IN ({names})",
-            level=level,
-            **{f"i{i}": id for i, id in enumerate(chunk)},
-        ):
-            found[id] = (version, wording, generator)
-    return found
+    sql = """
+        SELECT decision_id, version, wording, generator FROM decision_wordings
+        WHERE space = :space AND level = :level AND decision_id IN (:keys)"""
+    return {id: (version, wording, generator) for id, version, wording, generator in among(tx, sql, ids, level=level)}
 
 
 def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, generator: str) -> int:
@@ -54,17 +46,8 @@ def get(tx: Tx, scope: str, as_of: int) -> str | None:
 
 
 def put(tx: Tx, *, scope: str, made_for: int, valid_until: int, wisdom: str) -> None:
-    tx.run(
-        """
-        INSERT INTO decision_wisdom (space, scope, made_for, valid_until, wisdom)
-        VALUES (:space, :scope, :made_for, :valid_until, :wisdom)
-        ON CONFLICT (space, scope) DO UPDATE SET made_for = excluded.made_for, valid_until = excluded.valid_until,
-          wisdom = excluded.wisdom""",
-        scope=scope,
-        made_for=made_for,
-        valid_until=valid_until,
-        wisdom=wisdom,
-    )
+    values = {"made_for": made_for, "valid_until": valid_until, "wisdom": wisdom}
+    rows.put(tx, "decision_wisdom", "scope", scope=scope, **values)
 
 
 def forget(tx: Tx) -> None:

@@ -13,10 +13,9 @@ from itertools import islice
 from typing import Any
 
 from recollect.capture import extraction
-from recollect.capture.stage import read_file
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.distil import decisions, documents, judging, known, principles, theme_summary, wordings
+from recollect.distil import decisions, documents, judging, known, principles, removal, theme_summary, wordings
 from recollect.distil.node_questions import node_question, root_question
 from recollect.distil.themes import planned_from_file
 from recollect.models.asking import Ask, checked, cleaned, generator_of
@@ -25,7 +24,7 @@ from recollect.models.prompts import load_prompt
 from recollect.store import answers, asks, tasks
 from recollect.store import decisions as decision_rows
 from recollect.store.asks import OpenAsk
-from recollect.text.staging import Entry, read_staging
+from recollect.text.staging import Entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,11 +144,7 @@ def _theme(ctx: Context, opened: OpenAsk) -> Ask[Any]:
 
 
 def _entry(ctx: Context, opened: OpenAsk) -> Entry:
-    slug = opened.subject.split(" ")[0].removeprefix("staged/")
-    found = next((each for each in read_staging(read_file(ctx)).entries if each.slug == slug), None)
-    if found is None:
-        raise NotFound(f"staged/{slug} is not staged any more")
-    return found
+    return removal.entry(ctx, opened.subject.partition(" ")[0])
 
 
 def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
@@ -170,7 +165,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "principle": _principle,
     "theme": _theme,
     "compare": _compared,
-    "quality": lambda ctx, opened: judging.verdict(_entry(ctx, opened)),
+    "quality": lambda ctx, opened: judging.refusal(_entry(ctx, opened)),
     "route": lambda ctx, opened: judging.place(_entry(ctx, opened), documents.load(ctx), alike(ctx)),
     "rewrite": lambda ctx, opened: judging.wording(_entry(ctx, opened)),
 }

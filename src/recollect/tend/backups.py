@@ -98,12 +98,12 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
         files, left = _unpack(copy, project)
         keep_as = _kept_name(project, now)
         busy_seconds = project.settings.store.busy_seconds
-        done = put_back(copy, checked, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
+        kept = put_back(copy, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
     return Restored(
         path=str(source),
         spaces=checked.spaces,
         sealed=checked.sealed,
-        kept=str(done.kept) if done.kept else None,
+        kept=str(kept) if kept else None,
         files=files,
         left=left,
     )

@@ -1,22 +1,29 @@
-"""The cycle: one bounded maintenance pass over everything that is due, one process at a time."""
+"""The cycle: one bounded maintenance pass over everything that is due, one process at a time.
+
+Each step can also only say what it would do: a plan changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from recollect.capture import documents
+from recollect.capture.finding import survey
 from recollect.capture.observe import use_answers
+from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
-from recollect.distil import decisions, themes
+from recollect.distil import consolidate, decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.search.refresh import refresh
-from recollect.store import leases
-from recollect.tend.backups import daily
+from recollect.store import leases, vectors
+from recollect.tend import backups
 from recollect.text.counting import counted
 
 LEASE_SECONDS = 600
+NOTHING = "nothing due"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,31 +40,42 @@ def cycle(ctx: Context) -> CycleReport:
     if lease is None:
         return CycleReport(held=True)
     try:
-        done = [(name, attempted(ctx, step)) for name, step in STEPS]
-        return CycleReport(steps=tuple((name, did) for name, did in done if did))
+        return _steps(ctx, dry_run=False)
     finally:
         leases.release(ctx, lease)
 
 
-def attempted(ctx: Context, step: Callable[[Context], str]) -> str:
+def plan(ctx: Context) -> CycleReport:
+    """What a cycle would do now, without doing any of it."""
+    return _steps(ctx, dry_run=True)
+
+
+def _steps(ctx: Context, *, dry_run: bool) -> CycleReport:
+    done = [(name, _attempted(ctx, step, dry_run)) for name, step in STEPS]
+    return CycleReport(steps=tuple((name, said) for name, said in done if said))
+
+
+def _attempted(ctx: Context, step: Callable[[Context, bool], str], dry_run: bool) -> str:
     """What a step did. An endpoint that fails, or a file that stands in its way, stops this step and not the cycle."""
     try:
-        return step(ctx)
+        return step(ctx, dry_run)
     except (NoAnswer, BadInput, NotFound, Refused) as failure:
         return f"not done: {failure}"
 
 
-def _answers(ctx: Context) -> str:
+def _answers(ctx: Context, dry_run: bool) -> str:
     """Only spoken of where an agent answers questions."""
-    used = use_answers(ctx)
+    used = 0 if dry_run else use_answers(ctx)
     return f"{used} of an agent's answers taken in" if used else ""
 
 
-def _tree(ctx: Context) -> str:
-    done = compact(ctx)
+def _tree(ctx: Context, dry_run: bool) -> str:
+    done = compact(ctx, dry_run=dry_run)
+    if dry_run:
+        return f"would make {counted(len(done.changes), 'node')}" if done.changes else NOTHING
     if done.held:
         return "another process is at it"
-    parts = [f"{counted(len(done.changes), 'node')} made" if done.changes else "nothing due"]
+    parts = [f"{counted(len(done.changes), 'node')} made" if done.changes else NOTHING]
     if done.waiting:
         parts.append(f"waiting for a model: {counted(done.waiting, 'node')}")
     if done.unreadable:
@@ -67,64 +85,87 @@ def _tree(ctx: Context) -> str:
     return "; ".join(parts)
 
 
-def _decay(ctx: Context) -> str:
-    changed = decay(ctx)
-    if not changed:
-        return "nothing due"
-    return f"{counted(changed, 'learning')} lost confidence"
-
-
-def _themes(ctx: Context) -> str:
+def _themes(ctx: Context, dry_run: bool) -> str:
+    if dry_run:
+        test = themes.due(ctx, survey(ctx))
+        would = f"would gather {counted(test.files, 'raw file')}" if test.due else NOTHING
+        return f"{would} ({test.reason})"
     done = themes.run(ctx)
-    return (
-        f"gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
-        if done.ran
-        else f"nothing due ({done.reason})"
-    )
+    if not done.ran:
+        return f"{NOTHING} ({done.reason})"
+    return f"gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
 
 
-def _decisions(ctx: Context) -> str:
-    done = decisions.compact(ctx)
+def _decay(ctx: Context, dry_run: bool) -> str:
+    changed = counted(count, "learning") if (count := decay(ctx, dry_run=dry_run)) else ""
+    if not changed:
+        return NOTHING
+    return f"would take confidence from {changed}" if dry_run else f"{changed} lost confidence"
+
+
+def _decisions(ctx: Context, dry_run: bool) -> str:
+    done = decisions.compact(ctx, dry_run=dry_run)
+    if not done.prepared and not done.waiting:
+        return NOTHING
+    wordings = counted(done.prepared, "wording")
     waits = f", {done.waiting} waiting for a model" if done.waiting else ""
-    return f"{counted(done.prepared, 'wording')} prepared{waits}" if done.prepared or done.waiting else "nothing due"
+    return f"would prepare {wordings}" if dry_run else f"{wordings} prepared{waits}"
 
 
-def _consolidation(ctx: Context) -> str:
+def _consolidation(ctx: Context, dry_run: bool) -> str:
     """Only the test: writing into documents is asked for by a hand-off, not by a timer."""
-    from recollect.capture.stage import refresh_passages
-    from recollect.distil.consolidate import due
-
-    refresh_passages(ctx)
+    if not dry_run:
+        refresh_passages(ctx)
     try:
-        plan = due(ctx)
+        found = consolidate.due(ctx)
     except (Refused, NotFound) as unknown:
-        return f"nothing due: {unknown}"
-    if plan.trigger == "none":
-        return f"nothing due: {plan.reason}"
-    return f"due ({plan.reason}): ripe: {counted(len(plan.batch), 'entry')}; run: recollect consolidate"
+        return f"{NOTHING}: {unknown}"
+    if found.trigger == "none":
+        return f"{NOTHING}: {found.reason}"
+    if dry_run:
+        return f"would say that a consolidation is due ({found.reason})"
+    return f"due ({found.reason}): ripe: {counted(len(found.batch), 'entry')}; run: recollect consolidate"
 
 
-def _vectors(ctx: Context) -> str:
+def _documents(ctx: Context, dry_run: bool) -> str:
+    if dry_run:
+        changed = documents.behind(ctx)
+        return f"would read in {counted(changed, 'document')}" if changed else NOTHING
+    changed = documents.refresh(ctx)
+    return f"{changed} read in" if changed else NOTHING
+
+
+def _vectors(ctx: Context, dry_run: bool) -> str:
+    if dry_run:
+        embedder = ctx.models.embedder()
+        with ctx.db.read(ctx.space) as tx:
+            waiting = vectors.counts(tx, embedder.name)[1] if embedder and tx.keeps_vectors else 0
+        due = min(waiting, ctx.settings.embed.per_cycle)
+        return f"would make them for {counted(due, 'passage')}" if due else NOTHING
     try:
         done = refresh(ctx, most=ctx.settings.embed.per_cycle)
     except Trouble as error:  # words alone find everything; the cycle goes on
         return f"not made: {error}"
     if done.why_not:
         return done.why_not
-    parts = [f"made for {done.made} passage{'' if done.made == 1 else 's'}" if done.made else "nothing due"]
+    parts = [f"made for {counted(done.made, 'passage')}" if done.made else NOTHING]
     if done.waiting:
         parts.append(f"{done.waiting} wait (recollect embed makes them now)")
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
-def _documents(ctx: Context) -> str:
-    from recollect.capture.documents import refresh as read_in
+def _words(ctx: Context, dry_run: bool) -> str:
+    """Not spoken of: nobody could do anything about it."""
+    if not dry_run:
+        ctx.db.tend_words()
+    return ""
 
-    changed = read_in(ctx)
-    return f"{changed} read in" if changed else "nothing due"
+
+def _backup(ctx: Context, dry_run: bool) -> str:
+    return backups.daily(ctx, dry_run=dry_run)
 
 
-STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
+STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
     ("answers", _answers),
     ("tree", _tree),
     ("themes", _themes),
@@ -132,7 +173,8 @@ STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("decisions", _decisions),
     ("consolidation", _consolidation),
     ("documents", _documents),
+    ("words", _words),
     ("vectors", _vectors),
-    ("backup", daily),
+    ("backup", _backup),
 )
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""

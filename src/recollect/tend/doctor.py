@@ -1,6 +1,7 @@
 """Doctor: the store and what surrounds it, each finding with what to do about it.
 
-Works on a store that does not open: then it keeps the damaged files aside and says which backups would restore.
+Works on a store that does not open: then it keeps the damaged files aside, where they are ours to copy, and says which
+backups would restore.
 `--fix` makes derived state again and nothing else; what a person wrote is never touched.
 """
 
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.store import moves, spool
+from recollect.store.beginning import is_foreign
 from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
@@ -52,7 +54,7 @@ def doctor(
             ctx.db.close()  # before the files are copied: closing a second handle would drop SQLite's locks
     except StoreDamaged as error:
         found, fixed = (_unreadable(project, error, kept),), ()
-    if any(finding.level == "damage" for finding in found):
+    if any(finding.level == "damage" for finding in found) and not project.settings.store.url:
         keep_aside_once(project.database)
     return Diagnosis(findings=(*found, *around), fixed=fixed, backups=kept)
 
@@ -64,7 +66,7 @@ def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tu
     if move is not None:  # what is there is a part, and nothing may be written to it
         detail = f"a move from {move.source} is not finished; until then nothing is written here"
         remedy = "the same recollect migrate again, or with --restart to begin anew"
-        return (Finding(level="notice", what="move", subject=ctx.db.place, detail=detail, remedy=remedy),), ()
+        return (_notice("move", ctx.db.place, detail, remedy),), ()
     found = verify(ctx, progress=progress)
     levels = {finding.level for finding in found}
     if not fix or "damage" in levels or "difference" not in levels:
@@ -77,40 +79,45 @@ def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tu
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept, ...]) -> Finding:
     good = next((backup.path for backup in kept if not backup.problem), None)
     remedy = f"recollect restore {good}" if good else "no backup of it is here; look for one elsewhere, then restore it"
-    return Finding(level="damage", what="store", subject=str(project.database), detail=str(error), remedy=remedy)
+    place, url = str(project.database), project.settings.store.url
+    if url:
+        from recollect.store.postgres_address import Address  # the driver is there only where a store needs it
+
+        place = Address(url).shown
+        remedy = "the server's own backup; or recollect db init on an empty database and there " + (
+            f"recollect restore {good}" if good else "recollect restore, if you find a backup elsewhere"
+        )
+    return Finding(level="damage", what="store", subject=place, detail=str(error), remedy=remedy)
+
+
+def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
+    return Finding(level="notice", what=what, subject=str(subject), detail=detail, remedy=remedy)
 
 
 def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
+    if is_foreign(project):
+        yield Finding(
+            level="notice",
+            what="store",
+            subject=str(project.data),
+            detail="it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent",
+            remedy="move it away, or take what it says for your own with: recollect init",
+        )
     yield from _spool(project)
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)
     for folder in kept_aside(project.database):
-        yield Finding(
-            level="notice",
-            what="damage",
-            subject=str(folder),
-            detail="files that once did not read back",
-            remedy="look at them; when you need them no more, delete the folder",
-        )
+        remedy = "look at them; when you need them no more, delete the folder"
+        yield _notice("damage", folder, "files that once did not read back", remedy)
 
 
 def _spool(project: Project) -> Iterator[Finding]:
     for path in spool.pending(project.spools):
-        yield Finding(
-            level="notice",
-            what="spool",
-            subject=str(path),
-            detail="a write that waits for the store",
-            remedy="any recollect command that can write the store does it",
-        )
+        remedy = "any recollect command that can write the store does it"
+        yield _notice("spool", path, "a write that waits for the store", remedy)
     for path in spool.unreadable(project.spools):
-        yield Finding(
-            level="notice",
-            what="spool",
-            subject=str(path),
-            detail="a write that could not be done: it does not read, or names what is not there",
-            remedy="look at it; when you need it no more, delete it",
-        )
+        detail = "a write that could not be done: it does not read, or names what is not there"
+        yield _notice("spool", path, detail, "look at it; when you need it no more, delete it")
 
 
 def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:
@@ -118,47 +125,28 @@ def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:
     near = list(project.root.glob(f".*{TEMP_SUFFIX}*"))
     below = [path for folder in (project.data, project.vault) for path in folder.rglob(f".*{TEMP_SUFFIX}*")]
     for path in sorted({*near, *below}):
-        if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
-            if fix:
-                path.unlink(missing_ok=True)
-                continue
-            yield Finding(
-                level="notice",
-                what="temporary file",
-                subject=str(path),
-                detail="left by a process that was killed while writing",
-                remedy="recollect doctor --fix removes it",
-            )
+        if time.time() - path.stat().st_mtime <= ABANDONED_SECONDS:
+            continue
+        if fix:
+            path.unlink(missing_ok=True)
+        else:
+            detail = "left by a process that was killed while writing"
+            yield _notice("temporary file", path, detail, "recollect doctor --fix removes it")
 
 
 def _permissions(project: Project) -> Iterator[Finding]:
-    if not project.data.is_dir():
+    data = project.data
+    if not data.is_dir():
         return
-    if stat.S_IMODE(project.data.stat().st_mode) & 0o077:
-        yield Finding(
-            level="notice",
-            what="permissions",
-            subject=str(project.data),
-            detail="others on this machine can look into it",
-            remedy=f"chmod 700 {project.data}",
-        )
-    if not os.access(project.data, os.W_OK):
-        yield Finding(
-            level="notice",
-            what="permissions",
-            subject=str(project.data),
-            detail="it cannot be written; agents' writes wait in the spool of your home folder",
-            remedy=f"chmod u+w {project.data}",
-        )
+    if stat.S_IMODE(data.stat().st_mode) & 0o077:
+        yield _notice("permissions", data, "others on this machine can look into it", f"chmod 700 {data}")
+    if not os.access(data, os.W_OK):
+        detail = "it cannot be written; agents' writes wait in the spool of your home folder"
+        yield _notice("permissions", data, detail, f"chmod u+w {data}")
 
 
 def _backups(kept: tuple[backups.Kept, ...]) -> Iterator[Finding]:
     for backup in kept:
         if backup.problem:
-            yield Finding(
-                level="notice",
-                what="backup",
-                subject=backup.path,
-                detail=f"would not restore: {backup.problem}",
-                remedy="take a new one with: recollect backup",
-            )
+            remedy = "take a new one with: recollect backup"
+            yield _notice("backup", backup.path, f"would not restore: {backup.problem}", remedy)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from recollect.capture.log import days
+from recollect.capture.log_files import days
 from recollect.core.context import Vault
 from recollect.store.files import content_hash
 from recollect.store.vault import WORKTREE_FILES

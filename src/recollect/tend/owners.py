@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.capture import documents, finding, stage
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
 from recollect.distil import kept_copies, node_files, themes

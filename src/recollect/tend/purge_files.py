@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from recollect.capture import documents
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
+from recollect.capture.finding import FOLDER
 from recollect.core.context import Context, Vault
 from recollect.core.errors import Stale
-from recollect.store import spool
+from recollect.store import purging, spool
+from recollect.store import themes as theme_rows
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
@@ -30,7 +31,8 @@ def holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[Va
     found = [(vault, path, f"{shown}{path}") for vault, shown in _vaults(ctx, project) for path in vault.paths()]
     staging = ctx.settings.staging.file
     for vault, path, shown in ((ctx.worktree, staging, staging), *found):
-        if target.pattern.search(vault.read(path) or ""):
+        text = vault.read(path) or ""
+        if _marked(path, text, target) != text or _place(path, target) != path:
             yield vault, path, shown
 
 
@@ -38,12 +40,17 @@ def mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
     """Put the mark in their place; the files that changed, as they are shown."""
     yield from _empty_entries(ctx, project, target)
     for vault, path, shown in holding(ctx, project, target):
-        _rewrite(vault, path, target.scrub)
-        yield shown
+        before, after = _rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
+        if (place := _place(path, target)) != path:
+            vault.replace(place, after)
+            vault.delete(path)
+        with ctx.db.write(ctx.space) as tx:
+            theme_rows.file_rewritten(tx, content_hash(before), content_hash(after))
+        yield target.scrub_id(shown)
     for file in spool_files(project, target):
         try:
             record = json.loads(file.read_text("utf-8"))
-            write_path(file, json.dumps(_walked(record, target), ensure_ascii=False), mode=0o600)
+            write_path(file, json.dumps(purging.walked(record, target.scrub), ensure_ascii=False), mode=0o600)
         except ValueError:
             file.unlink(missing_ok=True)  # it does not read, so the text cannot be taken out of it
         yield str(file)
@@ -73,12 +80,32 @@ def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[s
                 yield f"{shown}{path}"
 
 
-def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> None:
+def _marked(path: str, text: str, target: Target) -> str:
+    """A file without the text; one of findings stays the JSON it is, however the text is spelled there."""
+    if path.startswith(f"{FOLDER}/") and path.endswith(".json"):
+        try:
+            said = json.loads(text.removeprefix("\ufeff"))
+            left = purging.walked(said, target.scrub)
+        except (ValueError, RecursionError):
+            return target.scrub(text)
+        if isinstance(said, dict) and said.get("workId") in target.names.units:
+            left = {**left, "workId": target.names.units[said["workId"]]}
+        return text if left == said else json.dumps(left, ensure_ascii=False, indent=2) + "\n"
+    return target.scrub(target.names.in_file(path, text))
+
+
+def _place(path: str, target: Target) -> str:
+    """Where a file goes whose name is made of the text's words."""
+    return target.names.in_text(path) if path.startswith(f"{FOLDER}/") else path
+
+
+def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str, str]:
     while True:
         text = vault.read(path) or ""
+        after = change(text)
         try:
-            vault.replace(path, change(text), expect=content_hash(text))
-            return
+            vault.replace(path, after, expect=content_hash(text))
+            return text, after
         except Stale:
             continue  # somebody appended meanwhile; their words stay
 
@@ -95,16 +122,6 @@ def _decoded(path: Path) -> str:
         return json.dumps(json.loads(raw), ensure_ascii=False) + raw
     except ValueError:
         return raw
-
-
-def _walked(value: Any, target: Target) -> Any:
-    if isinstance(value, str):
-        return target.scrub(value)
-    if isinstance(value, list):
-        return [_walked(item, target) for item in value]
-    if isinstance(value, dict):
-        return {key: _walked(item, target) for key, item in value.items()}
-    return value
 
 
 def ours(project: Project) -> Iterable[Path]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from recollect.capture import documents, stage
+from recollect.capture import documents, finding, stage
 from recollect.core.context import Context, Row, Tx
-from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests
+from recollect.distil import themes
+from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests, wisdom
 from recollect.store.files import content_hash
 from recollect.tend.owners import OWNERS
-from recollect.tend.purge_target import MARK, Target
+from recollect.tend.purge_names import MARK, rename
+from recollect.tend.purge_target import Target
 
 _REMOVE: dict[str, Callable[[Tx, str], None]] = {
     "learn": purging.remove_learning,
@@ -25,15 +27,16 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
         _REMOVE[re.split("[_/]", id)[0]](tx, id)
     for rows in (journal, hosts):
         rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
+    rename(tx, target.names)
     renamed = purging.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
     purging.rename_subjects(tx, target.scrub_id)
     changed = purging.scrub_texts(tx, target.scrub)
     requests.forget_all(tx)  # answers of a day, in case somebody repeats a request
-    purging.forget_answers(tx, changed.get("answers", []))
-    purging.forget_asks(tx, changed.get("asks", []))
+    for table in ("answers", "asks"):  # whoever asked will ask about what is left
+        purging.drop(tx, table, changed.get(table, []))
     purging.forget_embeddings(tx)
     changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
-    purging.drop_tags(tx, changed["learning_tags"])
+    purging.drop(tx, "learning_tags", changed["learning_tags"])
     for (id,) in changed.get("discoveries", []):
         purging.rehash_discovery(tx, id, content_hash(f"{MARK}:{id}"))
     touched = {row[0] for table in ("learnings", "learning_tags") for row in changed.get(table, [])}
@@ -61,13 +64,13 @@ def _tags_from(tx: Tx, target: Target, quoting: list[Row]) -> list[Row]:
 
 
 def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set[str]:
-    purging.drop_decision_tags(tx, changed.get("decision_tags", []))
+    purging.drop(tx, "decision_tags", changed.get("decision_tags", []))
     tables = ("decisions", "decision_tags", "decision_wordings")
     touched = {row[0] for table in tables for row in changed.get(table, [])}
     for id in sorted(touched):
         purging.touch_decision(tx, id, at=ctx.clock.now())
     if touched or changed.get("decision_wisdom"):
-        purging.forget_wisdom(tx)
+        wisdom.forget(tx)
     return touched
 
 
@@ -75,14 +78,14 @@ def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
     """A passage that did not change costs a read; what quotes the text may be anywhere.
 
     A permanent document is the user's file: it stays as it is and is said to be out of reach, but search forgets the
-    section. What only other clones have is forgotten too, until they read their files in again.
+    section. What only other clones have, and what goes by another name now, is forgotten too.
     """
     gone: set[str] = set()
     for kind, owner in OWNERS.items():
         made = list(owner.make(ctx, tx, list(owner.ids(ctx, tx))))
         if kind == documents.KIND:
             made = [one for one in made if not target.pattern.search(f"{one.title}\n{one.text}")]
-        if kind in (stage.KIND, documents.KIND):
+        if kind in (stage.KIND, documents.KIND, finding.KIND, themes.KIND):
             gone.update({*passages.ids_of(tx, kind)} - {one.id for one in made})
         for passage in made:
             passages.put(tx, passage)

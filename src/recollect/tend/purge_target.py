@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA
 from recollect.store import decisions, events, learnings, purging, tasks
+from recollect.tend.purge_names import MARK, NAME, Names, names_quoting
 from recollect.text.staging import slug_of
 
-MARK = "[purged]"
 SHORTEST = 4  # characters of a text to purge: "a" would be everywhere
 SHORTEST_QUOTE = 20  # characters that, said by a purged thing and found elsewhere, count as quoting it
 _EDGES = ".,;:!?()[]{}<>\"'`"
@@ -30,16 +30,20 @@ class Target:
 
     things: tuple[str, ...]
     texts: tuple[str, ...]
+    names: Names = field(default_factory=Names)
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        longest_first = sorted({*self.texts}, key=lambda text: (-len(text), text))
-        parts = [r"\s+".join(re.escape(word) for word in text.split()) for text in longest_first]
+        parts = []
+        for text in sorted({*self.texts}, key=lambda text: (-len(text), text)):
+            parts.append(r"\s+".join(re.escape(word) for word in text.split()))
+            if named := _named(text):  # ids and names of files are made of a text's words
+                parts.append(r"[\s_-]+".join(map(re.escape, named)))
         object.__setattr__(self, "pattern", re.compile("|".join(parts) or r"(?!)", re.IGNORECASE))
 
     def scrub(self, text: str) -> str:
         """The text with a mark where something went; what was cut off in the middle of it goes too."""
-        marked = self.pattern.sub(MARK, text)
+        marked = self.pattern.sub(MARK, self.names.in_text(text))
         body = marked.rstrip(" .…").lower()
         for wanted in map(str.lower, self.texts):
             begins = body.rfind(wanted[:SHORTEST_QUOTE])
@@ -48,12 +52,14 @@ class Target:
         return marked
 
     def scrub_id(self, id: str) -> str:
-        """The id of a staged entry, which its title's words make, as that of the title with the mark."""
-        slugs = {slug_of(text) for text in self.texts} if id.startswith("staged/") else set()
-        for slug in sorted(slugs, key=len, reverse=True):
+        """An id that words make (`staged/…`, `theme/…`, `doc/…#…`) as that of the words with the mark."""
+        id = self.names.in_text(id)
+        if "/" not in id:
+            return id
+        for slug in sorted({slug_of(text) for text in self.texts}, key=len, reverse=True):
             if len(slug) >= SHORTEST:
-                id = id.replace(slug, slug_of(MARK))
-        return id
+                id = id.replace(slug, NAME)
+        return self.pattern.sub(NAME, id)
 
     def says(self, words: str) -> bool:
         """Whether a tag or domain is made of the texts' own words."""
@@ -66,6 +72,11 @@ class Target:
 
 
 def target_of(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
+    target = _wanted(ctx, tx, id, text)
+    return replace(target, names=names_quoting(ctx, tx, target))
+
+
+def _wanted(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
     if (id is None) == (text is None):
         raise BadInput("say either the id of a thing or --text")
     if text is not None:
@@ -93,9 +104,8 @@ def _learning(tx: Tx, id: str) -> tuple[list[str], list[str]]:
         return [], []
     things, texts = [id], [found[0].title, *found[0].fields]
     for event in events.of(tx, id):
-        said = {**event.old, **event.new}
-        texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
-        texts += [event.old[name] for name in ("title", *COIA) if isinstance(event.old.get(name), str)]
+        for said in (event.old, event.new):
+            texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
     for discovery in purging.discoveries_of(tx, id):
         more_things, more_texts = _discovery(tx, discovery)
         things += more_things
@@ -127,6 +137,12 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
 
 
+def _named(text: str) -> list[str]:
+    """The words that a name of a text is made of; none where they are too short to say it."""
+    words = [slug_of(word) for word in re.findall(r"\w+", text)]
+    return words if len("".join(words)) >= SHORTEST else []
+
+
 THINGS: dict[str, Callable[[Tx, str], tuple[list[str], list[str]]]] = {
     "learn": _learning,
     "disc": _discovery,
@@ -137,6 +153,6 @@ THINGS: dict[str, Callable[[Tx, str], tuple[list[str], list[str]]]] = {
 
 def forms(text: str) -> set[bytes]:
     """How a text may stand in a file: as it is, on one line, lower-cased, and inside JSON."""
-    spellings = {text, " ".join(text.split()), text.lower()}
+    spellings = {text, " ".join(text.split()), text.lower(), "-".join(_named(text)) or text}
     escaped = {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in spellings for ascii in (True, False)}
     return {one.encode("utf-8", "replace") for one in spellings | escaped}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from recollect.capture import documents, finding, stage
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.choices import Trust
 from recollect.core.context import Context
@@ -100,7 +100,8 @@ def _kind(id: str) -> str:
 def _learning(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
         learning = learnings.get(tx, id)
-    fields = (f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True))
+    fields = [f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True)]
+    fields += [f"Out of use: {learning.out_of_use}"] if learning.out_of_use else []
     return learning.title, "\n".join(fields)
 
 
@@ -132,9 +133,8 @@ def _theme(ctx: Context, id: str) -> tuple[str, str]:
 
 
 def _staged(ctx: Context, id: str) -> tuple[str, str]:
-    for entry in read_staging(stage.read_file(ctx)).entries:
-        if stage.id_of(entry) == id:
-            return entry.title, entry.body
+    if entry := read_staging(stage.read_file(ctx)).entry(id.removeprefix(f"{stage.KIND}/")):
+        return entry.title, entry.body
     return _elsewhere(ctx, id, stage.KIND, f"in {ctx.settings.staging.file}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from recollect.capture import log as logs
+from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.choices import Trust

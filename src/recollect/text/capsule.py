@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core.journal import KEPT, EntryType, Point
-from recollect.text import points
 from recollect.text.keyphrases import Weights, keyphrases
+from recollect.text.points import place_of, topic_name
 
 LATEST = 2
 """Months that are not folded: the current one and the one before it."""
@@ -43,7 +43,8 @@ class Mention:
     @property
     def newest_first(self) -> tuple[bool, int, int, str]:
         """User and feedback items before others, later before earlier."""
-        return not self.kept, -int(self.last[:10].replace("-", "")), -int(self.last[11:]), self.topic
+        day, number = place_of(self.last)
+        return not self.kept, -int(day.replace("-", "")), -number, self.topic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,10 +161,10 @@ def _mentions(rows: Iterable[list[object]]) -> Iterable[Mention]:
 
 
 def _mention(group: Sequence[Point], text: str) -> Mention:
-    last = max((ref for point in group for ref in point.refs), key=_place)
+    last = max((ref for point in group for ref in point.refs), key=place_of)
     ended = any(point.section == "done" and point.last_day == last[:10] for point in group)
     opened = any(point.section == "open" and point.last_day == last[:10] for point in group)
-    name = points.topic_name(group[0].topic).replace("[", "(").replace("]", ")")
+    name = topic_name(group[0].topic).replace("[", "(").replace("]", ")")
     done = ended and not opened
     return Mention(topic=name, type=group[0].type, text=text, last=last, count=_count(group), done=done)
 
@@ -181,7 +182,3 @@ def _count(group: Sequence[Point]) -> int:
 def _joined(newer: str, older: str) -> str:
     parts = dict.fromkeys((*newer.split(", "), *older.split(", ")))
     return ", ".join([part for part in parts if part][:_PHRASES])
-
-
-def _place(ref: str) -> tuple[str, int]:
-    return ref[:10], int(ref[11:])

@@ -249,7 +249,7 @@ def _is_advice(clause: str) -> bool:
 
 # --- Sentences and clauses
 
-_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+")
+_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+|[。！？]+[”」』）]*\s*")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|no|fig|al|dr|mr|mrs|st))\.\s+$", re.IGNORECASE
 )
@@ -283,7 +283,7 @@ def _as_sentence(clause: str) -> str:
     first_word = clause.split(" ", 1)[0]
     if first_word.isalpha() and first_word.islower():
         clause = clause[0].upper() + clause[1:]
-    return clause if clause.endswith((".", "!", "?")) else clause.rstrip(",;:") + "."
+    return clause if clause.endswith((".", "!", "?", "。", "！", "？")) else clause.rstrip(",;:") + "."
 
 
 def _title(sentence: str) -> str:
@@ -295,7 +295,7 @@ def _title(sentence: str) -> str:
     for cut in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
         if len(head) > TITLE_LIMIT:
             head = re.split(cut, head, maxsplit=1)[0]
-    return _clipped(head.rstrip(".!?,;: ") or sentence, TITLE_LIMIT)
+    return _clipped(head.rstrip(".!?,;: 。！？，；：") or sentence, TITLE_LIMIT)
 
 
 def _clipped(text: str, limit: int) -> str:

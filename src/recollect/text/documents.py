@@ -77,10 +77,8 @@ def with_block(text: str, block: str, under: str | None) -> str:
     at = section.last if section else len(lines)
     while at > 0 and not lines[at - 1].strip():
         at -= 1
-    before, after = lines[:at], lines[at:]
-    gap = [""] if before else []
-    tail = after if after else []
-    return "\n".join([*before, *gap, *lines_of(block), *tail]) + "\n"
+    gap = [""] if at else []
+    return "\n".join([*lines[:at], *gap, *lines_of(block), *lines[at:]]) + "\n"
 
 
 def with_section(text: str, section: Section, own: str) -> str:
@@ -121,7 +119,7 @@ def _said(line: str) -> tuple[str, list[str]]:
 def without_block(text: str, block: str, *, instead: str = "") -> str | None:
     """The document without a block that stands in it exactly once; None when it does not (any more)."""
     lines, wanted = lines_of(text), lines_of(block)
-    found = [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
+    found = _places(lines, wanted)
     if len(found) != 1:
         return None
     at = found[0]
@@ -131,8 +129,12 @@ def without_block(text: str, block: str, *, instead: str = "") -> str | None:
 
 
 def holds_block(text: str, block: str) -> bool:
-    lines, wanted = lines_of(text), lines_of(block)
-    return any(lines[at : at + len(wanted)] == wanted for at in range(len(lines) - len(wanted) + 1))
+    return bool(_places(lines_of(text), lines_of(block)))
+
+
+def _places(lines: list[str], wanted: list[str]) -> list[int]:
+    """Where some lines stand one after the other."""
+    return [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
 
 
 def _level(line: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 
 from recollect.core.choices import Trust
@@ -26,6 +27,7 @@ PURGED = "<!-- recollect: purged=yes -->"
 
 _TAG = re.compile(r"(.*?)\s*\[\s*(\w+)\s*\]")
 _MARK = re.compile(r"<!-- recollect:((?: \w+=\S*)*) -->")
+_KEY = re.compile(r"<!-- recollect:(?: \w+=\S*)*? key=(\S+)")
 _FORGED_HEADING = re.compile(r"\\*##(?=[ \t]|$)")
 _FORGED_MARK = re.compile(r"\\*(?:<!-- recollect:|<{7} )")
 _NAMES = "|".join(name.replace("_", "[-_ ]") for name in FIELDS)
@@ -71,6 +73,19 @@ def read(day: date, lines: Iterable[str]) -> Iterator[Entry]:
         entry = _entry(day, number, title or "", content, min(left, ENTRY_CHARS))
         left -= len(entry.text)
         yield entry
+
+
+def keys(lines: Iterable[str]) -> Iterator[str]:
+    """The keys of a log's entries, without reading what they say: no text can pose as the mark that holds one."""
+    return (mark[1] for line in lines if line.startswith("<!-- ") and (mark := _KEY.match(line)))
+
+
+def at_the_end(day: date, number: int, section: str) -> Entry | None:
+    """What `read` makes of a rendered section behind others of ours; None when that depends on what stands before."""
+    lines = section.split("\n")
+    if list(markdown.without_conflict_marks(["<<<<<<< before", *lines])) != lines:
+        return None
+    return replace(next(read(day, lines)), number=number)
 
 
 def copied(text: str) -> str:

@@ -290,14 +290,4 @@ def _sections(text: str) -> list[tuple[str, int, int]]:
 
 def _read(found: re.Match[str]) -> Shown:
     text = {name: unescape(value) for name, value in found.groupdict().items() if value is not None}
-    return Shown(
-        id=text["id"],
-        title=text["title"],
-        context=text["context"],
-        observation=text["observation"],
-        implication=text["implication"],
-        action=text["action"],
-        confidence=float(text["confidence"]),
-        usage=text["usage"],
-        source=text.get("source"),
-    )
+    return Shown(**{"source": None, **text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]

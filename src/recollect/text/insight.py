@@ -7,26 +7,11 @@ whose words it shares: one field that states a rule carries the rest. A field th
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-from recollect.core.record import record
-from recollect.text.choice import is_status_update
-from recollect.text.quality import PAST, is_incident, telling_words
-
-Flaw = Literal["placeholder", "repeated", "vague", "status", "incident"]
+from recollect.text.quality import LEAST_WORDS, Refusal, telling_words
+from recollect.text.reports import PAST, is_incident, is_mishap, is_status_update
 
 WEIGHED = ("title", "observation", "implication", "action")
-LEAST_WORDS = 2  # different words that say something, in all fields together
-
-
-@record
-class Refusal:
-    """What is wrong with a learning, and what to do about it."""
-
-    flaw: Flaw
-    why: str
-    rephrase: str
-
 
 _REFUSALS = {
     refusal.flaw: refusal
@@ -89,7 +74,7 @@ def refused(*, title: str, observation: str, implication: str, action: str) -> R
     return _REFUSALS[flaw] if flaw else None
 
 
-def _flaw(title: str, fields: list[str]) -> Flaw | None:
+def _flaw(title: str, fields: list[str]) -> str | None:
     if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
         return "placeholder"
     if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
@@ -99,7 +84,7 @@ def _flaw(title: str, fields: list[str]) -> Flaw | None:
     _, *consequences = fields or [""]
     if any(_states_a_rule(field) for field in consequences) or _EXPLAINED.match(title):
         return None
-    if is_status_update(title):
+    if is_status_update(title) and not is_mishap(title):
         return "status"
     return "incident" if is_incident(title) else None
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recollect.text.documents import Section, sections
-from recollect.text.staging import lines_of
+from recollect.text.staging import lines_of, text_lines
 
 _HEAD = "# Memory index\n\n<!-- recollect: generated from the documents below; `recollect index` writes it again -->\n"
 _LINE = re.compile(r"- \[(?P<title>.*)\]\((?P<target>[^)]+)\)(?: — .*)?$")
@@ -81,8 +81,8 @@ def _lines_for(path: str, text: str, at: str) -> list[str]:
 
 
 def _says(section: Section) -> str:
-    prose = " ".join(line for line in section.text.split("\n") if line.strip() and not line.startswith(("<!--", "`")))
-    prose = " ".join(prose.split())
+    lines = section.text.split("\n")
+    prose = " ".join(" ".join(lines[at] for at in text_lines(lines)).split())
     match = _SENTENCE.match(prose)
     first = match[1] if match else prose
     if not first:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from recollect.core.calendar import Level, Period, parse_period
+from recollect.core.calendar import LEVELS, Level, Period, parse_period
 from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
 from recollect.text import entries, extract, grounded, markdown, points
 from recollect.text.summarise import Budget, Embed, summarise
@@ -31,30 +31,17 @@ TOPICS = 60
 MORE_TOPICS = 12
 """Topics that a summary from outside left out and that get a line each; more share one."""
 
+_TITLES: tuple[tuple[Section, str, str, str], ...] = (
+    ("topic", "Topics", "Topics", "Key Themes"),
+    ("decision", "Key Decisions", "Key Decisions", "Major Decisions"),
+    ("done", "Tasks Completed", "Tasks Completed", "Completed Work"),
+    ("entity", "", "Entities Referenced", "Recurring Entities"),
+    ("lesson", "Lessons Learned", "Lessons Learned", "Lessons & Patterns"),
+    ("open", "Open Items", "Open Items", "Carried Forward"),
+)
+"""What each section is called on a day, in a week and in a month; a day lists no entities."""
 HEADINGS: dict[Level, tuple[tuple[Section, str], ...]] = {
-    "daily": (
-        ("topic", "Topics"),
-        ("decision", "Key Decisions"),
-        ("done", "Tasks Completed"),
-        ("lesson", "Lessons Learned"),
-        ("open", "Open Items"),
-    ),
-    "weekly": (
-        ("topic", "Topics"),
-        ("decision", "Key Decisions"),
-        ("done", "Tasks Completed"),
-        ("entity", "Entities Referenced"),
-        ("lesson", "Lessons Learned"),
-        ("open", "Open Items"),
-    ),
-    "monthly": (
-        ("topic", "Key Themes"),
-        ("decision", "Major Decisions"),
-        ("done", "Completed Work"),
-        ("entity", "Recurring Entities"),
-        ("lesson", "Lessons & Patterns"),
-        ("open", "Carried Forward"),
-    ),
+    level: tuple((section, titles[at]) for section, *titles in _TITLES if titles[at]) for at, level in enumerate(LEVELS)
 }
 _SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.values() for section, title in titles}
 _CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}

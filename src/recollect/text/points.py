@@ -70,11 +70,20 @@ def parse(section: Section, text: str, *, fallback: Sequence[str] = ()) -> list[
     return found
 
 
+def cut(text: str, limit: int) -> str:
+    """At most so many characters, cut at a space."""
+    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"
+
+
+def place_of(ref: str) -> tuple[str, int]:
+    """A reference's day and number, by which references are ordered."""
+    return ref[:10], int(ref[11:])
+
+
 def show_refs(refs: Sequence[str]) -> str:
     """`2026-03-01#1,3-5 2026-03-02#2`: by day, neighbours joined."""
     shown = []
-    pairs = sorted({(ref[:10], int(ref[11:])) for ref in refs})
-    for day, group in groupby(pairs, key=lambda pair: pair[0]):
+    for day, group in groupby(sorted(set(map(place_of, refs))), key=lambda place: place[0]):
         spans: list[list[int]] = []
         for _, number in group:
             if spans and number == spans[-1][1] + 1:

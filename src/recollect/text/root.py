@@ -12,10 +12,11 @@ from dataclasses import replace
 from datetime import date
 
 from recollect.core.journal import Point
-from recollect.text import markdown, points
+from recollect.text import markdown
 from recollect.text.ages import age_of
 from recollect.text.capsule import Capsule, Mention, Past, dated_line, merged
 from recollect.text.keyphrases import Weights, keyphrases
+from recollect.text.points import cut, place_of, topic_name
 from recollect.text.tokens import tokens
 
 SETTLED_DAYS = 90
@@ -126,12 +127,12 @@ def patterns_of(latest: Sequence[Capsule], cap: int) -> list[str]:
 
 
 def _line(point: Point) -> str:
-    last = max(point.refs, key=_place)
-    return f"- {points.topic_name(point.topic)}: {_cut(point.text)} → log/{last}"
+    last = max(point.refs, key=place_of)
+    return f"- {topic_name(point.topic)}: {cut(point.text, _LINE_CHARS)} → log/{last}"
 
 
 def _index_line(mention: Mention, today: date) -> str:
-    said = f": {mention.text if mention.kept else _cut(mention.text)}" if mention.text else ""
+    said = f": {mention.text if mention.kept else cut(mention.text, _LINE_CHARS)}" if mention.text else ""
     age = age_of(mention.type, mention.last[:10], today)
     return f"- {mention.topic} [{mention.type}{age}]{said} → log/{mention.last}"
 
@@ -162,7 +163,7 @@ def _period_line(group: Sequence[Themes], count: int) -> str:
     for topic, times in (theme for _, themes in group for theme in themes):
         counts[topic] = counts.get(topic, 0) + times
     best = sorted(counts, key=lambda topic: (-counts[topic], topic))[:count]
-    return f"- {name}: {_cut(', '.join(best)) or 'user and feedback items only'} → monthly/{last}"
+    return f"- {name}: {cut(', '.join(best), _LINE_CHARS) or 'user and feedback items only'} → monthly/{last}"
 
 
 def _overflow(over: Sequence[str], rest: str) -> str:
@@ -185,18 +186,10 @@ def _cost(line: str) -> int:
     return tokens(line.replace("→", ">"))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LINE_CHARS else text[: _LINE_CHARS - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"
-
-
 def _name(group: Sequence[Point]) -> str:
     return group[0].topic.casefold()
 
 
-def _place(ref: str) -> tuple[str, int]:
-    return ref[:10], int(ref[11:])
-
-
 def _newest_first(point: Point) -> tuple[int, int]:
-    day, number = max(map(_place, point.refs))
+    day, number = max(map(place_of, point.refs))
     return -int(day.replace("-", "")), -number

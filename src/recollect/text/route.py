@@ -21,6 +21,7 @@ Alike = Callable[[str, Sequence[str]], Sequence[float]]
 
 NEAR = 0.12  # on words; below it nothing is near
 NEAR_IN_MEANING = 0.2  # with an embedder, whose cosine is hardly ever 0
+UNDER = 0.22  # from which a section is about the same; below it a learning gets a heading of its own
 _WORDS, _MEANING = 0.5, 0.5  # shares when both are known
 _TITLE_WEIGHT = 2
 _GIST = 500  # characters whose meaning is compared: a section says at its beginning what it is about
@@ -70,7 +71,7 @@ def place(
     near_enough = NEAR if alike is None else NEAR_IN_MEANING
     if together < near_enough:
         return Placement(kind="new file", path="", heading="", title="", score=together)
-    return _at(path, section, together, under=score >= near_enough)
+    return _at(path, section, together, under=score >= UNDER)
 
 
 def candidates(text: str, documents: Mapping[str, str], *, alike: Alike | None = None, most: int) -> list[Candidate]:
@@ -136,15 +137,16 @@ def _nearness(text: str, others: Sequence[str], alike: Alike | None, ignored: Co
 
 
 def _word_nearness(text: str, others: Sequence[str], ignored: Collection[str]) -> list[float]:
-    counted = [Counter(term for term in terms(other) if term not in ignored) for other in others]
+    wanted, *counted = (Counter(term for term in terms(each) if term not in ignored) for each in (text, *others))
     frequency = Counter(term for counts in counted for term in counts)
-    rarity = {term: math.log(1 + len(others) / count) for term, count in frequency.items()}
-    wanted = _weighed(Counter(terms(text)), rarity)
-    return [_cosine(wanted, _weighed(counts, rarity)) for counts in counted]
 
+    def weighed(counts: Mapping[str, int]) -> dict[str, float]:
+        # A word that no document has weighs most: one word in common is little of a learning about something else.
+        rarity = {term: math.log(1 + len(others) / max(frequency[term], 1)) for term in counts}
+        return {term: (1 + math.log(count)) * rarity[term] for term, count in counts.items()}
 
-def _weighed(counts: Mapping[str, int], rarity: Mapping[str, float]) -> dict[str, float]:
-    return {term: (1 + math.log(count)) * rarity.get(term, 0.0) for term, count in counts.items()}
+    weights = weighed(wanted)
+    return [_cosine(weights, weighed(counts)) for counts in counted]
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:

@@ -9,7 +9,7 @@ import re
 
 from recollect.text.frame import one_line
 
-_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9À-Þ])|(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?؟])[\"')\]]*\s+(?=[\"'(\[]?(\w))|(?<=[。！？।])")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Dr|No|Fig|[A-Z])\.$")
 
 
@@ -20,7 +20,8 @@ def sentences(text: str) -> list[str]:
         start = 0
         flat = one_line(paragraph)
         for mark in _END.finditer(flat):
-            if _ABBREVIATION.search(flat[: mark.start()]):
+            # A small letter goes on; scripts without capitals have none.
+            if (mark[1] or "").islower() or _ABBREVIATION.search(flat[: mark.start()]):
                 continue
             found.append(flat[start : mark.end()].strip())
             start = mark.end()

@@ -2,8 +2,9 @@
 
 A marker is `LEARNING_HELPFUL: <id>` or `LEARNING_NOT_HELPFUL: <id>`, exactly so and alone on its line.
 Tolerated around it: up to three spaces in front (four are an indented code block), a list bullet `-`, `*` or
-`+`, one pair of backticks or of `**` round the whole marker, and white space at the end. Anything else on the
-line means that somebody talks about the marker. Code blocks and quotes are not the agent's own words (`prose`).
+`+`, one pair of backticks or of `**` round the whole marker, backticks or the `<>` of our own instructions round
+the id, and white space at the end. Anything else on the line means that somebody talks about the marker. Code
+blocks and quotes are not the agent's own words (`prose`).
 
 Knows nothing about who was shown what: whether a verdict counts is decided where injections are known.
 """
@@ -17,7 +18,7 @@ from recollect.text.prose import own_lines
 
 _MARKER = re.compile(
     r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)LEARNING_(?P<no>NOT_)?HELPFUL:[ \t]*+"
-    r"(?P<id>learn_[A-Za-z0-9]++)(?P=round)[ \t\r]*+"
+    r"(?P<id>learn_[A-Za-z0-9]++|<learn_[A-Za-z0-9]++>|`learn_[A-Za-z0-9]++`)(?P=round)[ \t\r]*+"
 )
 
 
@@ -37,7 +38,7 @@ def read_signals(output: str) -> Signals:
     verdicts: dict[str, set[bool]] = {}
     for line in own_lines(output):
         if "HELPFUL:" in line and (marker := _MARKER.fullmatch(line)):
-            verdicts.setdefault(marker["id"], set()).add(marker["no"] is None)
+            verdicts.setdefault(marker["id"].strip("<`>"), set()).add(marker["no"] is None)
     return Signals(
         helpful=tuple(name for name, said in verdicts.items() if said == {True}),
         not_helpful=tuple(name for name, said in verdicts.items() if said == {False}),

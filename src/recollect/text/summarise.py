@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from recollect.core.journal import EntryType, Point, Section
 from recollect.text.entities import entities
 from recollect.text.keyphrases import Weights, keyphrases, sentences
-from recollect.text.points import line
+from recollect.text.points import cut, line, place_of
 from recollect.text.tokens import terms
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -165,7 +165,7 @@ def _more(over: Sequence[Point]) -> Point:
     """One line that leads to all the topics there was no line for."""
     names = ", ".join(dict.fromkeys(point.topic for point in over))
     refs = tuple(dict.fromkeys(ref for point in over for ref in point.refs))
-    return Point(section="topic", topic=f"{len(over)} more topics", text=_cut(names, 400), refs=refs)
+    return Point(section="topic", topic=f"{len(over)} more topics", text=cut(names, 400), refs=refs)
 
 
 def _phrases(group: Sequence[Point], weights: Weights) -> list[str]:
@@ -178,7 +178,7 @@ def _phrases(group: Sequence[Point], weights: Weights) -> list[str]:
 
 def _topic(group: Sequence[Point], phrases: Sequence[str]) -> Point:
     refs = tuple(dict.fromkeys(ref for point in group for ref in point.refs))
-    text = _cut(", ".join(phrases), TEXT_CHARS)
+    text = cut(", ".join(phrases), TEXT_CHARS)
     return Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs)
 
 
@@ -218,12 +218,8 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
 
 
 def _latest(point: Point) -> tuple[str, int]:
-    return max(((ref[:10], int(ref[11:])) for ref in point.refs), default=("", 0))
+    return max(map(place_of, point.refs), default=("", 0))
 
 
 def _number(point: Point) -> int:
     return int(point.last_day.replace("-", "") or 0)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…"

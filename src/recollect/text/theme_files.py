@@ -9,13 +9,14 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core.errors import BadInput
 from recollect.core.finding import THEME_NAME_LIMIT, check_theme_name
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.sentences import first_sentence
+from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
 from recollect.text.vectors import WEAK_WORDS
 
@@ -58,10 +59,13 @@ class Index:
 
 
 def render_theme(theme: ThemeText) -> str:
-    title = " ".join(word.capitalize() for word in theme.name.split("-"))
     lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
     related = [f"- {work_id}" for work_id in theme.work_ids]
-    return "\n".join([f"# {title}", "", *lines, "", _RELATED, *related]) + "\n"
+    return "\n".join([f"# {_title(theme.name)}", "", *lines, "", _RELATED, *related]) + "\n"
+
+
+def _title(name: str) -> str:
+    return " ".join(word.capitalize() for word in name.split("-"))
 
 
 def parse_theme(name: str, text: str) -> ThemeText:
@@ -75,6 +79,14 @@ def parse_theme(name: str, text: str) -> ThemeText:
         lines=tuple(ThemeLine(text=line) for line in told if line),
         work_ids=tuple(unit for unit in units if unit),
     )
+
+
+def retitled(text: str, old: str, new: str, units: Mapping[str, str]) -> str:
+    """A theme file under another name, with other names for some work units; whatever else it says stays."""
+    body, mark, related = text.partition(f"\n{_RELATED}")
+    lines = [f"# {_title(new)}" if line == f"# {_title(old)}" else line for line in body.split("\n")]
+    listed = [f"- {units.get(line[2:], line[2:])}" if line.startswith("- ") else line for line in related.split("\n")]
+    return "\n".join(lines) + mark + "\n".join(listed)
 
 
 def render_index(index: Index) -> str:
@@ -127,8 +139,8 @@ def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[
     return replace(theme, lines=tuple(kept)), left
 
 
-def over_budget(theme: ThemeText, budget: int = THEME_BUDGET) -> bool:
-    return tokens(render_theme(theme)) > budget
+def over_budget(theme: ThemeText) -> bool:
+    return tokens(render_theme(theme)) > THEME_BUDGET
 
 
 def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
@@ -157,7 +169,7 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         partner = next((p for p in ranked[1:] if len(p) == 1 and inside[p] * 2 > inside[ranked[0]]), None)
         if partner:
             name = f"{name}-{partner[0]}"
-    return free_name(slug(name), taken)
+    return free_slug(slug(name), taken)
 
 
 def slug(text: str) -> str:
@@ -168,12 +180,6 @@ def slug(text: str) -> str:
         return check_theme_name(made)
     except BadInput:
         return f"{made}-theme"  # a device name such as `con`
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    if name not in taken:
-        return name
-    return next(made for n in range(2, len(taken) + 3) if (made := f"{name}-{n}") not in taken)
 
 
 def _phrases(text: str) -> Iterable[tuple[str, ...]]:

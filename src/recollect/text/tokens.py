@@ -27,6 +27,7 @@ STOP_WORDS = frozenset(
 
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
+_CJK_WORD = 6  # characters; a longer run is several words
 _CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
 _LINE_END = "\n"
@@ -65,6 +66,11 @@ def word_terms(word: str) -> tuple[str, ...]:
     return tuple(terms(word))
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word is of a script that parts no words: its terms are pairs of characters."""
+    return not word.isascii() and bool(_cjk_run().match(word))
+
+
 def tokens(text: str) -> int:
     """What a text costs in a prompt: words / 0.75, where a CJK character is a word and a long word more than one."""
     if text.isascii():
@@ -72,6 +78,13 @@ def tokens(text: str) -> int:
     wide = sum(len(run) for run in _cjk_run().findall(text))
     narrow = len(_cjk_run().sub(" ", text).split())
     return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
+
+
+def without_clauses(text: str) -> str:
+    """A text whose CJK words stand apart from others; what is too long to be one is left out."""
+    if text.isascii():
+        return text
+    return _cjk_run().sub(lambda run: f" {run[0]} " if len(run[0]) <= _CJK_WORD else " ", text)
 
 
 # Compiled when first met: most questions are plain words, and the process of a hook pays for every pattern.
@@ -125,7 +138,7 @@ _words = _Words()
 
 
 def _terms_of(word: str) -> tuple[str, ...]:
-    if not word.isascii() and _cjk_run().match(word):
+    if is_unspaced(word):
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
     whole = _plain(word)
     if "." in whole and whole[0] == "v":

@@ -7,10 +7,10 @@ and acronyms, then the longest words of its first line. Knows nothing about lear
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.new_learning import TAG_LENGTH
-from recollect.text.tokens import STOP_WORDS
+from recollect.text.tokens import STOP_WORDS, without_clauses
 
 FEWEST_TAGS, MOST_TAGS = 2, 5
 
@@ -29,7 +29,7 @@ _TECHNOLOGIES = frozenset(
     rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
     shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
     swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
-    vault vercel vite vitest vue wasm webpack websocket websockets windows wordpress xcode xml yaml yarn zod zookeeper
+    vault vercel vite vitest vue wasm webpack websocket windows wordpress xcode xml yaml yarn zod zookeeper
     """.split()
 )
 _SHORT_FORMS = {
@@ -50,65 +50,61 @@ _EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring s
 
 _DOMAINS = {
     "authentication": """
-        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta
-        password saml session sessions sign-in signin sso token tokens
+        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta password
+        saml session sign-in signin sso token
         """,
     "security": """
         argon2 argon2id bcrypt certificate compliance cors csp csrf cve encrypt encrypted encryption gdpr hash
-        hashing injection permission permissions personal privacy sandbox secret secrets security tls
-        vulnerability xss
+        hashing injection permission personal privacy sandbox secret security tls vulnerability xss
         """,
     "database": """
-        alembic cassandra column columns database databases dynamodb elasticsearch foreign index indexes join
-        mariadb migration migrations mongodb mysql orm pgvector postgres postgresql prisma queries query row
-        rows schema sql sqlalchemy sqlite table tables transaction transactions
+        alembic cassandra column database dynamodb elasticsearch foreign index indexes join mariadb migration mongodb
+        mysql orm pgvector postgres postgresql prisma queries query row schema sql sqlalchemy sqlite table
+        transaction
         """,
     "messaging": """
-        amqp broker celery consumer email emails kafka mail message messages nats notification notifications
-        pubsub queue queues rabbitmq sendgrid smtp sns sqs stream streams
+        amqp broker celery consumer email kafka mail message nats notification pubsub queue rabbitmq sendgrid smtp
+        sns sqs stream
         """,
     "testing": """
-        assertion coverage cypress e2e fixture fixtures flaky jest junit mock mocks playwright pytest rspec
-        selenium snapshot snapshots stub test testing tests unit vitest
+        assertion coverage cypress e2e fixture flaky jest junit mock playwright pytest rspec selenium snapshot stub
+        test testing unit vitest
         """,
     "ui": """
-        accessibility android animation aria browser browsers button buttons chrome colors colours component
-        components css dashboard firefox font fonts form forms frontend header html ios layout mobile modal page
-        pages react render rendering safari scroll svelte tailwind ui ux vue
+        accessibility android animation aria browser button chrome colors colours component css dashboard firefox
+        font form frontend header html ios layout mobile modal page react render rendering safari scroll svelte
+        tailwind ui ux vue
         """,
     "deployment": """
-        aws azure cd ci container containers deploy deployment deploys docker gcp helm infrastructure jenkins
-        k8s kubernetes lambda nginx pipeline pod pods release releases rollback rollout terraform worker workers
-        workflow
+        aws azure cd ci container deploy deployment docker gcp helm infrastructure jenkins k8s kubernetes lambda
+        nginx pipeline pod release rollback rollout terraform worker workflow
         """,
     "build": """
-        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle
-        lint linter lockfile maven monorepo npm package packages pip plugin plugins pnpm poetry pre-commit
-        prettier rollup toolchain tsconfig turborepo typescript vite webpack yarn
+        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle lint
+        linter lockfile maven monorepo npm package pip plugin pnpm poetry pre-commit prettier rollup toolchain
+        tsconfig turborepo typescript vite webpack yarn
         """,
     "concurrency": """
-        async asyncio atomic concurrency concurrent coroutine deadlock deadlocks goroutine goroutines lock locks
-        mutex parallel race races semaphore thread threads
+        async asyncio atomic concurrency concurrent coroutine deadlock goroutine lock mutex parallel race semaphore
+        thread
         """,
     "performance": """
-        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance
-        profile profiling slow slower speed throughput
+        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance profile
+        profiling slow slower speed throughput
         """,
     "api-integration": """
-        api apis callback client clients endpoint endpoints gateway github graphql grpc http integration
-        pagination partner partners paypal rate request requests rest retries retry sdk slack sse stripe
-        third-party twilio upstream webhook webhooks websocket websockets
+        api callback client endpoint gateway github graphql grpc http integration pagination partner paypal rate
+        request rest retries retry sdk slack sse stripe third-party twilio upstream webhook websocket
         """,
     "data-format": """
-        charset csv date dates datetime decimal decimals dst encoding float floats format json locale parse
-        parser parsing rounding serialise serialize timestamp timestamps timezone unicode utc utf-8 xml yaml
+        charset csv date datetime decimal dst encoding float format json locale parse parser parsing rounding
+        serialise serialize timestamp timezone unicode utc utf-8 xml yaml
         """,
     "version-control": """
-        branch branches commit commits git gitignore lfs merge rebase repository submodule
+        branch branches commit git gitignore lfs merge rebase repository submodule
         """,
     "observability": """
-        alert alerts datadog grafana log logging logs metric metrics monitoring prometheus sentry span spans
-        trace traces tracing
+        alert datadog grafana log logging metric monitoring prometheus sentry span trace tracing
         """,
 }
 
@@ -122,6 +118,12 @@ def _by_word(domains: dict[str, str]) -> dict[str, list[str]]:
 
 
 _DOMAINS_OF = _by_word(_DOMAINS)
+
+
+def _domains_of(word: str) -> Sequence[str]:
+    """The domains that a word, or what it is the plural of, speaks of."""
+    return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
+
 
 _TOKEN = re.compile(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
 _IDENTIFIER = re.compile(
@@ -147,7 +149,7 @@ def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
     chosen = _distinct(names)
     if len(chosen) < _ENOUGH_TAGS:
         plain = [word for word in words if len(word) > 3 and word.isalpha() and word.lower() not in _EMPTY]
-        telling = [word for word in plain if word.lower() in _DOMAINS_OF]
+        telling = [word for word in plain if _domains_of(word.lower())]
         likely_nouns = [word for word in plain if not word.lower().endswith(("ed", "ing", "ly", "es"))]
         likely_nouns.sort(key=len, reverse=True)
         chosen = _distinct([*chosen, *telling, *likely_nouns])[:_ENOUGH_TAGS]
@@ -167,7 +169,7 @@ def domain(text: str, hints: str = "") -> str | None:
             if part not in _EVERYDAY or _is_technology(word, opening)
         }
         for part in spoken:
-            for name in _DOMAINS_OF.get(part, ()):
+            for name in _domains_of(part):
                 scores[name] += weight
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] else None
@@ -176,6 +178,7 @@ def domain(text: str, hints: str = "") -> str | None:
 def _words(text: str) -> Iterator[tuple[str, bool]]:
     """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
     first = True
+    text = without_clauses(text)
     for match in _TOKEN.finditer(text):
         versioned = text[match.end() : match.end() + 2].strip().isdigit()
         yield match[0].rstrip(".:/-"), first and not versioned

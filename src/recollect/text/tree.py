@@ -1,6 +1,5 @@
-"""The whole tree as a function of its logs: what `rebuild` must arrive at, whatever happened before.
-
-The incremental tree of `distil` calls the same functions one node at a time. Knows nothing about files or locks.
+"""Each node as a function of what stands below it, and ROOT.md as one of the months, so that growing day by day and
+rebuilding arrive at the same tree. Knows nothing about files or locks.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from datetime import date, timedelta
 from hashlib import sha256
 
 from recollect.core import calendar
-from recollect.core.calendar import LEVELS, Level, Period
+from recollect.core.calendar import Level, Period
 from recollect.core.journal import Entry, Node, Source
-from recollect.text import entries, nodes, root
-from recollect.text.capsule import LATEST, Capsule, Past, capsule, fold
+from recollect.text import nodes, root
+from recollect.text.capsule import Capsule, Past, capsule
 from recollect.text.nodes import Summariser, offline
 from recollect.text.root import Wording
 
@@ -126,31 +125,3 @@ def recent_days(days: Sequence[date], today: date) -> list[date]:
 def month_key(months: Mapping[str, str]) -> str:
     """One hash for all months a root was made from."""
     return digest("\n".join(f"{month} {sha}" for month, sha in sorted(months.items())))
-
-
-def grow(logs: Mapping[date, str], today: date, limits: Limits | None = None) -> dict[str, str]:
-    """Every file of the tree, by path, from nothing but logs and a day."""
-    limits = limits or Limits()
-    made: dict[str, Node] = {}
-    for day, text in sorted(logs.items()):
-        node = daily_node(day, entries.parse(day, text), text, digest(text), today=today, limits=limits)
-        made[node.id] = node
-    for level in LEVELS[1:]:
-        below: dict[str, list[Node]] = {}
-        for node in list(made.values()):
-            above = calendar.parent(calendar.parse_period(node.id))
-            if above and above.level == level:
-                below.setdefault(above.name, []).append(node)
-        for name, children in sorted(below.items()):
-            node = parent_node(calendar.parse_period(name), children, today=today, limits=limits)
-            made[node.id] = node
-    files: dict[str, str] = {path_of(node.id): nodes.render(node) for node in made.values()}
-    months = [node for node in made.values() if node.id.startswith("monthly/")]
-    if months:
-        recent = [made[calendar.day(day).id] for day in recent_days(sorted(logs), today)]
-        key = month_key({node.id: digest(node.body) for node in months})
-        capsules = [capsule_of(node) for node in sorted(months, key=lambda node: node.id)]
-        past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
-        roots = root_files(past, latest, recent, today=today, limits=limits, sources=key)
-        files |= {path: text for path, text in roots.items() if text is not None}
-    return files

@@ -8,14 +8,11 @@ happened then.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
 from recollect.core.clock import YEARS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Span = tuple[date, date]
 """The first and the last day."""

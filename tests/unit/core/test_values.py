@@ -104,7 +104,7 @@ def test_the_environment_sets_the_clock() -> None:
 
 @pytest.mark.parametrize("time", ["soon", "0001-01-01", "9999-12-31T23:59:59Z", "1899-12-31", "0001-01-01T00:00+14:00"])
 def test_a_clock_that_no_calendar_has_is_refused(time: str) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match="RECOLLECT_NOW"):
         clock_from({"RECOLLECT_NOW": time})
 
 

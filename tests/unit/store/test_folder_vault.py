@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from recollect import BadInput, Stale
 from recollect.store.files import content_hash
-from recollect.store.vault import FolderVault
+from recollect.store.vault import FolderVault, _states, _walk
 
 
 @pytest.fixture
@@ -196,3 +197,19 @@ def test_text_that_is_not_utf8_is_read_and_lone_surrogates_are_written(vault: Fo
     assert vault.read("a.md") == "x?y"
     (vault.root / "latin.md").write_bytes(b"caf\xe9")
     assert vault.read("latin.md") == "caf\ufffd"
+
+
+@pytest.mark.parametrize("gone", ["a folder", "a file"])
+def test_what_goes_while_a_folder_is_listed_hides_nothing_else(vault: FolderVault, gone: str) -> None:
+    for name in ("one", "two", "three"):
+        vault.append(f"{name}/2026-03-01.md" if gone == "a folder" else name, "x")
+    handle = os.open(vault.root, os.O_RDONLY)
+    try:
+        listing = _walk(handle) if gone == "a folder" else _states(handle, None)
+        seen = next(listing)[0]
+        left = next(path for path in vault.root.iterdir() if path.name != seen)
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+        names = {seen, *(found[0] for found in listing)}
+    finally:
+        os.close(handle)
+    assert names == {"one", "two", "three"} - {left.name}

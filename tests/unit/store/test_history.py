@@ -347,7 +347,7 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     repo.write(FILE, PREAMBLE + ONE + "\n" + TWO)
     git = Repository(repo.root, ZoneInfo("UTC"))
     assert ages(repo) == {SKILL: (DAY, 0), PIN: (None, None)}
-    git.removals(repo.root / FILE, re.compile("## "))
+    git.day_removed(repo.root / FILE, re.compile("## "), least=1)
     assert not ran.exists()
 
 
@@ -355,18 +355,19 @@ def test_how_somebody_likes_their_git_changes_no_age(repo: Repo) -> None:
     repo.commit(DAY, {FILE: PREAMBLE + ONE + "\n" + TWO})
     repo.commit(DAY + timedelta(days=1), {FILE: PREAMBLE + TWO, "other.txt": "x"})
     plain, git = ages(repo), Repository(repo.root, ZoneInfo("UTC"))
-    removed = git.removals(repo.root / FILE, re.compile("## "))
-    assert removed
+    removed = git.day_removed(repo.root / FILE, re.compile("## "), least=1)
+    assert removed == day(1)
     repo.write(".git/all-revs", repo.git("log", "--format=%H"))
     ignored = f"blame.ignoreRevsFile={repo.root / '.git/all-revs'}"
     for key, _, value in (liking.partition("=") for liking in (*LIKINGS.split(), ignored)):
         repo.git("config", key, value)
-        assert (key, ages(repo), git.removals(repo.root / FILE, re.compile("## "))) == (key, plain, removed)
+        found = git.day_removed(repo.root / FILE, re.compile("## "), least=1)
+        assert (key, ages(repo), found) == (key, plain, removed)
     repo.git("config", "blame.ignoreRevsFile", ".there-is-none")
     assert ages(repo) == plain
 
 
-def test_the_commits_that_removed_entries_are_found_through_a_rename(repo: Repo) -> None:
+def test_the_commit_that_removed_entries_is_found_through_a_rename(repo: Repo) -> None:
     three = "## A third thing worth knowing\n\nBecause three is more than two.\n"
     repo.commit(DAY, {"notes.md": PREAMBLE + ONE + "\n" + TWO + "\n" + three})
     repo.commit(day(1), {"notes.md": PREAMBLE + three})
@@ -374,8 +375,9 @@ def test_the_commits_that_removed_entries_are_found_through_a_rename(repo: Repo)
     repo.git("mv", "notes.md", FILE)
     repo.commit(day(2))
     repo.commit(day(3), {FILE: PREAMBLE + three.replace("A third", "Another")})
-    found = Repository(repo.root, ZoneInfo("UTC")).removals(repo.root / FILE, re.compile("## +"))
-    assert [(one.day, one.lines) for one in found] == [(day(1), 2)]
+    git, heading = Repository(repo.root, ZoneInfo("UTC")), re.compile("## +")
+    found = [git.day_removed(repo.root / FILE, heading, least=least) for least in (1, 2, 3)]
+    assert found == [day(1), day(1), None]
 
 
 @settings(max_examples=settings().max_examples // 4)  # each is a repository

@@ -134,3 +134,22 @@ def test_the_planner_keeps_no_samples_of_a_filled_store(path: Path) -> None:
     _tell_planner(db.connection())  # what every migration ends with
     assert db.connection().execute("SELECT count(*) FROM sqlite_stat4").fetchall() == [(0,)]
     db.close()
+
+
+def test_the_word_index_is_brought_together_and_says_the_same(path: Path) -> None:
+    db = opened(path)
+    for n in range(40):
+        with db.write("s") as tx:
+            line = f"word{n} shared {'even' if n % 2 == 0 else 'odd'}"
+            passages.put(tx, Passage(id=f"p/{n}", kind="log", title="", lines=(line,), at=0, trust="agent"))
+    with db.write("s") as tx:
+        passages.remove(tx, "p/7")
+    pieces = "SELECT count(DISTINCT segid) FROM passage_words_idx"
+    with db.read("s") as tx:
+        before = tx.match(["shared", "even", "word7", "word8"])
+    assert db.connection().execute(pieces).fetchall()[0][0] > 1
+    db.tend_words()
+    assert db.connection().execute(pieces).fetchall() == [(1,)]
+    with db.read("s") as tx:
+        assert tx.match(["shared", "even", "word7", "word8"]) == before
+    db.close()

@@ -158,6 +158,7 @@ def of(content: str, kind: DiscoveryType = "blocker") -> Coia:
             "It broke e.g. on CI. Use `a. b` there.",
             {"observation": "It broke e.g. on CI.", "action": "Use `a. b` there."},
         ),
+        ("缓存失效了。Use a lock。", {"observation": "缓存失效了。", "action": "Use a lock。"}),
         ("Lists with IN (...) broke.", {"observation": "Lists with IN (...) broke."}),
     ],
 )
@@ -186,6 +187,7 @@ def test_without_names_the_context_says_so() -> None:
         ("Note: it broke.", "Note: it broke"),
         ("Problem: the job was killed.", "the job was killed"),
         ("It broke! Twice.", "It broke"),
+        ("部署前必须运行测试。请加入检查！", "部署前必须运行测试"),
         ("It broke because, as it was late, nobody looked.", "It broke because, as it was late, nobody looked"),
         ("The job " + "really " * 12 + "failed because the disk was full.", "The job " + "really " * 12 + "failed"),
     ],
@@ -224,7 +226,7 @@ def test_a_huge_discovery_still_gives_fields_within_their_limits(content: str) -
 def test_whatever_the_text_a_learning_can_be_made_of_it(
     kind: DiscoveryType, content: str, task: str, outcome: str
 ) -> None:
-    if frame.one_line(content):
+    if any(letter.isprintable() for letter in frame.one_line(content) if letter != " "):  # else there is nothing to see
         learning_of(extract(kind, content, task, outcome))
 
 

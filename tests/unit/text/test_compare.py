@@ -159,7 +159,7 @@ def test_a_text_repeats_itself_and_does_not_contradict_itself(text: str) -> None
 
 def test_importing_the_detectors_reads_no_data_and_loads_no_model() -> None:
     code = (
-        "import sys; from recollect.text import antonyms, compare;"
+        "import sys; from recollect.text import compare; from recollect.text.compare import antonyms;"
         "assert not {'re2', 'numpy', 'onnxruntime'} & set(sys.modules);"
         "assert antonyms._pairs.cache_info().currsize == 0"
     )

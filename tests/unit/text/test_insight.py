@@ -46,6 +46,7 @@ def test_nine_of_ten_learnings_that_teach_nothing_are_refused() -> None:
         (("Batched inserts of 500 rows are ten times faster than single ones", "So it is", "", ""), "good"),
         (("Build failed: openssl headers missing on Alpine", "The wheel was built", "", ""), "good"),
         (("Docker build failed because the base image was removed from the registry", "So it is", "", ""), "good"),
+        (("Broke the build with a bad merge", "The build was red", "", ""), "incident"),
         (("The build failed twice", "The build failed twice", "", ""), "status"),
         (("Added tests covering null fields", "Added tests covering null fields", "", ""), "status"),
         (("Added checks for rows that are null", "Added checks for rows that are null", "", ""), "status"),

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.text.quality import check
+from recollect.text.insight import refused as learning_refused
+from recollect.text.quality import refused
+from recollect.text.reports import is_status_update
 
 EXAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[2] / "data/staged_quality.jsonl").read_text().splitlines()
@@ -13,7 +15,12 @@ EXAMPLES = [
 
 
 def flaw(example: dict[str, str]) -> str:
-    return check(example["title"], example["body"]).flaw or "good"
+    return flaw_of(example["title"], example["body"])
+
+
+def flaw_of(title: str, body: str = "") -> str:
+    refusal = refused(title, body)
+    return refusal.flaw if refusal else "good"
 
 
 def test_the_gate_agrees_with_nine_of_ten_labels() -> None:
@@ -38,19 +45,61 @@ def test_the_gate_refuses_hardly_any_good_rule() -> None:
         ("Firewall rules should deny by default", "good"),
         ("Every rule must have an example", "meta"),
         ("Be careful", "vague"),
+        ("Embed the version in the binary", "good"),
+        ("Left-align numbers in tables", "good"),
+        ("Built-in types come before our own", "good"),
+        ("We left the flag on after the release", "incident"),
+        ("Built the image with the wrong tag", "incident"),
+        ("小心", "vague"),
     ],
 )
 def test_a_refusal_names_the_flaw(title: str, found: str) -> None:
-    assert (check(title).flaw or "good") == found
+    assert flaw_of(title) == found
 
 
 def test_a_refusal_says_why_and_how_to_rephrase() -> None:
-    refused = check("Edited skill without loading it")
-    assert "what happened once" in refused.why
-    assert "Always load" in refused.rephrase
-    assert not refused.passes
+    refusal = refused("Edited skill without loading it")
+    assert refusal is not None
+    assert "what happened once" in refusal.why
+    assert "Always load" in refusal.rephrase
 
 
 def test_a_body_can_carry_the_rule_that_a_short_title_lacks() -> None:
-    assert check("Caching").flaw == "vague"
-    assert check("Caching", "Serve stale responses while the origin is down.").passes
+    assert flaw_of("Caching") == "vague"
+    assert flaw_of("Caching", "Serve stale responses while the origin is down.") == "good"
+
+
+RULES = """
+部署前必须运行测试
+始终使用事务
+禁止直接推送到主分支
+Docker镜像必须固定版本
+必ずテストを実行する
+本番環境で直接編集しない
+항상 트랜잭션을 사용한다
+Всегда запускай тесты перед деплоем
+شغّل الاختبارات قبل كل نشر
+לעולם אל תדחוף ישירות לענף הראשי
+ห้ามใช้รหัสผ่านในโค้ด
+हमेशा परीक्षण चलाएँ
+Πάντα εκτέλεσε τα τεστ πριν την ανάπτυξη
+Niemals direkt auf main pushen
+Beachte den Unterschied, wenn Pfade relativ sind
+Przed wdrożeniem uruchom testy
+Przed startem nie usuwaj logu
+Haced siempre una copia antes de migrar
+Instructions SQL : toujours préparer les requêtes
+Esegui sempre i test prima del rilascio
+Sikkerhed først: kør altid test før udrulning
+Kontroller altid gyldighed, før data gemmes
+Andmed tuleb enne kustutamist varundada
+Her dağıtımdan önce testleri çalıştır
+Luôn chạy kiểm thử trước khi triển khai
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=ascii)
+def test_a_rule_in_a_language_we_have_no_words_of_is_not_refused_for_that(rule: str) -> None:
+    assert refused(rule) is None
+    assert learning_refused(title=rule, observation=rule, implication="", action="") is None
+    assert not is_status_update(rule)

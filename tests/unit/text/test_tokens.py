@@ -100,6 +100,11 @@ def test_a_snippet_of_a_line_that_matches_at_once_starts_there() -> None:
     assert cut.endswith("word …")
 
 
+def test_a_snippet_of_a_text_without_spaces_shows_the_match() -> None:
+    line = "这是一个很长的句子，" * 30 + "黑猫在这里" + "后面还有很多文字，" * 20
+    assert "黑猫" in snippet(line, frozenset(terms("黑猫")))
+
+
 @given(st.text(), st.integers(20, 200))
 def test_a_snippet_is_never_wider_than_asked(line: str, width: int) -> None:
     assert len(snippet(line, frozenset({"x"}), width=width)) <= width + 4

@@ -19,6 +19,8 @@ from recollect.text import topics
         ("C# and Go code", {"c#", "go"}),
         ("Node 20 resolves names", {"node"}),
         ("login with a password", {"login", "password"}),
+        ("Docker镜像构建失败，Redis缓存为空", {"docker", "redis"}),
+        ("트랜잭션을 사용한다", {"트랜잭션을", "사용한다"}),
     ],
 )
 def test_technologies_identifiers_and_telling_words_become_tags(text: str, expected: set[str]) -> None:
@@ -34,6 +36,7 @@ def test_technologies_identifiers_and_telling_words_become_tags(text: str, expec
         ("a long-lived connection", "long-lived"),
         ("this MUST NOT happen", "must"),
         ("x" * 51 + "_y stays", "x" * 51 + "_y"),
+        ("部署前必须运行测试", "部署前必须运行测试"),
     ],
 )
 def test_everyday_words_do_not(text: str, unwanted: str) -> None:
@@ -55,6 +58,7 @@ def test_spare_tags_help_out_only_when_the_text_has_too_few() -> None:
     [
         ("The OAuth callback lost its session", "authentication"),
         ("A migration locked two tables", "database"),
+        ("Passwords never expire", "authentication"),
         ("pytest fixtures leak", "testing"),
         ("goroutines in a deadlock", "concurrency"),
         ("webpack cannot resolve the package", "build"),

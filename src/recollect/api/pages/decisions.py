@@ -25,10 +25,12 @@ def decisions(visit: Visiting, level: str = "", category: str = "", window: int 
 @routes.post("/decisions")
 def decide(visit: Changing, sent: Sent) -> Response:
     try:
-        reason = sent.given("reason")
+        reason, confidence = sent.given("reason"), sent.number("confidence")
+        if confidence is None:
+            raise BadInput("say how sure you are, with a confidence between 0 and 1")
         new = NewDecision(
             decision=sent.text("decision"),
-            confidence=_number(sent.text("confidence")),
+            confidence=confidence,
             category=sent.text("category"),
             stakes=sent.given("stakes") or "medium",  # type: ignore[arg-type]
             context=sent.text("context"),
@@ -140,10 +142,3 @@ def _one(
         outcomes=OUTCOMES,
         draft=(sent or Fields({})).kept(),
     )
-
-
-def _number(given: str) -> float:
-    try:
-        return float(given)
-    except ValueError:
-        raise BadInput(f"confidence must be a number between 0 and 1, not {given[:40]!r}") from None

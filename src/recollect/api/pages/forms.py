@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from recollect.api.session import CSRF_FIELD
+from recollect.core.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,13 @@ class Fields:
 
     def given(self, name: str) -> str | None:
         return self.text(name).strip() or None
+
+    def number(self, name: str) -> float | None:
+        given = self.given(name)
+        try:
+            return None if given is None else float(given)
+        except ValueError:
+            raise BadInput(f"{name} must be a number, not {given!r:.40}") from None
 
     def every(self, name: str) -> tuple[str, ...]:
         return tuple(value for value in self.values.get(name, ()) if value.strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -79,13 +79,12 @@ def blank(visit: Visiting) -> HTMLResponse:
 
 @routes.post("/learnings")
 def create(visit: Changing, sent: Sent) -> Response:
-    draft = _draft(sent)
     try:
-        made = visit.memory.learn(
-            NewLearning(**{**draft, "domain": draft["domain"] or None, "tags": sent.words("tags")})
-        )
+        made = visit.memory.learn(NewLearning(**_fields(sent)))
     except BadInput as wrong:
-        return _editor(visit, title="New learning", draft=draft, action="/learnings", problem=str(wrong), status=400)
+        return _editor(
+            visit, title="New learning", draft=sent.kept(), action="/learnings", problem=str(wrong), status=400
+        )
     return go(f"/learnings/{made.learning.id}")
 
 
@@ -105,36 +104,16 @@ def edit(visit: Visiting, id: str) -> HTMLResponse:
 @routes.post("/learnings/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
     """The second of two editors is shown both texts; what they typed stays in the form."""
-    draft = _draft(sent)
-    action = f"/learnings/{id}/edit"
-    version = sent.text("version")
+    version = _version(sent)
+    editor = partial(_editor, visit, title="Edit learning", draft=sent.kept(), action=f"/learnings/{id}/edit")
     try:
-        changes = LearningEdit(
-            **{**draft, "domain": draft["domain"] or None, "tags": sent.words("tags")}, confidence=_confidence(sent)
-        )
-        visit.memory.learnings.edit(id, changes, expect=_whole(version, "version"))
+        changes = LearningEdit(**_fields(sent), confidence=sent.number("confidence"))
+        visit.memory.learnings.edit(id, changes, expect=version)
     except Stale as stale:
         theirs = visit.memory.learnings.get(id)
-        return _editor(
-            visit,
-            title="Edit learning",
-            draft=draft,
-            action=action,
-            version=theirs.version,
-            theirs=theirs,
-            problem=str(stale),
-            status=409,
-        )
+        return editor(version=theirs.version, theirs=theirs, problem=str(stale), status=409)
     except BadInput as wrong:
-        return _editor(
-            visit,
-            title="Edit learning",
-            draft=draft,
-            action=action,
-            version=_whole(version, "version"),
-            problem=str(wrong),
-            status=400,
-        )
+        return editor(version=version, problem=str(wrong), status=400)
     return go(f"/learnings/{id}")
 
 
@@ -216,7 +195,7 @@ def _editor(
         title=title,
         status=status,
         problem=problem,
-        draft={name: draft.get(name, "") for name in (*_DRAFTED, "tags", "confidence")},
+        draft={name: draft.get(name, "") for name in _TYPED},
         action=action,
         version=version,
         theirs=theirs,
@@ -225,30 +204,25 @@ def _editor(
     )
 
 
-_DRAFTED = ("title", *COIA, "domain", "pattern_type")
+_TYPED = ("title", *COIA, "domain", "pattern_type", "tags", "confidence")
 
 
-def _draft(sent: Fields) -> dict[str, Any]:
-    draft: dict[str, Any] = {name: sent.text(name) for name in _DRAFTED}
-    return {**draft, "pattern_type": draft["pattern_type"] or "solution"}
+def _fields(sent: Fields) -> dict[str, Any]:
+    """What was typed, as a learning's fields."""
+    return {
+        **{name: sent.text(name) for name in ("title", *COIA)},
+        "domain": sent.given("domain"),
+        "pattern_type": sent.given("pattern_type") or "solution",
+        "tags": sent.words("tags"),
+    }
 
 
 def _as_draft(stored: Learning) -> dict[str, Any]:
-    values = asdict(stored)
-    kept = {name: values[name] or "" for name in _DRAFTED}
-    return {**kept, "tags": ", ".join(stored.tags), "confidence": stored.confidence}
+    return {**{name: getattr(stored, name) or "" for name in _TYPED}, "tags": ", ".join(stored.tags)}
 
 
-def _confidence(sent: Fields) -> float | None:
-    given = sent.given("confidence")
+def _version(sent: Fields) -> int:
     try:
-        return None if given is None else float(given)
+        return int(sent.text("version"))
     except ValueError:
-        raise BadInput(f"confidence must be a number between 0 and 1, not {given!r}") from None
-
-
-def _whole(given: str, name: str) -> int:
-    try:
-        return int(given)
-    except ValueError:
-        raise BadInput(f"the form lost its {name}; reload the page") from None
+        raise BadInput("the form lost its version; reload the page") from None

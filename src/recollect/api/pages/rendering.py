@@ -14,6 +14,7 @@ from recollect.api.pages.places import place
 from recollect.api.pages.prose import prose
 from recollect.api.session import CSRF_FIELD, CSRF_HEADER, Visit
 from recollect.core.clock import zone_named
+from recollect.text.counting import counted
 
 SECTIONS = (
     ("/", "Overview"),
@@ -62,5 +63,5 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["prose"] = prose
-    made.globals["place"] = place
+    made.globals.update(place=place, counted=counted)
     return made

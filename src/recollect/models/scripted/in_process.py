@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-from recollect.core.prompt import Completion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from recollect.core.context import Embedder, Provider
-    from recollect.core.prompt import Prompt
+from recollect.core.context import Embedder, Provider
+from recollect.core.prompt import Completion, Prompt
 
 
 class ScriptedProvider:

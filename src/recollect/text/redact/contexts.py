@@ -102,6 +102,14 @@ CONTEXTS: tuple[Shape, ...] = (
         like_password,
     ),
     shape(
+        "command-line",
+        "mysql mariadb sshpass redis-cli docker podman",
+        EDGE + r"(?:(?:mysql(?:dump|admin|sh)?|mariadb(?:-dump|-admin)?)\b[^\r\n;|&]*?[ \t]-p"
+        r"|(?:sshpass[ \t]+-p|redis-cli\b[^\r\n;|&]*?[ \t]-a|(?:docker|podman)[ \t]+login\b[^\r\n;|&]*?[ \t]-p)[ \t]*)"
+        r"\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})",
+        like_bare_password,
+    ),
+    shape(
         "docker-auth",
         "auth",
         r"\\{0,7}\"auth\\{0,7}\"\s{0,4}:\s{0,4}\\{0,7}\"([A-Za-z0-9+/]{8,}={0,2})",

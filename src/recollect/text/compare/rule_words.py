@@ -7,12 +7,12 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from recollect.text.compare.thesaurus import IRREGULAR, SYNONYMS
 from recollect.text.stem import stem
-from recollect.text.thesaurus import IRREGULAR, SYNONYMS
 
 _WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
-_TOKEN = re.compile(r"[\w./'-]+|,")
-_ARTICLES = frozenset({"a", "an", "the"})
+TOKEN = re.compile(r"[\w./'-]+|,")
+ARTICLES = frozenset({"a", "an", "the"})
 _PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
 _QUALIFIERS = frozenset(
     {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
@@ -35,10 +35,13 @@ _LIGHT = """
 LIGHT = frozenset(_LIGHT.split())
 
 # Verbs that say little beside their object. Their opposites matter ("keep", "drop"); their absence does not.
-_WEAK = """
+WEAK_VERBS = tuple(
+    """
     keep require allow permit store save put add create give return send pass carry issue run have hold set
-    take provide perform apply stay write come contain occur exist cause represent become
-"""
+    take provide perform apply stay
+    """.split()
+)
+_WEAK_IN_A_PAIR = "write come contain occur exist cause represent become".split()
 
 # Nouns and adverbs so general that a rule says the same without them, where they narrow nothing.
 _GENERAL = """
@@ -69,12 +72,12 @@ def qualifying(text: str) -> frozenset[tuple[str, str]]:
     before = ""
     left: tuple[str, ...] = ()  # the stems of the token before
     spoken = ""  # the one before that is no article
-    for token in _TOKEN.findall(text):
+    for token in TOKEN.findall(text):
         here = _stems(token)
-        if left and here and before not in _ARTICLES:
+        if left and here and before not in ARTICLES:
             found.add((left[-1], here[0]))
         found.update(pairwise(here))
-        if token not in _ARTICLES:
+        if token not in ARTICLES:
             if spoken in _PREPOSITIONS or token in _QUALIFIERS:
                 found.update((stem, "") for stem in here)
             spoken = token
@@ -109,5 +112,5 @@ def _root(word: str) -> str:
 
 
 _SAME = {_root(word): _root(group[0]) for group in SYNONYMS for word in group}
-WEAK = frozenset(map(stem_of, _WEAK.split()))
+WEAK = frozenset(map(stem_of, (*WEAK_VERBS, *_WEAK_IN_A_PAIR)))
 GENERAL = frozenset(map(stem_of, _GENERAL.split()))

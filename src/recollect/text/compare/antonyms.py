@@ -8,23 +8,20 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from recollect.text.thesaurus import IRREGULAR
+from recollect.text.compare.thesaurus import IRREGULAR
 
 _ENGINEERS_OPPOSITES = """
-accept reject    add remove      allow deny       append overwrite   block ignore      create delete
-eager lazy       enable disable  fixed flexible   forever temporary  hide show         inline extract
-keep delete      keep discard    keep drop        keep remove        lock unlock       mandatory optional
-merge split      mock real       manual automatic manually automatically               optional require
-optional required                parallel sequential                 pin float         preserve discard
-preserve delete  retain delete   retain discard   single multiple    start stop        store delete
-strict lenient   sync async      together separately                 trust distrust    utc local
-verbose quiet    weak strong     whitelist blacklist                 ascending descending
-grant revoke     hold release    approve reject    pause resume      install uninstall compress decompress
-acquire release  attach detach   increase decrease raise lower       grow shrink       load unload
-subscribe unsubscribe            upgrade downgrade push pull         commit rollback   import export
-drop keep        join leave      eagerly lazily    before after        static dynamic
-include omit     strict lax       open shut        exceed below        exceed under    above under
-longer under     longer below     more fewer         more less          under over
+above under            acquire release        add remove             append overwrite       approve reject
+before after           block ignore           commit rollback        create delete          eager lazy
+eagerly lazily         exceed below           exceed under           fixed flexible         forever temporary
+grant revoke           grow shrink            hold release           include omit           inline extract
+join leave             keep delete            keep discard           keep drop              keep remove
+load unload            longer below           longer under           mandatory optional     manually automatically
+merge split            mock real              optional require       optional required      parallel sequential
+pause resume           pin float              preserve delete        preserve discard       retain delete
+retain discard         static dynamic         store delete           strict lax             strict lenient
+sync async             together separately    under over             utc local              verbose quiet
+whitelist blacklist
 """
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 
@@ -52,7 +49,7 @@ def _opposites(word: str) -> frozenset[str]:
 
 @cache
 def _pairs() -> dict[str, frozenset[str]]:
-    text = files("recollect.text").joinpath("data/antonyms.json").read_text("utf-8")
+    text = files("recollect.text.compare").joinpath("data/antonyms.json").read_text("utf-8")
     pairs: dict[str, set[str]] = {}
     listed = [(left, right) for left, rights in json.loads(text).items() for right in rights]
     words = _ENGINEERS_OPPOSITES.split()

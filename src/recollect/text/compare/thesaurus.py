@@ -6,12 +6,12 @@ things to choose between ("main", "master") never do. Knows nothing about stems 
 
 _GROUPS = """
 admin administrator | allow permit | app application | approve permission consent authorize | ask request prompt |
-async asynchronous | attempt try | auth authentication authenticate | beside next near | big large huge |
+async asynchronous | attempt try | auth authentication | beside next near | big large huge |
 body payload | bug defect | call invoke | change edit modify alter update | check verify confirm look validate |
 choose pick select | combine join | concurrent parallel simultaneous | config configuration |
 contain include comprise | crash panic | dangerous unsafe destructive | db database |
 decrease reduce lower decrement | delete remove erase drop purge cleanup | dir directory folder |
-doc documentation document note | email mail e-mail | embed embedding | empty blank | endpoint route |
+doc document note | email mail e-mail | embed embedding | empty blank | endpoint route |
 engineer programmer | env environment | expiry expire | expose reachable accessible | fetch retrieve obtain load |
 field attribute property | finish complete done end | fix repair resolve | flag toggle | free release |
 function method | hide mask conceal | id identifier | image picture | immediate instant | incident outage |

@@ -7,7 +7,7 @@ use two tools for one purpose. Knows nothing about negation, which `statement` r
 import re
 from typing import Literal
 
-from recollect.text.rule_words import stem_of, words_of
+from recollect.text.compare.rule_words import stem_of, words_of
 
 _EXCLUSIVE = """
 tabs spaces | snake_case camelcase pascalcase | merge rebase squash | npm yarn pnpm | pip poetry pipenv

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from recollect.text.antonyms import base_forms
-from recollect.text.phrasing import one_phrasing
-from recollect.text.quantities import Quantity, take_quantities
-from recollect.text.rule_words import WEAK, qualifying, stem_of, words_of
+from recollect.text.compare.antonyms import base_forms
+from recollect.text.compare.phrasing import one_phrasing
+from recollect.text.compare.quantities import Quantity, take_quantities
+from recollect.text.compare.rule_words import WEAK, qualifying, stem_of, words_of
 
 # A rule is short. The bounds keep the cost of a text that is none linear.
 TEXT_LIMIT = 50_000
@@ -91,9 +91,13 @@ class Statement:
 def statements(text: str) -> tuple[Statement, ...]:
     """The sentences of a text that say anything, in order."""
     plain = one_phrasing(text[:TEXT_LIMIT])
-    parts = _SENTENCE_END.split(plain, maxsplit=SENTENCES)[:SENTENCES]
-    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in parts)
+    read = (_read(part[:SENTENCE_LIMIT].strip(" .!?-*#>\t\r")) for part in sentences(plain))
     return tuple(one for one in read if one.signs or one.quantities)
+
+
+def sentences(text: str) -> list[str]:
+    """A rule's sentences, ended by a mark or a line; no more than a rule has."""
+    return _SENTENCE_END.split(text, maxsplit=SENTENCES)[:SENTENCES]
 
 
 @lru_cache(maxsize=4096)

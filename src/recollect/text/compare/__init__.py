@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from recollect.text.alternatives import opposed_choice
-from recollect.text.antonyms import may_oppose, opposite
-from recollect.text.rule_words import GENERAL, LIGHT, stem_of
-from recollect.text.statement import SENTENCES, Statement, statements
+from recollect.text.compare.alternatives import opposed_choice
+from recollect.text.compare.antonyms import may_oppose, opposite
+from recollect.text.compare.rule_words import ARTICLES, GENERAL, LIGHT, TOKEN, stem_of
+from recollect.text.compare.statement import Statement, sentences, statements
 
 Answer = Literal["yes", "unsure", "no"]
 
@@ -32,24 +32,8 @@ _CUE = re.compile(
     r"|(?:switched|moved|migrated|changed) (?:to|from)|as of|from now on|anymore|used to|now)\b"
 )
 _SINGLE_VALUED = frozenset(
-    {
-        "current",
-        "default",
-        "deadline",
-        "entry",
-        "home",
-        "language",
-        "lead",
-        "maintainer",
-        "name",
-        "owner",
-        "primary",
-    }
-    | {"source", "timezone", "version"}
+    "current default deadline entry home language lead maintainer name owner primary source timezone version".split()
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_ARTICLE = frozenset({"a", "an", "the"})
-_TOKEN = re.compile(r"[\w./'-]+|,")
 _ASSIGNED = re.compile(r"(?<=\w=)[^\s,;]*\w")
 _PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
 
@@ -97,9 +81,9 @@ def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparis
     extra = whole.only_one | whole.only_other
     if not whole.both_reject or extra & whole.qualifying or len(extra) > 1 + len(whole.shared) // 20:
         return answer("unsure", "one says more")
-    return (
-        answer("yes", "nearly the same words") if alike or len(whole.shared) >= 2 else answer("unsure", "one says more")
-    )
+    if alike or len(whole.shared) >= 2:
+        return answer("yes", "nearly the same words")
+    return answer("unsure", "one says more")
 
 
 def contradiction(one: str, other: str) -> Comparison:
@@ -299,12 +283,8 @@ def _changed_value(one: str, other: str) -> bool:
 
 
 def _chosen_otherwise(one: str, other: str) -> Answer:
-    answers = {opposed_choice(left, right) for left, right in product(_sentences(one), _sentences(other))}
+    answers = {opposed_choice(*pair) for pair in product(sentences(one.strip()), sentences(other.strip()))}
     return "yes" if "yes" in answers else "unsure" if "unsure" in answers else "no"
-
-
-def _sentences(text: str) -> list[str]:
-    return _SENTENCE_END.split(text.strip(), maxsplit=SENTENCES)[:SENTENCES]
 
 
 def _normal(text: str) -> str:
@@ -341,7 +321,7 @@ def _frame(text: str) -> list[str]:
 
 
 def _tokens(text: str) -> list[str]:
-    return [token for token in _TOKEN.findall(text.lower()) if token not in _ARTICLE]
+    return [token for token in TOKEN.findall(text.lower()) if token not in ARTICLES]
 
 
 def _heavy(text: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ each were written after it and run once.
 
 import pytest
 
-from recollect.text.choice import is_status_update
+from recollect.text.reports import is_incident, is_status_update
 
 DECISIONS = """
 Use PostgreSQL for the team store
@@ -143,3 +143,16 @@ def test_a_choice_is_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", STATUS)
 def test_a_report_of_work_is_told_apart(text: str) -> None:
     assert is_status_update(text)
+
+
+@pytest.mark.parametrize("what", ["Lost updates are prevented by a version column", "Sent mails are archived"])
+def test_what_was_lost_or_sent_can_be_what_a_choice_is_about(what: str) -> None:
+    assert not is_status_update(what)
+
+
+@pytest.mark.parametrize(
+    "text", ["Broke the build with a bad merge", "We lost two hours", "Forgot to rotate the token"]
+)
+def test_a_mishap_is_a_report_too(text: str) -> None:
+    assert is_status_update(text)
+    assert is_incident(text)
