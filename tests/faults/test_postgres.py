@@ -25,6 +25,7 @@ from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.memory.data import Rescue
 from recollect.models.scripted import ScriptedModels
+from recollect.store.beginning import create
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import Made, initialise
 from recollect.store.schema import VERSION
@@ -601,6 +602,7 @@ def test_a_move_says_whether_the_source_was_upgraded(
     url = server.new_database(f"from_schema_{version}")
     initialise(url)
     project = unpack(version, tmp_path / "project").parent.parent
+    create(project, environ)  # takes it for one's own without opening it
     assert says in _command(project, environ, "migrate", "--from", "embedded", "--to", url).stdout
 
 
