@@ -65,6 +65,14 @@ def everywhere(memory: Memory) -> Memory:
     return memory
 
 
+def test_of_one_learning_a_second_purge_takes_its_own_tags(memory: Memory) -> None:
+    said = "The zyzzogeton customer said it, and xylophage agreed"
+    noted = memory.learn(learning(WEBHOOKS, context=said, tags=("zyzzogeton", "xylophage", "stripe"))).learning
+    for text, left in (("zyzzogeton customer", ("xylophage", "stripe")), ("xylophage agreed", ("stripe",))):
+        memory.data.purge(text=text)
+        assert memory.learnings.get(noted.id).tags == left
+
+
 def test_the_canary_is_in_all_of_these_places_before(everywhere: Memory) -> None:
     everywhere.context.db.close()
     found = holding(everywhere.project.root, CANARY)

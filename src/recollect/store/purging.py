@@ -16,7 +16,7 @@ from recollect.core.context import Row, Tx
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.store import passages, wisdom
 from recollect.store.derived import REFERENCES
-from recollect.store.paging import every
+from recollect.store.paging import among, every
 
 Scrub = Callable[[str], str]
 """Gives a text without what is to go; the same text when there was nothing in it."""
@@ -124,6 +124,12 @@ def drop(tx: Tx, table: str, keys: list[Row]) -> None:
     tx.run_many(
         f"DELETE FROM {table} WHERE space = :space AND {where}", (dict(zip(key, row, strict=True)) for row in keys)
     )
+
+
+def tags_of(tx: Tx, learnings: list[str]) -> Iterator[Row]:
+    """The tags of learnings, each with its key: an earlier purge leaves gaps between their places."""
+    sql = "SELECT learning_id, position, tag FROM learning_tags WHERE space = :space AND learning_id IN (:keys)"
+    return among(tx, sql, learnings)
 
 
 def forget_embeddings(tx: Tx) -> None:

@@ -65,12 +65,8 @@ def _replaced(tx: Tx, id: str) -> Iterator[tuple[str, str]]:
 
 def _tags_from(tx: Tx, target: Target, quoting: list[Row]) -> list[Row]:
     """Tags of learnings that quoted a text, where they are words of it: whoever read the text made them."""
-    return [
-        (learning.id, position)
-        for learning in learnings.many(tx, [id for (id,) in quoting])
-        for position, tag in enumerate(learning.tags)
-        if target.says(tag)
-    ]
+    found = purging.tags_of(tx, [id for (id,) in quoting])
+    return [(id, position) for id, position, tag in found if target.says(tag)]
 
 
 def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set[str]:
