@@ -477,6 +477,16 @@ def test_in_a_clone_without_a_store_commands_work_and_hooks_stay_silent(bare: Sh
     assert "hooks are silent: you did not begin" in bare.run("doctor", "--host", "claude-code").stdout.decode()
 
 
+def test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none(bare: Shell, tmp_path: Path) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    (bare.folder / ".recollect").mkdir()  # by hand, as a volume, or by another process that marks it in a moment
+    (bare.folder / ".recollect/.begun.1.abc.recollect-tmp").touch()
+    for _ in range(2):
+        bare.said("log", "add", "Moved the nightly build")
+    (tmp_path / "other").mkdir()
+    assert bare.run("status", HOME=str(tmp_path / "other")).returncode == 2
+
+
 def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell) -> None:
     shell.said("status", HOME="/dev/null", XDG_CONFIG_HOME=str(shell.home))
 

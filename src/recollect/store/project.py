@@ -25,6 +25,7 @@ SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 BEGUN = "begun"
+SETTINGS_COPY = "settings-"
 MOST_MARKS = 20
 SPECWRIGHT = Path(".specwright", "learnings")
 
@@ -222,7 +223,7 @@ def toml(file: Path) -> dict[str, Any]:
 
 def _copy_name(root: Path) -> str:
     """One copy per worktree: they share the folder, not the file."""
-    return f"settings-{root.stat().st_ino}.json"
+    return f"{SETTINGS_COPY}{root.stat().st_ino}.json"
 
 
 def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
