@@ -162,6 +162,14 @@ def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("command", ["compact", "doctor", "export", "learn list"])
+def test_without_a_place_for_errors_a_command_works_all_the_same(shell: Shell, command: str) -> None:
+    shell.learn()
+    line = f"{sys.executable} -m recollect {command} 2>&-"
+    done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+    assert (done.returncode, done.stdout != b"") == (0, True)
+
+
 def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
     shell.learn()
     (shell.folder / "export.jsonl").write_text(shell.said("export"))
