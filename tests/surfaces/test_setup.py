@@ -469,6 +469,12 @@ def test_two_homes_that_share_a_folder_both_keep_its_memory(shell: Shell, tmp_pa
     shell.said("status")
 
 
+def test_many_homes_that_came_later_push_out_none(shell: Shell) -> None:
+    with (shell.folder / ".recollect/begun").open("a") as marks:
+        marks.writelines(f"{n:032x}\n" for n in range(100))
+    assert BRIEF in start(shell)
+
+
 def test_in_a_clone_without_a_store_commands_work_and_hooks_stay_silent(bare: Shell) -> None:
     (bare.folder / "recollect.toml").write_text('space = "shop"\n')
     for _ in range(2):
@@ -485,6 +491,13 @@ def test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none(bare: Shel
         bare.said("log", "add", "Moved the nightly build")
     (tmp_path / "other").mkdir()
     assert bare.run("status", HOME=str(tmp_path / "other")).returncode == 2
+
+
+def test_a_data_folder_that_cannot_be_read_is_not_said_to_have_come_with_the_folder(bare: Shell) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    (bare.folder / ".recollect").touch()
+    done = bare.run("status")
+    assert (done.returncode, b"Not a directory" in done.stderr) == (3, True)
 
 
 def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell) -> None:

@@ -137,8 +137,6 @@ def _is_empty(data: Path) -> bool:
         names = os.listdir(data)
     except FileNotFoundError:
         return True
-    except OSError:
-        return False
     return all(name == BEGUN or name.startswith(SETTINGS_COPY) or name.endswith(TEMP_SUFFIX) for name in names)
 
 

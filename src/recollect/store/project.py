@@ -26,7 +26,7 @@ VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 BEGUN = "begun"
 SETTINGS_COPY = "settings-"
-MOST_MARKS = 20
+MOST_MARKS = 200  # a container that is made anew has a new home each time, and must not push out who began
 SPECWRIGHT = Path(".specwright", "learnings")
 
 
