@@ -500,8 +500,9 @@ def test_a_data_folder_that_cannot_be_read_is_not_said_to_have_come_with_the_fol
     assert (done.returncode, b"Not a directory" in done.stderr) == (3, True)
 
 
-def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell) -> None:
-    shell.said("status", HOME="/dev/null", XDG_CONFIG_HOME=str(shell.home))
+@pytest.mark.parametrize("home", ["/dev/null", ""])
+def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell, home: str) -> None:
+    shell.said("status", HOME=home, XDG_CONFIG_HOME=str(shell.home))
 
 
 def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path) -> None:

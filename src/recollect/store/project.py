@@ -207,8 +207,9 @@ def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+    """Without a home a place where nothing can be made, not by root either."""
     given = environ.get(variable)
-    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or "/nonexistent") / fallback
+    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or os.devnull) / fallback
     return base / "recollect"
 
 
