@@ -3,7 +3,7 @@
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
 # make bench    speed, memory and quality figures (slow, prints them; docs/experiments.md keeps them)
-# make torture  long fault, property and mutation campaigns (hours)
+# make torture  long fault, property and mutation campaigns: a night (EXAMPLES=500 TIMES=4 for less; times in docs/experiments.md)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,6 +13,9 @@ TOOLS := git strace pgbouncer chromium npm curl
 # Real hosts and clients, for the tests that drive them. npm writes the second file when it is done.
 NPM := tests/host/npm
 HOSTS := $(NPM)/node_modules/.package-lock.json
+# What torture tries: examples of each property, and how often each fault campaign (34 make 10,000 kills and power cuts).
+EXAMPLES ?= 5000
+TIMES ?= 34
 
 .PHONY: setup tools demo check test bench torture mutants lock clean
 
@@ -62,7 +65,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.hook
 
 torture: tools setup $(HOSTS) mutants
-	HYPOTHESIS_PROFILE=torture RECOLLECT_TORTURE=1 $(BIN)/pytest tests -n 2
+	HYPOTHESIS_PROFILE=torture RECOLLECT_EXAMPLES=$(EXAMPLES) RECOLLECT_TORTURE=$(TIMES) $(BIN)/pytest tests -n 2
 
 mutants: tools setup
 	$(BIN)/python -m tests.mutants

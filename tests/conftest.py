@@ -20,7 +20,10 @@ settings.register_profile(
     "ci", max_examples=50, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.register_profile(
-    "torture", max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "torture",
+    max_examples=int(os.environ.get("RECOLLECT_EXAMPLES", "5000")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -903,7 +903,7 @@ rules = st.builds(
 bodies = st.sampled_from(["", "Because it broke once.", "```\n## code\n```\n\nSee above.", "- a\n- b"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=max(200, settings().max_examples))
 @given(
     entries=st.dictionaries(rules, bodies, min_size=3, max_size=9),
     young=st.dictionaries(rules, bodies, min_size=3, max_size=4),

@@ -2,7 +2,7 @@
 
 What was written since a file's last sync may be there, in part or not at all, in any order. A cut does not stop the
 writer: the state of the disk at that instant is put into a folder of its own, to be opened later. Run as a program:
-PROJECT IMAGES CUTS [SYNCHRONOUS].
+PROJECT IMAGES SEED CUTS [SYNCHRONOUS].
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ class CuttableVFS(apsw.VFS):
 
 
 def main() -> None:
-    project, images, cuts, *synchronous = sys.argv[1:]
+    project, images, seed, cuts, *synchronous = sys.argv[1:]
     with Memory.open(project, create=True, actor=PERSON):
         pass
-    shim = CuttableVFS(Disk(7), Path(images), int(cuts), share=0.02)
+    shim = CuttableVFS(Disk(int(seed)), Path(images), int(cuts), share=0.02)
     with Memory.open(project, actor=PERSON) as memory:
         connection = memory.context.db.connection()  # type: ignore[attr-defined]
         if synchronous:
@@ -109,7 +109,7 @@ def main() -> None:
         shim.disk.synced(str(memory.project.database))
         number = 0
         while len(shim.taken) < shim.cuts:
-            kept = memory.learn(a_learning(random.Random(number))).learning
+            kept = memory.learn(a_learning(random.Random(f"{seed} {number}"))).learning
             shim.promised.append(kept.id)
             number += 1
     print(json.dumps({"promised": shim.promised, "cuts": shim.taken}))

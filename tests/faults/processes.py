@@ -102,7 +102,7 @@ def tends(memory: Memory, chance: random.Random, acknowledge: Callable[..., None
 WRITERS: tuple[Work, ...] = (writes_learnings, edits_shared_ones, is_shown_and_rates, observes)
 
 
-def forked(project: Path, work: Work, seed: int, *, rounds: int | None = None) -> tuple[int, int]:
+def forked(project: Path, work: Work, seed: int | str, *, rounds: int | None = None) -> tuple[int, int]:
     """A worker that opens the project and works until it is killed, or for some rounds: its process and its pipe."""
     read_end, write_end = os.pipe()
     process = os.fork()
@@ -212,7 +212,7 @@ def main() -> None:
     print(json.dumps(PROGRAMS[what](Path(project), *map(int, rest))))
 
 
-def opened_at_once(project: Path, processes: int) -> dict[str, Any]:
+def opened_at_once(project: Path, processes: int, seed: int) -> dict[str, Any]:
     """Several processes make the project and write into it at the same instant."""
     start = time.time() + 0.3
 
@@ -225,7 +225,7 @@ def opened_at_once(project: Path, processes: int) -> dict[str, Any]:
         try:
             time.sleep(max(0.0, start - time.time()))
             with Memory.open(folder, create=True, actor=PERSON) as memory:
-                kept = memory.learn(a_learning(random.Random(number))).learning
+                kept = memory.learn(a_learning(random.Random(f"{seed} {number}"))).learning
                 os.write(write_end, json.dumps({"id": kept.id, "space": memory.context.space}).encode() + b"\n")
         except BaseException as error:
             os.write(write_end, json.dumps({"failed": repr(error)}).encode() + b"\n")
@@ -235,14 +235,14 @@ def opened_at_once(project: Path, processes: int) -> dict[str, Any]:
     return {"heard": finished([opens(project, number) for number in range(processes)])}
 
 
-def many_writers(project: Path, processes: int, rounds: int) -> dict[str, Any]:
+def many_writers(project: Path, processes: int, rounds: int, seed: int) -> dict[str, Any]:
     """Many writers and a long reader at once, none of which may see a lock."""
-    workers = [forked(project, WRITERS[number % 4], number, rounds=rounds) for number in range(processes)]
-    workers.append(forked(project, reads, 99, rounds=max(1, rounds // 4)))
+    workers = [forked(project, WRITERS[number % 4], f"{seed} {number}", rounds=rounds) for number in range(processes)]
+    workers.append(forked(project, reads, f"{seed} reader", rounds=max(1, rounds // 4)))
     return {"heard": finished(workers)}
 
 
-def versioned_edits(project: Path, processes: int, rounds: int) -> dict[str, Any]:
+def versioned_edits(project: Path, processes: int, rounds: int, seed: int) -> dict[str, Any]:
     """Each process adds its own words to one text; who was overtaken reads again."""
 
     def adds(memory: Memory, chance: random.Random, acknowledge: Callable[..., None]) -> None:
@@ -257,10 +257,12 @@ def versioned_edits(project: Path, processes: int, rounds: int) -> dict[str, Any
             acknowledge(what="edit", mark=mark)
             return
 
-    return {"heard": finished([forked(project, adds, number, rounds=rounds) for number in range(processes)])}
+    return {
+        "heard": finished([forked(project, adds, f"{seed} {number}", rounds=rounds) for number in range(processes)])
+    }
 
 
-def vault_swaps(project: Path, processes: int, rounds: int) -> dict[str, Any]:
+def vault_swaps(project: Path, processes: int, rounds: int, seed: int) -> dict[str, Any]:
     """Each process adds its own line to one file by compare-and-swap, and one to another by appending."""
 
     def adds(memory: Memory, chance: random.Random, acknowledge: Callable[..., None]) -> None:
@@ -275,10 +277,12 @@ def vault_swaps(project: Path, processes: int, rounds: int) -> dict[str, Any]:
             acknowledge(what="line", mark=mark)
             return
 
-    return {"heard": finished([forked(project, adds, number, rounds=rounds) for number in range(processes)])}
+    return {
+        "heard": finished([forked(project, adds, f"{seed} {number}", rounds=rounds) for number in range(processes)])
+    }
 
 
-def backups_under_load(project: Path, count: int) -> dict[str, Any]:
+def backups_under_load(project: Path, count: int, seed: int) -> dict[str, Any]:
     """Backups one after the other while four writers never stop, each with what was acknowledged when it began."""
     with Memory.open(project, create=True, actor=PERSON) as memory:
         for number in range(3):
@@ -288,7 +292,7 @@ def backups_under_load(project: Path, count: int) -> dict[str, Any]:
     for number in range(4):
         process = os.fork()
         if not process:
-            chance = random.Random(number)
+            chance = random.Random(f"{seed} {number}")
             with Memory.open(project, actor=PERSON) as memory:
                 while True:
                     kept = memory.learn(a_learning(chance)).learning

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -143,6 +144,7 @@ def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: di
         with Memory.open(root, actor=PERSON, environ=environ) as memory:
             assert memory.learnings.get(kept.id) == kept
             assert memory.data.verify() == ()
+        shutil.rmtree(folder)
 
 
 def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, environ: dict[str, str]) -> None:
@@ -161,3 +163,4 @@ def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, 
         after = rows_of(root / ".recollect" / "memory.db")
         for table in before.keys() - set(DERIVED):
             assert all(row.items() >= old.items() for row, old in zip(after[table], before[table], strict=True)), table
+        shutil.rmtree(folder)

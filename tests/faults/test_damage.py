@@ -16,7 +16,7 @@ import pytest
 from conftest import PERSON, Opener
 from embedded import database, engine, fill, raw  # noqa: F401
 from faults.processes import a_learning
-from faults.scale import TORTURE
+from faults.scale import TORTURE, campaign
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.ids import random_id
@@ -301,11 +301,12 @@ def test_the_cycle_takes_one_backup_a_day(memory: Memory, clock: Any) -> None:
     assert len(memory.data.backups()) == 3
 
 
-def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before(tmp_path: Path) -> None:
+@campaign
+def test_a_backup_taken_under_load_holds_everything_that_was_acknowledged_before(tmp_path: Path, seed: int) -> None:
     """Four writers never stop; each backup must hold all that was acknowledged when it began, and restore."""
     program = Path(__file__).with_name("processes.py")
     done = subprocess.run(
-        [sys.executable, program, "backups_under_load", tmp_path, str(4 * TORTURE)],
+        [sys.executable, program, "backups_under_load", tmp_path, "4", str(seed)],
         capture_output=True,
         text=True,
         check=False,

@@ -12,17 +12,17 @@ from pathlib import Path
 import apsw
 
 from embedded import engine, raw  # noqa: F401
-from faults.scale import TORTURE
+from faults.scale import TORTURE, campaign
 from recollect import Memory
 
 PROGRAM = Path(__file__).with_name("power.py")
 
 
-def lost_in_cuts(tmp_path: Path, cuts: int, *synchronous: str) -> int:
+def lost_in_cuts(tmp_path: Path, seed: int, cuts: int, *synchronous: str) -> int:
     """How many acknowledged learnings are missing, over all cuts; each image must be sound besides."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, PROGRAM, tmp_path / "project", tmp_path / "images", str(cuts), *synchronous],
+        [sys.executable, PROGRAM, tmp_path / "project", tmp_path / "images", str(seed), str(cuts), *synchronous],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},
@@ -43,14 +43,15 @@ def lost_in_cuts(tmp_path: Path, cuts: int, *synchronous: str) -> int:
     return lost
 
 
-def test_no_power_cut_loses_what_was_acknowledged(tmp_path: Path) -> None:
+@campaign
+def test_no_power_cut_loses_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
     (tmp_path / "project").mkdir()
-    assert lost_in_cuts(tmp_path, 60 if TORTURE == 1 else 300 * TORTURE) == 0
+    assert lost_in_cuts(tmp_path, seed, 60 if TORTURE == 1 else 300) == 0
 
 
 def test_the_cuts_are_real_with_less_syncing_something_is_lost(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
-    assert lost_in_cuts(tmp_path, 40, "NORMAL") > 0
+    assert lost_in_cuts(tmp_path, 0, 40, "NORMAL") > 0
 
 
 def test_the_store_is_opened_as_promised(memory: Memory) -> None:

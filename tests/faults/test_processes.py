@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from faults.processes import PERSON, a_learning
-from faults.scale import TORTURE
+from faults.scale import campaign
 from recollect import Memory
 
 PROGRAM = Path(__file__).with_name("processes.py")
@@ -28,7 +28,7 @@ def run_program(what: str, project: Path, *numbers: int) -> dict[str, Any]:
         [sys.executable, PROGRAM, what, project, *map(str, numbers)],
         capture_output=True,
         text=True,
-        timeout=300 * TORTURE,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -78,9 +78,10 @@ def missing(memory: Memory, heard: list[dict[str, Any]]) -> list[dict[str, Any]]
     return lost
 
 
-def test_three_hundred_kills_lose_nothing_that_was_acknowledged(project: Path) -> None:
-    count = 300 * TORTURE
-    result = run_program("kills", project, count, 4711)
+@campaign
+def test_three_hundred_kills_lose_nothing_that_was_acknowledged(project: Path, seed: int) -> None:
+    count = 300
+    result = run_program("kills", project, count, seed)
     heard = result["heard"]
     assert by_kind(heard, "trouble") == []
     assert by_kind(heard, "bug") == []
@@ -92,11 +93,12 @@ def test_three_hundred_kills_lose_nothing_that_was_acknowledged(project: Path) -
         assert memory.data.verify() == ()
 
 
-def test_six_processes_that_begin_at_once_make_one_memory(tmp_path: Path) -> None:
-    for attempt in range(3 * TORTURE):
+@campaign
+def test_six_processes_that_begin_at_once_make_one_memory(tmp_path: Path, seed: int) -> None:
+    for attempt in range(3):
         folder = tmp_path / f"project{attempt}"
         folder.mkdir()
-        heard = run_program("opened_at_once", folder, 6)["heard"]
+        heard = run_program("opened_at_once", folder, 6, seed)["heard"]
         assert [each for each in heard if "failed" in each] == []
         assert len({each["space"] for each in heard}) == 1
         with Memory.open(folder, actor=PERSON) as memory:
@@ -104,8 +106,9 @@ def test_six_processes_that_begin_at_once_make_one_memory(tmp_path: Path) -> Non
             assert memory.data.verify() == ()
 
 
-def test_sixteen_writers_and_a_reader_never_see_a_lock(project: Path) -> None:
-    heard = run_program("many_writers", project, 16, 15 * TORTURE)["heard"]
+@campaign
+def test_sixteen_writers_and_a_reader_never_see_a_lock(project: Path, seed: int) -> None:
+    heard = run_program("many_writers", project, 16, 15, seed)["heard"]
     assert by_kind(heard, "trouble") == []
     assert by_kind(heard, "bug") == []
     with Memory.open(project, actor=PERSON) as memory:
@@ -113,20 +116,22 @@ def test_sixteen_writers_and_a_reader_never_see_a_lock(project: Path) -> None:
         assert memory.data.verify() == ()
 
 
-def test_eight_processes_that_edit_one_text_lose_no_word(project: Path) -> None:
-    heard = run_program("versioned_edits", project, 8, 6 * TORTURE)["heard"]
+@campaign
+def test_eight_processes_that_edit_one_text_lose_no_word(project: Path, seed: int) -> None:
+    heard = run_program("versioned_edits", project, 8, 6, seed)["heard"]
     marks = [each["mark"] for each in by_kind(heard, "edit")]
-    assert len(marks) == 48 * TORTURE
+    assert len(marks) == 48
     assert by_kind(heard, "stale"), "nobody was overtaken, so nothing was tried"
     with Memory.open(project, actor=PERSON) as memory:
         text = memory.learnings.page(sort="oldest", limit=1)[0][0].context
         assert set(marks) <= set(text.split())
 
 
-def test_six_processes_that_write_one_file_lose_no_line(project: Path) -> None:
-    heard = run_program("vault_swaps", project, 6, 10 * TORTURE)["heard"]
+@campaign
+def test_six_processes_that_write_one_file_lose_no_line(project: Path, seed: int) -> None:
+    heard = run_program("vault_swaps", project, 6, 10, seed)["heard"]
     marks = sorted(each["mark"] for each in by_kind(heard, "line"))
-    assert len(marks) == 60 * TORTURE
+    assert len(marks) == 60
     with Memory.open(project, actor=PERSON) as memory:
         for name in ("node.md", "log.md"):
             text = memory.context.vault.read(name)

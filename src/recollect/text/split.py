@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -90,20 +90,25 @@ def _cuts(found: list[Section], most: int) -> list[Section]:
     return cuts
 
 
-def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> Iterator[tuple[int, int]]:
-    """Neighbouring pieces together, as evenly as they come: no file beyond what is readable, no crumb at the end."""
+def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> list[tuple[int, int]]:
+    """Neighbouring pieces together, as evenly as they come: no file too long, and no crumb that fits beside another."""
     whole = pieces[-1][1] - pieces[0][0]
     even = max(whole / math.ceil(whole / most), least)
     groups: list[tuple[int, int]] = []
     for start, end in pieces:
-        if groups:
-            first, last = groups[-1]
-            small = last - first < least or (end - start < least and last - first < even)
-            if end - first <= most and (small or (end == pieces[-1][1] and end - start < least)):
-                groups[-1] = (first, end)
-                continue
-        groups.append((start, end))
-    yield from groups
+        first, last = groups[-1] if groups else (start, start)
+        wanted = last - first < least or (end - start < least and last - first < even)
+        if groups and wanted and end - first <= most:
+            groups[-1] = (first, end)
+        else:
+            groups.append((start, end))
+    joined: list[tuple[int, int]] = []
+    for start, end in groups:  # a crumb that could not take what comes after it goes to what comes before
+        if joined and end - start < least and end - joined[-1][0] <= most:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _moved(path: str, old: list[Section], part: str, text: str) -> dict[Place, Place]:

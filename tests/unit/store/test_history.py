@@ -10,7 +10,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.errors import NoHistory
@@ -380,7 +380,7 @@ def test_the_commit_that_removed_entries_is_found_through_a_rename(repo: Repo) -
     assert found == [day(1), day(1), None]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings().max_examples // 4)  # each is a repository
 @given(
     steps=st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["work", "entry", "merge"])), min_size=1, max_size=9)
 )
