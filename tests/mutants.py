@@ -198,9 +198,23 @@ MUTANTS = (
     Mutant(
         name="backup without a seal",
         file="store/copies.py",
-        old="if seal is not None and seal != _seal(connection):",
+        old="if seal not in (None, seal_of(connection)) and seal != seal_of(connection, definitions=False):",
         new="if False:",
         tests=(f"{DAMAGE}::test_a_changed_letter_in_a_backup_is_found",),
+    ),
+    Mutant(
+        name="a seal over rows alone",
+        file="store/copies.py",
+        old="    if definitions:",
+        new="    if False:",
+        tests=(f"{DAMAGE}::test_a_changed_letter_in_a_backup_is_found",),
+    ),
+    Mutant(
+        name="only the first outcome of a learning left out",
+        file="inject/relevant.py",
+        old="if not repeated:",
+        new="if True:",
+        tests=("tests/contract/test_injection.py",),
     ),
     Mutant(
         name="missing space filter",

@@ -45,8 +45,10 @@ def test_a_learning_is_written_edited_tagged_pinned_and_archived(site: Site) -> 
     id = write_learning(site, WEBHOOKS)
     site.follow("Edit")
     site.page.fill("[name=action]", "Fetch the object from the API instead of trusting the order of events")
+    site.page.fill("[name=domain]", "")
     site.press("Save")
     assert "Fetch the object" in site.says()
+    assert site.memory.learnings.get(id).domain is None
     site.page.get_by_label("Add, separated by commas").fill("payments")
     site.press("Add")
     site.press("✕ stripe")

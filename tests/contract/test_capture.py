@@ -387,9 +387,9 @@ def test_the_words_of_a_repetition_are_kept(memory: Memory) -> None:
         "implication": "A refund may come before its charge",
     }
     assert memory.learn(learning(**told, tags=("refunds",))).merged
-    event = memory.why(kept.id).events[-1]
+    event = next(event for event in memory.why(kept.id).events if event.what == "learning.recurred")
     expected = told | {"context": "The refund service logged [redacted:aws-access-key]", "tags": ["refunds"]}
-    assert (event.what, event.new) == ("learning.recurred", expected | {"recurrence": 2})
+    assert event.new == expected | {"recurrence": 2}
     lines: list[str] = []
     memory.data.export(lines.append)
     assert told["implication"] in "".join(lines)
@@ -441,11 +441,34 @@ def test_undo_takes_back_that_a_person_said_so_too_but_not_that_it_was_said(open
     assert (now.title, now.recurrence, now.status) == (first.title, 2, "active")
 
 
-@pytest.mark.parametrize("actor", [AGENT, STRANGER, PERSON], ids=lambda actor: actor.trust)
+def test_a_person_who_repeats_a_person_adds_tags_and_an_absent_domain_and_hears_what_was_left(
+    open_memory: Opener,
+) -> None:
+    memory = open_memory(PERSON)
+    first = memory.learn(learning(domain=None, confidence=0.4, tags=("stripe",))).learning
+    again = {"domain": "payments", "tags": ("Webhooks",), "confidence": 0.9, "pattern_type": "gotcha"}
+    said = memory.learn(learning(**again))
+    assert (said.confirmed, said.taken, said.left) == (False, ("tags", "domain"), ("pattern_type", "confidence"))
+    now = memory.learnings.get(first.id)
+    assert now == said.learning
+    assert (now.tags, now.domain, now.confidence) == (("stripe", "webhooks"), "payments", 0.4)
+    assert memory.learn(learning(**again | {"domain": "billing"})).left == ("domain", "pattern_type", "confidence")
+    memory.learnings.undo()
+    assert (memory.learnings.get(first.id).tags, memory.learnings.get(first.id).domain) == (("stripe",), None)
+
+
+def test_more_tags_than_a_learning_may_have_are_left_and_said(open_memory: Opener) -> None:
+    memory = open_memory(PERSON)
+    memory.learn(learning(tags=tuple(f"a{number}" for number in range(15))))
+    said = memory.learn(learning(tags=tuple(f"b{number}" for number in range(15))))
+    assert (len(said.learning.tags), said.taken, said.left) == (20, ("tags",), ("tags",))
+
+
+@pytest.mark.parametrize("actor", [AGENT, STRANGER], ids=lambda actor: actor.trust)
 def test_whoever_repeats_a_person_moves_nothing_but_the_recurrence(open_memory: Opener, actor: Actor) -> None:
     first = open_memory(PERSON).learn(learning(domain=None, confidence=0.4)).learning
     said = open_memory(actor).learn(learning(domain="payments", tags=("other",)))
-    assert (said.merged, said.confirmed) == (True, False)
+    assert (said.merged, said.confirmed, said.taken, said.left) == (True, False, (), ("tags", "domain"))
     now = open_memory(PERSON).learnings.get(first.id)
     assert (now.trust, now.confidence, now.tags, now.domain) == ("human", 0.4, first.tags, None)
     assert (now.recurrence, now.version) == (2, 1)

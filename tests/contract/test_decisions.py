@@ -613,6 +613,7 @@ def test_a_purged_decision_is_gone_with_what_was_made_of_it(memory: Memory, cloc
     assert memory.decisions.wisdom()[0].ids == (keep.id,)
     purge(memory.context, memory.project, id=follow.id)
     assert memory.decisions.get(keep.id).status == "reversed"
+    assert "reversed" in memory.why(keep.id).events[-1].reason
     assert verify(memory.context) == ()
 
 

@@ -70,6 +70,13 @@ def test_an_edit_changes_that_field_and_nothing_else(
     assert (event.old, event.new) == ({name: shown[0]}, {name: shown[1]})
 
 
+def test_an_empty_domain_takes_it_away_and_undo_brings_it_back(memory: Memory, kept: Learning) -> None:
+    memory.learnings.edit(kept.id, LearningEdit(domain="Payments"))
+    assert memory.learnings.edit(kept.id, LearningEdit(domain=" ")).domain is None
+    memory.learnings.undo()
+    assert memory.learnings.get(kept.id).domain == "Payments"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -83,7 +90,7 @@ def test_an_edit_changes_that_field_and_nothing_else(
         {"tags": tuple(f"t{number}" for number in range(21))},
         {"tags": ("two\nlines",)},
         {"tags": (5,)},
-        {"domain": ""},
+        {"domain": "d" * 51},
         {"domain": 5},
         {"pattern_type": "hunch"},
         {"confidence": float("nan")},
@@ -132,6 +139,7 @@ def test_moving_confidence_is_no_edit(memory: Memory, kept: Learning) -> None:
         (AGENT, PERSON, {"context": "Billing"}, "agent"),
         (STRANGER, PERSON, {"context": "Billing"}, "external"),
         (PERSON, AGENT, {"pattern_type": "gotcha"}, "human"),
+        (PERSON, AGENT, {"tags": ("labels",), "domain": "payments"}, "human"),
         (PERSON, PERSON, {"confidence": 0.9}, "human"),
     ],
 )
@@ -141,6 +149,13 @@ def test_an_edited_text_is_as_trustworthy_as_its_worst_writer(
     """Promise P27."""
     kept = open_memory(writer).learn(learning()).learning
     assert open_memory(editor).learnings.edit(kept.id, LearningEdit(**changes)).trust == trust
+
+
+def test_a_tag_is_a_label_however_an_agent_changes_it(open_memory: Opener) -> None:
+    kept = open_memory(PERSON).learn(learning()).learning
+    agent = open_memory(AGENT).learnings
+    assert agent.tag(kept.id, add=("one",)).trust == "human"
+    assert agent.edit(kept.id, LearningEdit(tags=("two",))).trust == "human"
 
 
 UNKNOWN: dict[str, Change] = {
@@ -473,7 +488,8 @@ def test_a_list_is_filtered_sorted_and_paged(memory: Memory, clock: ScriptedCloc
     assert memory.learnings.page(limit=1)[1] == 3
     assert memory.learnings.page(min_confidence=0.6)[1] == 2
     assert memory.learnings.page(min_confidence=0.601)[1] == 1
-    assert memory.learnings.page(domain="testing")[1] == 1
+    assert memory.learnings.page(domain="testing")[1] == memory.learnings.page(domain="TESTING ")[1] == 1
+    assert memory.learnings.page(domain="nowhere")[1] == 0
     assert memory.learnings.page(tag="postgresql")[1] == memory.learnings.page(tag=" PostgreSQL")[1] == 1
     assert memory.learnings.search("postgresql", tag="PostgreSQL") == memory.learnings.page(tag="postgresql")[0]
     memory.learnings.archive(memory.learnings.page(tag="postgresql")[0][0].id)

@@ -202,6 +202,14 @@ def test_named_learnings_are_shown_whatever_their_confidence_and_relevance(memor
     assert memory.learnings.get(low.id).times_injected == 1
 
 
+def test_what_was_learned_again_in_this_outcome_is_left_out_and_the_next_takes_its_place(memory: Memory) -> None:
+    for outcome in ("shipping", "billing"):
+        own = memory.learn(learning(source_outcome_id=outcome)).learning
+    other = memory.learn(similar(1, source_outcome_id="shipping")).learning
+    assert shown(memory, max_learnings=1) == [other.id]
+    assert own.id in shown(memory, outcome="elsewhere", task="task-2")
+
+
 def test_a_named_learning_may_come_from_this_outcome(memory: Memory) -> None:
     kept = memory.learn(learning(source_outcome_id="billing")).learning
     assert shown(memory, title="", learnings=(kept.id,)) == [kept.id]

@@ -209,12 +209,18 @@ def test_the_default_limit_is_ten(memory: Memory) -> None:
     assert found(memory, "deploy", limit=1) == found(memory, "deploy")[:1]
 
 
+def test_what_came_up_again_in_an_outcome_is_left_out_with_it(memory: Memory) -> None:
+    for outcome in ("billing", "shipping"):
+        memory.learn(learning(source_outcome_id=outcome))
+    assert found(memory, "stripe", exclude_outcome="shipping") == []
+
+
 def test_search_narrows_by_outcome_and_domain(memory: Memory) -> None:
     memory.learn(learning(source_outcome_id="billing"))
     memory.learn(learning(FLAKY, context="Stripe again"))
     assert found(memory, "stripe", exclude_outcome="billing") == [FLAKY["title"]]
     assert len(found(memory, "stripe", exclude_outcome="elsewhere")) == 2
-    assert found(memory, "stripe", domain="testing") == [FLAKY["title"]]
+    assert found(memory, "stripe", domain="Testing ") == [FLAKY["title"]]
     assert found(memory, "stripe", domain="nowhere") == []
 
 

@@ -272,13 +272,29 @@ def test_taking_back_an_import_of_what_was_out_of_use_does_not_stop_there(memory
 def test_an_export_replaces_nothing_but_files(full: Memory, tmp_path: Path) -> None:
     pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
     os.mkfifo(pipe)
-    target.write_text("the export of yesterday")
+    target.touch()
     link.symlink_to(target)
     with pytest.raises(BadInput, match="not a regular file"):
         full.data.export_file(pipe)
     assert pipe.is_fifo()
     full.data.export_file(link)
     assert (link.is_symlink(), target.read_text()[:9]) == (True, '{"type": ')
+
+
+@pytest.mark.parametrize("content", ["# Notes of mine\n", '{"type": "learning"}\n', "[]\n", "\x00\x01"])
+def test_a_file_that_is_no_export_is_not_replaced_by_one(full: Memory, tmp_path: Path, content: str) -> None:
+    target = tmp_path / "notes.md"
+    target.write_text(content)
+    with pytest.raises(Refused, match="is not an export"):
+        full.data.export_file(target)
+    assert target.read_text() == content
+
+
+def test_an_older_export_and_an_empty_file_give_way(full: Memory, tmp_path: Path) -> None:
+    target = tmp_path / "all.jsonl"
+    target.touch()
+    for _ in range(2):
+        assert full.data.export_file(target).records
 
 
 def test_an_export_to_a_file_stands_there_whole_or_not_at_all(full: Memory, tmp_path: Path) -> None:

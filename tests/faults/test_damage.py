@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from conftest import PERSON, Opener
@@ -21,6 +22,7 @@ from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.ids import random_id
 from recollect.memory.data import Rescue
+from recollect.store.copies import seal_of
 from recollect.store.schema import VERSION
 from samples import learning
 
@@ -207,14 +209,30 @@ def test_a_backup_with_one_bit_flipped_is_refused_or_restores_the_same(
     assert memory.data.verify() == ()
 
 
-def test_a_changed_letter_in_a_backup_is_found(memory: Memory, rescue: Rescue) -> None:
+@pytest.mark.parametrize(
+    ("stored", "changed"),
+    [
+        (b"Webhook deliveries", b"Webhook delivering"),
+        (b"indexsqlite_autoindex_readings_1", b"indeBsqlite_autoindex_readings_1"),  # a key that is none any more
+    ],
+)
+def test_a_changed_letter_in_a_backup_is_found(memory: Memory, rescue: Rescue, stored: bytes, changed: bytes) -> None:
     fill(memory)
     path = Path(memory.data.backup().path)
     data = path.read_bytes()
-    assert b"Webhook deliveries" in data
-    path.write_bytes(data.replace(b"Webhook deliveries", b"Webhook delivering"))
+    assert stored in data
+    path.write_bytes(data.replace(stored, changed))
     with pytest.raises(StoreDamaged, match="changed after it was made"):
         rescue.restore(path)
+
+
+def test_a_seal_over_rows_alone_as_backups_once_carried_it_is_good(memory: Memory, rescue: Rescue) -> None:
+    fill(memory)
+    path = Path(memory.data.backup().path)
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'seal'", (seal_of(connection, definitions=False),))
+    connection.close()
+    assert rescue.check(path).sealed
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.9, 0.999])

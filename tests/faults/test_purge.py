@@ -12,6 +12,7 @@ from conftest import AGENT, Opener
 from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.errors import BadInput
+from recollect.core.journal import NewEntry
 from recollect.memory.replay import Write, keep
 from recollect.store import answers, escalations, events, spool
 from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
@@ -131,6 +132,7 @@ def test_what_a_purged_learning_had_replaced_is_archived(memory: Memory) -> None
     memory.data.purge(id=new.id)
     assert (memory.learnings.get(old.id).status, memory.learnings.get(old.id).superseded_by) == ("archived", None)
     assert memory.data.verify() == ()
+    assert "archived" in memory.why(old.id).events[-1].reason
     assert memory.learnings.undo()[0].id == old.id
 
 
@@ -147,6 +149,24 @@ def test_a_purge_again_finds_nothing_and_says_so(memory: Memory) -> None:
     assert memory.data.purge(id=kept.id).things == ()
     with pytest.raises(NotFound, match="learn_never"):
         memory.data.purge(id="learn_never")
+
+
+def test_a_text_that_stands_nowhere_is_not_found_and_no_backup_gives_way(memory: Memory) -> None:
+    memory.learn(learning())
+    kept = memory.data.backup()
+    for purge in (memory.data.purge, memory.data.plan_purge):
+        with pytest.raises(NotFound, match="nowhere"):
+            purge(text="zebra crossing")
+    assert [each.path for each in memory.data.backups()] == [kept.path]
+
+
+def test_a_text_that_only_an_own_backup_says_is_found(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="Remember the zebra crossing", topic="walks"))
+    memory.data.backup()
+    log = next(memory.project.vault.glob("2*.md"))
+    log.write_text(log.read_text().replace("zebra", "horse"))
+    memory.cycle()
+    assert memory.data.purge(text="zebra crossing").backups_replaced
 
 
 def test_a_plan_names_what_would_go_and_changes_nothing(everywhere: Memory) -> None:

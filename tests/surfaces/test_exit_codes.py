@@ -23,7 +23,6 @@ FINE = [
     "search webhook",
     "outcome list",
     "task list",
-    "task shown TASK-7",
     "discovery list",
     "feedback --task TASK-7",
     "observe --task TASK-7",
@@ -46,6 +45,9 @@ NO = [
     ("log adopt log/2026-03-01#1", "no entry"),
     ("inbox show 7", "no matter 7"),
     ("inject --task a --outcome b --learning learn_nope", "no learning learn_nope here"),
+    ("task shown TASK-7", "no task TASK-7 here"),
+    ("task list --outcome billing", "no outcome billing here"),
+    ("discovery list --task TASK-7", "no task TASK-7 here"),
 ]
 BAD = [
     ("learn add --title Alone", "--context"),

@@ -84,6 +84,13 @@ def test_a_learning_that_was_remembered_is_found_and_read(site: Site) -> None:
     assert (stored.pattern_type, stored.source_task_id, stored.source_outcome_id) == ("gotcha", "T1", "billing")
 
 
+def test_an_agent_hears_what_a_known_learning_did_not_take_over(quick: Site) -> None:
+    quick.client.call("remember", **FLAKY)
+    again = quick.client.call("remember", **{**FLAKY, "domain": "elsewhere"})
+    assert (again["merged"], again["left"]) == (True, ["domain"])
+    assert "left as it was: domain" in quick.client.text("remember", **{**FLAKY, "domain": "elsewhere"})
+
+
 def test_a_client_writes_as_an_agent_on_the_channel_mcp_whoever_started_the_server(site: Site) -> None:
     kept = site.client.call("remember", **FLAKY)
     event = site.memory.learnings.history(kept["id"])[0]

@@ -89,6 +89,14 @@ def test_init_fills_a_space_into_a_file_without_one_and_keeps_the_rest(bare: She
     assert given.items() >= tomllib.loads(before).items()
 
 
+def test_a_zone_that_the_file_names_stays_and_another_is_refused(bare: Shell) -> None:
+    _toml(bare).write_text('timezone = "Asia/Tokyo"\n')
+    refused = bare.run("init", "--space", "shop", "--timezone", "UTC")
+    assert (refused.returncode, b"already names time zone Asia/Tokyo" in refused.stderr) == (2, True)
+    assert _toml(bare).read_text() == 'timezone = "Asia/Tokyo"\n'
+    bare.said("init", "--space", "shop", "--timezone", "Asia/Tokyo")
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [
@@ -277,6 +285,7 @@ def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:
     assert refused.returncode == 1
     assert "--yes" in refused.stderr.decode()
     assert shell.json("learn", "show", id)["id"] == id
+    assert shell.run("purge", "--text", "zebra crossing", "--yes").returncode == 1
     assert shell.run("purge", id, "--dry-run").returncode == 0
     assert shell.run("purge", id, "--yes").returncode == 0
     assert shell.run("learn", "show", id).returncode == 1

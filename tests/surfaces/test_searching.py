@@ -34,3 +34,14 @@ def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:
     shell.said("stage", "Always pin the base image by digest", "--body", "Tags move between builds.")
     assert "pin the base image" in shell.said("search", "base image", "--staged", "--since", "2026-03-02")
     assert shell.said("search", "base image", "--staged", "--until", "2026-03-01") == ""
+
+
+def test_whole_instructions_call_outcome_and_task_by_what_they_are_known_as(shell: Shell) -> None:
+    id = shell.learn()
+    shell.said("outcome", "add", "O-1", "--name", "Refunds in every currency")
+    shell.said("task", "add", "T-1", "--outcome", "O-1", "--title", "Convert at the day's rate")
+    told = shell.said("inject", "--full", "--task", "T-1", "--outcome", "O-1", "--learning", id)
+    assert "**Outcome**: Refunds in every currency\n" in told
+    assert "## Your Task: Convert at the day's rate\n" in told
+    new = shell.said("inject", "--full", "--task", "T-2", "--outcome", "O-2", "--title", "Something else")
+    assert "**Outcome**: O-2\n" in new

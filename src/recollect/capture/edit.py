@@ -26,19 +26,22 @@ from recollect.text.kept import kept
 from recollect.text.normal import clean
 from recollect.text.redact import redact
 
+WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted
+LABELS = ("tags", "domain", "pattern_type")
 # What a change may move and undo brings back. Other counters are not here: what happened, happened.
-WRITTEN = ("title", *COIA, "tags", "domain")
-STATE = (*WRITTEN, "pattern_type", "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
+STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
     """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
     given: dict[str, Any] = {name: value for name, value in vars(changes).items() if value is not None}
-    for name in ("title", *COIA, "domain"):
+    for name in (*WORDS, "domain"):
         if name in given:
             if not isinstance(given[name], str):
                 raise BadInput(f"{name} must be text, not {type(given[name]).__name__}")
             given[name] = redact(clean(given[name])).text.strip()
+    if "domain" in given:
+        given["domain"] = given["domain"] or None
     if "title" in given:
         given["title"] = " ".join(given["title"].split())
     if "tags" in given:
@@ -63,7 +66,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
         if after.status == "active":
             after = replace(after, superseded_by=None)
         after = _aging_again(tx, ctx, learning, after)
-        rewritten = any(getattr(after, name) != getattr(learning, name) for name in WRITTEN)
+        rewritten = any(getattr(after, name) != getattr(learning, name) for name in WORDS)
         return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
 
     return _changed(ctx, id, "learning.edited", change, expect=expect)
@@ -71,7 +74,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
 
 def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
     """Put an observer's better words in the place of its first ones."""
-    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in ("title", *COIA)}
+    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in WORDS}
     tags = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in said.tags))
 
     def change(tx: Tx, learning: Learning) -> Learning:

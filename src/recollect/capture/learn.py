@@ -27,19 +27,23 @@ LOOKED_AT = 2_000  # index entries read to find them: the same insight shares it
 SHARED = 0.65  # share of words (Dice) from which two learnings are compared
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may put in other words
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what a person who says it too may move
+UNASKED = NewLearning.pattern_type  # the type of a learning whose writer named none
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
     """What became of a new learning: stored, or merged into one that said the same.
 
-    `confirmed` when a person said what an agent had learned, so that it counts as a person's now.
+    `confirmed` when a person said what an agent had learned, so that it counts as a person's now. `taken` names what
+    the known one took over besides, `left` what it was given and is otherwise still.
     """
 
     learning: Learning
     merged: bool
     redacted: tuple[str, ...]
     confirmed: bool = False
+    taken: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 def learn(
@@ -68,8 +72,15 @@ def learn(
         known = _same_insight(nearest, new, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
-            confirmed = learning.trust != known.trust
-            return Captured(learning=learning, merged=True, redacted=kinds, confirmed=confirmed)
+            moved = _moved(known, learning)
+            return Captured(
+                learning=learning,
+                merged=True,
+                redacted=kinds,
+                confirmed="trust" in moved,
+                taken=tuple(name for name in moved if name != "trust"),
+                left=_left(learning, new),
+            )
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
         _add_source(tx, learning.id, new, learning.origin, ctx.actor, now)
@@ -205,7 +216,7 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
         new={"recurrence": after.recurrence, **_other_words(known, new)},
         reason="the same insight was captured again",
     )
-    if ctx.actor.trust == "human" != known.trust:
+    if ctx.actor.trust == "human":
         after = _confirm(tx, ctx, after, new, change)
     _propose_best_practice(tx, ctx, after)
     return after
@@ -217,17 +228,23 @@ def _other_words(known: Learning, new: NewLearning) -> dict[str, object]:
 
 
 def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: str) -> Learning:
-    """A person says what was not a person's yet: it is worth what it would be had they said it first."""
+    """A person says it too: its tags and an absent domain are taken over.
+
+    What was not a person's yet is worth what it would be had they said it first; what was has earned its confidence.
+    """
     after = replace(
         known,
         tags=tuple(dict.fromkeys((*known.tags, *new.tags)))[:TAG_LIMIT],
         domain=known.domain or new.domain,
-        confidence=max(known.confidence, thousandths(initial_confidence(ctx, new)) / 1000),
-        trust=ctx.actor.trust,
-        version=known.version + 1,
     )
+    if known.trust != ctx.actor.trust:
+        worth = thousandths(initial_confidence(ctx, new)) / 1000
+        after = replace(after, confidence=max(known.confidence, worth), trust=ctx.actor.trust)
+    moved = _moved(known, after)
+    if not moved:
+        return known
+    after = replace(after, version=known.version + 1)
     rows.save(tx, after, expect=known.version)
-    moved = [name for name in CONFIRMED if getattr(after, name) != getattr(known, name)]
     events.record(
         tx,
         ctx,
@@ -239,6 +256,21 @@ def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: st
         reason="a person says so too",
     )
     return after
+
+
+def _moved(before: Learning, after: Learning) -> tuple[str, ...]:
+    return tuple(name for name in CONFIRMED if getattr(after, name) != getattr(before, name))
+
+
+def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:
+    """What a repetition asked for and did not get; its texts are in other words by nature."""
+    otherwise = {
+        "tags": not set(new.tags) <= set(known.tags),
+        "domain": new.domain not in (None, known.domain),
+        "pattern_type": new.pattern_type not in (UNASKED, known.pattern_type),
+        "confidence": new.confidence is not None and thousandths(new.confidence) != thousandths(known.confidence),
+    }
+    return tuple(name for name, differs in otherwise.items() if differs)
 
 
 def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from recollect.memory import Memory
+
 
 @record
 class Option:
@@ -95,16 +97,7 @@ def run(given: dict[str, Any]) -> int:
             min_confidence=given.get("min_confidence"),
             budget=given.get("budget"),
         )
-    text = chosen.markdown
-    if given.get("full"):
-        from recollect.text.frame import task_instructions
-
-        text = task_instructions(
-            outcome=given["outcome"],
-            task_title=given.get("title", ""),
-            description=given.get("description", ""),
-            section=chosen.markdown,
-        )
+        text = _whole(memory, given, chosen.markdown) if given.get("full") else chosen.markdown
     if given.get("json"):
         import json
 
@@ -113,3 +106,16 @@ def run(given: dict[str, Any]) -> int:
         text = json.dumps({"learnings": plain(chosen.learnings), "markdown": text}, ensure_ascii=False, indent=2)
     put(text)
     return 0
+
+
+def _whole(memory: Memory, given: dict[str, Any], section: str) -> str:
+    """Whole instructions; what the task and its outcome are called is known when somebody said it once."""
+    from recollect.text.frame import escape, task_instructions
+
+    title, outcome = memory.work.called(task=given["task"], outcome=given["outcome"])
+    return task_instructions(
+        outcome=escape(outcome) or given["outcome"],
+        task_title=given.get("title") or escape(title),
+        description=given.get("description", ""),
+        section=section,
+    )

@@ -82,8 +82,16 @@ def add(
     )
     if captured.confirmed:
         said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
-    became = {"merged": captured.merged, "confirmed": captured.confirmed, "redacted": captured.redacted}
+    if captured.taken:
+        said += f". Taken over: {_options(captured.taken)}"
+    if captured.left:
+        said += f". Left as it was: {_options(captured.left)} (recollect learn edit and learn tag change it)"
+    became = {name: value for name, value in vars(captured).items() if name != "learning"}
     return Answer({**plain(learning), **became}, said + redactions(captured.redacted))
+
+
+def _options(fields: tuple[str, ...]) -> str:
+    return ", ".join("type" if field == "pattern_type" else field for field in fields)
 
 
 @learn.command("list")
@@ -141,7 +149,7 @@ def history(memory: Memory, id: str) -> Answer:
 @click.option("--observation", help="New observation.")
 @click.option("--implication", help="New implication.")
 @click.option("--action", help="New action.")
-@click.option("--domain", help="New domain.")
+@click.option("--domain", help="New domain; an empty one takes it away.")
 @click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
 @click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")

@@ -51,7 +51,10 @@ class NewLearning:
 
 @record
 class LearningEdit:
-    """Fields to change; None leaves a field as it is. `status` archives or brings back, `pinned` pins or lets go."""
+    """Fields to change; None leaves a field as it is, an empty domain takes it away.
+
+    `status` archives or brings back, `pinned` pins or lets go.
+    """
 
     title: str | None = None
     context: str | None = None

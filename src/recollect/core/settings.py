@@ -224,6 +224,11 @@ _COUNTS = {
         *("session_hours", "cycle_hours"),
     ),
 }
+_ORDERED = (
+    ("confidence", "floor", "ceiling"),
+    ("inject", "explore_from", "min_confidence"),
+    ("consolidate", "split_least", "split_most"),
+)
 
 
 GUARDED = frozenset(
@@ -233,6 +238,19 @@ GUARDED = frozenset(
     }
 )
 """What a repository's file may not choose until the user ran `recollect trust`."""
+
+
+def check_order(settings: Settings) -> Settings:
+    """Refuse a floor above its ceiling. Asked of what all sources say together: each may have one of the two.
+
+    A trial bar that nobody chose may be above a lowered one for everything: then there is nothing to try.
+    """
+    for section, low, high in _ORDERED:
+        values = getattr(settings, section)
+        least, most = getattr(values, low), getattr(values, high)
+        if least > most and (low != "explore_from" or least != InjectSettings.explore_from):
+            raise BadInput(f"{section}.{low} ({least}) is above {section}.{high} ({most}); change one of them")
+    return settings
 
 
 def check_space(name: str) -> None:

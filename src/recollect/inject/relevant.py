@@ -12,6 +12,7 @@ from recollect.core.limits import check_limit
 from recollect.core.record import record
 from recollect.search.query import Question, ask
 from recollect.search.rank import QUICK, Among, best, looked_up
+from recollect.store import learning_sources
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
@@ -123,14 +124,20 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
         if proven_enough or (confidences and len(docs) >= QUICK.walked):  # further only while nothing may be shown
             break
 
+    left_out = set(wanted.known)
+
     def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
         among = Among(wanted=LEARNINGS, docs=some)
-        found = best(tx, question, among, limit=limit + len(wanted.known), effort=QUICK)
-        fresh = [hit for hit in found if hit.passage.id not in wanted.known]
-        near = [hit.passage.id for hit in fresh if hit.relevance >= settings.relevance][:limit]
-        records = {learning.id: learning for learning in rows.many(tx, near)}
-        return [records[id] for id in near]
+        while True:
+            found = best(tx, question, among, limit=limit + len(left_out), effort=QUICK)
+            near = [hit.passage.id for hit in found if hit.relevance >= settings.relevance]
+            near = [id for id in near if id not in left_out][:limit]
+            repeated = learning_sources.from_outcome(tx, near, wanted.outcome)
+            if not repeated:
+                records = {learning.id: learning for learning in rows.many(tx, near)}
+                return [records[id] for id in near]
+            left_out.update(repeated)  # looked for among the chosen alone, because a prompt waits
 
     # Two questions, because in a young store those on trial are many and would crowd out the proven.
     proven = between(slots, least=bar)

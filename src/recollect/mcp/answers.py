@@ -59,17 +59,22 @@ class Thing:
 
 @dataclass(frozen=True, kw_only=True)
 class Remembered:
-    """A stored learning; `merged` when one that says the same was there and now counts once more."""
+    """A stored learning; `merged` when one that says the same was there and now counts once more.
+
+    `left` names what was given then and not taken over.
+    """
 
     id: str
     title: str
     confidence: float
     merged: bool
+    left: tuple[str, ...]
     redacted: tuple[str, ...]
 
     def text(self) -> str:
         did = "was known; counted once more as" if self.merged else "saved"
-        return f"{did} {self.id} (confidence {self.confidence:.2f}){_redactions(self.redacted)}"
+        left = f"; left as it was: {', '.join(self.left)}" if self.left else ""
+        return f"{did} {self.id} (confidence {self.confidence:.2f}){left}{_redactions(self.redacted)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -97,7 +97,12 @@ def remember(
     done = memory.learn(new)
     kept = done.learning
     return Remembered(
-        id=kept.id, title=kept.title, confidence=kept.confidence, merged=done.merged, redacted=done.redacted
+        id=kept.id,
+        title=kept.title,
+        confidence=kept.confidence,
+        merged=done.merged,
+        left=done.left,
+        redacted=done.redacted,
     )
 
 

@@ -45,7 +45,8 @@ class Data:
         return transfer.export(self._context, write, progress=progress)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
-        """The same into a file that stands under its name only when it is whole."""
+        """The same into a file that stands under its name only when it is whole; an older export gives way to it."""
+        transfer.check_replaceable(path)
         with writing(path) as file:
             return self.export(lambda line: file.write(line.encode("utf-8", "replace")), progress=progress)
 

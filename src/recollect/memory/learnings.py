@@ -16,7 +16,7 @@ from recollect.core.new_learning import LearningEdit
 from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
 from recollect.store import learnings as rows
-from recollect.store.learnings import SORTS, Filter
+from recollect.store.learnings import SORTS
 
 
 class Learnings:
@@ -46,14 +46,17 @@ class Learnings:
         if status not in (*STATUSES, "all"):
             raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
         check_page(limit, offset)
-        wanted = Filter(
-            status=None if status == "all" else status,
-            domain=domain,
-            tag=None if tag is None else tag.strip().lower(),  # as tags are kept
-            min_confidence=thousandths(min_confidence, "min confidence"),
-        )
         with self._context.db.read(self._context.space) as tx:
-            return rows.listed(tx, wanted, sort=sort, limit=limit, offset=offset)
+            return rows.listed(
+                tx,
+                status=None if status == "all" else status,
+                domain=domain,
+                tag=None if tag is None else tag.strip().lower(),  # as tags are kept
+                min_confidence=thousandths(min_confidence, "min confidence"),
+                sort=sort,
+                limit=limit,
+                offset=offset,
+            )
 
     def search(self, query: str, *, tag: str | None = None, **options: Any) -> list[Learning]:
         """Learnings alone for any text, best first; options are those of SearchOptions."""

@@ -52,7 +52,13 @@ class Work:
         if task is None:
             return self.injection_page(limit=limit)[0]
         with self._context.db.read(self._context.space) as tx:
-            return injections.of_task(tx, task)
+            return injections.of_task(tx, tasks.task(tx, task).id)
+
+    def called(self, *, task: str, outcome: str) -> tuple[str, str]:
+        """The title of a task and the name of an outcome; empty where nobody said."""
+        with self._context.db.read(self._context.space) as tx:
+            about, serves = tasks.known_task(tx, task), tasks.known_outcome(tx, outcome)
+            return about.title if about else "", serves.name if serves else ""
 
     def preview(self, wanted: NewInjection) -> Chosen:
         """What a task would be shown; nothing is recorded."""
@@ -62,7 +68,7 @@ class Work:
         change = self._context.ids("change")
         events.record(tx, self._context, change=change, subject=id, what=what, new=new)
 
-    # The same a page at a time, with how many there are in all.
+    # The same a page at a time, with how many there are in all. An unknown id is an error: it may be a misspelt one.
 
     def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
         check_page(limit, offset)
@@ -72,6 +78,8 @@ class Work:
     def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
         check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
+            if outcome is not None:
+                tasks.outcome(tx, outcome)
             return tasks.tasks(tx, outcome=outcome, limit=limit, offset=offset)
 
     def discovery_page(
@@ -79,6 +87,8 @@ class Work:
     ) -> tuple[list[Discovery], int]:
         check_page(limit, offset)
         with self._context.db.read(self._context.space) as tx:
+            if task is not None:
+                tasks.task(tx, task)
             return tasks.discoveries(tx, task=task, limit=limit, offset=offset)
 
     def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:

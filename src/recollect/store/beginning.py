@@ -89,6 +89,11 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
     name = space or _slug(file.parent.name) + "-" + os.urandom(4).hex()
     if timezone:
         zone_named(timezone)
+        if named.get("timezone", timezone) != timezone:
+            raise BadInput(
+                f"{file} already names time zone {named['timezone']}, which stays; edit it there to change it, or "
+                "leave --timezone out"
+            )
     zone = named.get("timezone") or timezone or _local_timezone(environ)
     check_space(name)
     lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']

@@ -78,7 +78,7 @@ def check_file(path: Path) -> Checked:
             version = int(_meta(connection, "schema") or 0)
             spaces = tuple(row[0] for row in connection.execute("SELECT space FROM spaces ORDER BY number"))
             seal = _meta(connection, "seal")
-            if seal is not None and seal != _seal(connection):
+            if seal not in (None, seal_of(connection)) and seal != seal_of(connection, definitions=False):
                 raise StoreDamaged(f"{path} was changed after it was made; something in it is not what was stored")
         except (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, ValueError) as error:
             raise StoreDamaged(f"{path} does not read back whole: {error}") from None
@@ -140,12 +140,18 @@ def _close_up(copy: apsw.Connection) -> None:
 
 def _put_seal(copy: apsw.Connection) -> None:
     if copy.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").fetchone() == (1,):
-        copy.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('seal', ?)", (_seal(copy),))
+        copy.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('seal', ?)", (seal_of(copy),))
 
 
-def _seal(connection: apsw.Connection) -> str:
-    """A hash over every table and row except the seal itself."""
+def seal_of(connection: apsw.Connection, *, definitions: bool = True) -> str:
+    """A hash over every table and row except the seal itself, and over what indexes and the like are defined as.
+
+    Without the latter it is the seal of backups that were made before they were in it.
+    """
     digest = hashlib.sha256()
+    if definitions:
+        for row in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"):
+            digest.update(repr(row).encode())
     tables = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
     for name, sql in tables:
         digest.update(repr((name, sql)).encode())

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from recollect.store.paging import among
 
-from recollect.core.context import Tx
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from recollect.core.context import Tx
 
 
 def add(
@@ -50,3 +55,10 @@ def of(tx: Tx, learning: str) -> list[dict[str, Any]]:
     where = "WHERE space = :space AND learning_id = :learning ORDER BY position"
     found = tx.rows(f"SELECT {', '.join(names)} FROM learning_sources {where}", learning=learning)
     return [dict(zip(names, row, strict=True)) for row in found]
+
+
+def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
+    """Those of some learnings that came up in an outcome, first or again."""
+    where = "WHERE space = :space AND learning_id IN (:keys) AND outcome_id = :outcome"
+    found = among(tx, f"SELECT learning_id FROM learning_sources {where}", learnings, outcome=outcome)
+    return {id for (id,) in found}

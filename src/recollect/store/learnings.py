@@ -7,7 +7,7 @@ from recollect.core.errors import NotFound, Stale
 from recollect.core.learning import Learning
 from recollect.core.passage import Passage
 from recollect.core.record import made, record
-from recollect.store import passages
+from recollect.store import learning_sources, passages
 from recollect.store.paging import PAGE, among, every
 
 TYPE_CHECKING = False
@@ -52,11 +52,10 @@ SORTS = {
 
 @record
 class Filter:
-    """Which learnings a list or a search wants; None means any."""
+    """Which learnings a search wants; None means any. A domain in any case of letters."""
 
     status: str | None = "active"
     domain: str | None = None
-    tag: str | None = None
     min_confidence: int = 0
     exclude_outcome: str | None = None
     trusts: tuple[str, ...] | None = None
@@ -96,9 +95,32 @@ def many(tx: Tx, ids: Sequence[str]) -> list[Learning]:
     return [found[id] for id in ids if id in found]
 
 
-def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tuple[list[Learning], int]:
-    """A page of learnings and how many there are in all."""
-    where, params = _where(wanted)
+def listed(
+    tx: Tx,
+    *,
+    status: str | None,
+    domain: str | None,
+    tag: str | None,
+    min_confidence: int,
+    sort: str,
+    limit: int,
+    offset: int,
+) -> tuple[list[Learning], int]:
+    """A page of learnings and how many there are in all; None means any, a domain in any case of letters."""
+    where = " AND confidence >= :min_confidence"
+    params: dict[str, Any] = {"min_confidence": min_confidence}
+    if status is not None:
+        where += " AND status = :status"
+        params["status"] = status
+    if domain is not None:
+        # Engines differ in what the lower case of a letter is.
+        every_one = tx.rows("SELECT DISTINCT domain FROM learnings WHERE space = :space AND domain IS NOT NULL")
+        spelt = {f"domain{i}": known for i, (known,) in enumerate(every_one) if _same_word(known, domain)}
+        where += f" AND domain IN ({', '.join(f':{name}' for name in spelt) or 'NULL'})"
+        params |= spelt
+    if tag is not None:
+        where += " AND id IN (SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag)"
+        params["tag"] = tag
     total = tx.value(f"SELECT count(*) FROM learnings WHERE space = :space{where}", **params)
     ids = tx.rows(
         f"SELECT id FROM learnings WHERE space = :space{where} ORDER BY {SORTS[sort]} LIMIT :limit OFFSET :offset",
@@ -107,6 +129,10 @@ def listed(tx: Tx, wanted: Filter, *, sort: str, limit: int, offset: int) -> tup
         **params,
     )
     return many(tx, [id for (id,) in ids]), total
+
+
+def _same_word(one: str, other: str) -> bool:
+    return one.casefold() == other.strip().casefold()
 
 
 def all_of(tx: Tx) -> Iterator[Learning]:
@@ -131,13 +157,19 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
 
     Looked up by key alone, because a planner may prefer a worse index.
     """
-    tagged = _tagged(tx, wanted.tag) if wanted.tag is not None else None
     found = among(tx, f"SELECT {_STATE} FROM learnings l WHERE l.space = :space AND l.id IN (:keys)", ids)
-    return {row[0]: row[2] for row in found if _passes(row, wanted) and (tagged is None or row[0] in tagged)}
+    passed = {row[0]: row[2] for row in found if _passes(row, wanted)}
+    if wanted.exclude_outcome is not None:
+        for id in learning_sources.from_outcome(tx, list(passed), wanted.exclude_outcome):
+            del passed[id]
+    return passed
 
 
 def confidences_of(tx: Tx, docs: Sequence[int], wanted: Filter) -> dict[int, int]:
-    """Of passages by their index numbers, those whose learning a filter lets through, with its confidence."""
+    """Of passages by their index numbers, those whose learning a filter lets through, with its confidence.
+
+    Of the outcomes it came from only the first is looked at; for the few that are chosen, `learning_sources` tells.
+    """
     sql = (
         f"SELECT {_STATE}, p.doc FROM passages p JOIN learnings l ON l.space = p.space AND l.id = p.id "
         "WHERE p.space = :space AND p.doc IN (:keys)"
@@ -150,16 +182,10 @@ def _passes(row: Sequence[Any], wanted: Filter) -> bool:
     return (
         (wanted.status is None or status == wanted.status)
         and confidence >= wanted.min_confidence
-        and (wanted.domain is None or domain == wanted.domain)
+        and (wanted.domain is None or _same_word(domain or "", wanted.domain))
         and (wanted.exclude_outcome is None or outcome != wanted.exclude_outcome)
         and (wanted.trusts is None or trust in wanted.trusts)
     )
-
-
-def _tagged(tx: Tx, tag: str) -> set[str]:
-    return {
-        id for (id,) in tx.rows("SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag", tag=tag)
-    }
 
 
 def save(tx: Tx, learning: Learning, *, expect: int) -> None:
@@ -275,30 +301,6 @@ def passage_of(learning: Learning) -> Passage:
         at=learning.created_at,
         trust=learning.trust,
     )
-
-
-def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
-    parts = ""
-    params: dict[str, Any] = {}
-    if wanted.status is not None:
-        parts += " AND status = :status"
-        params["status"] = wanted.status
-    if wanted.domain is not None:
-        parts += " AND domain = :domain"
-        params["domain"] = wanted.domain
-    if wanted.min_confidence:
-        parts += " AND confidence >= :min_confidence"
-        params["min_confidence"] = wanted.min_confidence
-    if wanted.exclude_outcome is not None:
-        parts += " AND (source_outcome_id IS NULL OR source_outcome_id <> :exclude_outcome)"
-        params["exclude_outcome"] = wanted.exclude_outcome
-    if wanted.trusts is not None:
-        parts += f" AND trust IN ({', '.join(f':trust{i}' for i in range(len(wanted.trusts)))})"
-        params.update({f"trust{i}": trust for i, trust in enumerate(wanted.trusts)})
-    if wanted.tag is not None:
-        parts += " AND id IN (SELECT learning_id FROM learning_tags WHERE space = :space AND tag = :tag)"
-        params["tag"] = wanted.tag
-    return parts, params
 
 
 def _learning(row: Row, tags: list[str]) -> Learning:

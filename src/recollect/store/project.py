@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
 from recollect.core.record import record
-from recollect.core.settings import Settings, check_space, from_environment, merged
+from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
 from recollect.store.files import content_hash, read_regular, write_path
 
 TYPE_CHECKING = False
@@ -160,7 +160,8 @@ def _settings(
     """Defaults < the user's file < what a repository's file gives < environment."""
     file = _home_folder(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
     users = merged(Settings(), toml(file), str(file)) if file.is_file() else Settings()
-    return merged(merged(users, given, source, trusted=trusted), from_environment(environ), "environment")
+    here = merged(users, given, source, trusted=trusted)
+    return check_order(merged(here, from_environment(environ), "environment"))
 
 
 def _refuse_outside(root: Path, folder: str) -> None:

@@ -7,6 +7,7 @@ cannot be forgotten. Passages and terms are not in it: they follow from their ow
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,11 @@ def count_texts(tx: Tx, scrub: Scrub) -> dict[str, int]:
     for table in NAMED_BY_CALLERS:
         counts[table] += sum(1 for (id,) in every(tx, table, "id") if scrub(id) != id)
     return {table: count for table, count in counts.items() if count}
+
+
+def in_passages(tx: Tx, pattern: re.Pattern[str]) -> bool:
+    """Whether search knows the text, which another clone's files may say."""
+    return any(pattern.search(f"{title}\n{text}") for _, title, text in every(tx, "passages", "id, title, text"))
 
 
 def rename_ids(tx: Tx, scrub: Scrub, fresh: Callable[[], str]) -> int:

@@ -51,14 +51,14 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 def task(tx: Tx, id: str) -> Task:
     found = known_task(tx, id)
     if found is None:
-        raise NotFound(f"no task {id} here")
+        raise NotFound(f"no task {id} here; `recollect task list` shows what there is")
     return found
 
 
 def outcome(tx: Tx, id: str) -> Outcome:
     found = known_outcome(tx, id)
     if found is None:
-        raise NotFound(f"no outcome {id} here")
+        raise NotFound(f"no outcome {id} here; `recollect outcome list` shows what there is")
     return found
 
 

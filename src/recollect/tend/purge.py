@@ -13,13 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recollect.core.context import Context
-from recollect.core.errors import Refused
+from recollect.core.errors import NotFound, Refused
 from recollect.store import purging, soundness
 from recollect.store.damage import kept_aside
 from recollect.store.project import Project
 from recollect.store.sqlite import SqliteDb
 from recollect.tend import backups
 from recollect.tend.purge_files import documents_saying, holding, holds, mark_files, ours, spool_files
+from recollect.tend.purge_names import Names
 from recollect.tend.purge_rows import purge_rows, renew_passages
 from recollect.tend.purge_target import target_of
 from recollect.tend.rebuild import rebuild_tree
@@ -59,12 +60,16 @@ class Plan:
 
 
 def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> Plan:
-    """What a purge would touch; changes nothing."""
+    """What a purge would touch; changes nothing. A text that stands nowhere is not found."""
     with ctx.db.read(ctx.space) as tx:
         target = target_of(ctx, tx, id, text)
         rows = purging.count_texts(tx, target.scrub)
+        searched = purging.in_passages(tx, target.pattern)
     own = len(backups.kept_files(project.database)) + len(kept_aside(project.database))
     files = (*(shown for *_, shown in holding(ctx, project, target)), *map(str, spool_files(project, target)))
+    found = id is not None or rows or files or searched or target.names != Names() or documents_saying(ctx, target)
+    if not found and not any(holds(path, target) for path in ours(project)):
+        raise NotFound("that text stands nowhere here: not in rows, files, the spool or own backups; nothing to purge")
     return Plan(things=target.things, rows=rows, files=files, backups=own)
 
 
@@ -72,6 +77,7 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     """Remove a thing and what quotes it, or a text wherever it stands. There is no way back."""
     if ctx.actor.trust != "human":
         raise Refused("only a person may purge, because nothing brings it back; run this from your own terminal")
+    plan(ctx, project, id=id, text=text)
     with ctx.db.write(ctx.space) as tx:
         target = target_of(ctx, tx, id, text)
         rows = purge_rows(tx, ctx, target)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from recollect.capture import documents, finding, stage
 from recollect.core.context import Context, Row, Tx
 from recollect.distil import themes
-from recollect.store import events, hosts, journal, learnings, passages, purging, readings, requests, wisdom
+from recollect.store import decisions, events, hosts, journal, learnings, passages, purging, readings, requests, wisdom
 from recollect.store.files import content_hash
 from recollect.tend.owners import OWNERS
 from recollect.tend.purge_names import MARK, rename
@@ -23,6 +23,7 @@ _REMOVE: dict[str, Callable[[Tx, str], None]] = {
 
 
 def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
+    orphans = {old: status for id in target.things for old, status in _replaced(tx, id) if old not in target.things}
     for id in target.things:
         _REMOVE[re.split("[_/]", id)[0]](tx, id)
     for rows in (journal, hosts):
@@ -47,10 +48,19 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
         events.record(tx, ctx, change=change, subject=id, what="purged")
+    for id, status in orphans.items():
+        reason = f"what had replaced it was purged, so it is {status}"
+        events.record(tx, ctx, change=change, subject=id, what="purged", new={"status": status}, reason=reason)
     counts = {table: len(keys) for table, keys in changed.items() if keys}
     if renamed:
         counts["ids"] = renamed
     return counts
+
+
+def _replaced(tx: Tx, id: str) -> Iterator[tuple[str, str]]:
+    """What a thing had replaced, and what that is without it."""
+    yield from ((old, "archived") for old in learnings.replaced_by(tx, id))
+    yield from ((old, "reversed") for old in decisions.replaced_by(tx, id))
 
 
 def _tags_from(tx: Tx, target: Target, quoting: list[Row]) -> list[Row]:

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import bring
@@ -65,6 +66,20 @@ class Imported:
     def whole(self) -> bool:
         """Whether every line was taken, known or history."""
         return not self.conflicts and not self.bad
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace a file that is not an export; its first line tells. An empty one holds nothing to lose."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        first = file.readline(LINE_LIMIT)
+    try:
+        ours = _parsed(first).get("type") == HEADER
+    except BadInput:
+        ours = False
+    if not ours:
+        raise Refused(f"{path} exists and is not an export of Recollect; choose another name or move it away")
 
 
 def export(ctx: Context, write: Callable[[str], object], *, progress: Progress | None = None) -> Exported:

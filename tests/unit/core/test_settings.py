@@ -66,6 +66,29 @@ def test_what_no_setting_may_be_is_refused(root: Path, environ: dict[str, str], 
         load(root, environ, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[confidence]\nfloor = 0.9\nceiling = 0.8", "confidence.floor .0.9. is above confidence.ceiling .0.8."),
+        ("[inject]\nexplore_from = 0.7", "inject.explore_from .0.7. is above inject.min_confidence .0.6."),
+        ("[consolidate]\nsplit_least = 301", "consolidate.split_least .301. is above consolidate.split_most .300."),
+    ],
+)
+def test_a_floor_above_its_ceiling_is_refused_by_both_names(
+    root: Path, environ: dict[str, str], text: str, names: str
+) -> None:
+    with pytest.raises(BadInput, match=names):
+        load(root, environ, text)
+
+
+def test_a_floor_and_its_ceiling_may_come_from_two_sources(root: Path, environ: dict[str, str]) -> None:
+    environ["RECOLLECT_CONFIDENCE_FLOOR"] = "0.2"
+    assert load(root, environ, "[confidence]\nceiling = 0.3").confidence.floor == 0.2
+    environ["RECOLLECT_CONFIDENCE_FLOOR"] = "0.4"
+    with pytest.raises(BadInput, match="is above confidence"):
+        load(root, environ, "[confidence]\nceiling = 0.3")
+
+
 @pytest.mark.parametrize("space", ["../../elsewhere", "/etc", "a/b", "..", ".hidden", "a b", "x" * 101, 'a"b', "a\\nb"])
 def test_a_space_is_a_plain_name(root: Path, environ: dict[str, str], space: str) -> None:
     """It names a folder in the user's state; a repository's file must not choose another place."""

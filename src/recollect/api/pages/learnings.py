@@ -107,7 +107,8 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     version = _version(sent)
     editor = partial(_editor, visit, title="Edit learning", draft=sent.kept(), action=f"/learnings/{id}/edit")
     try:
-        changes = LearningEdit(**_fields(sent), confidence=sent.number("confidence"))
+        typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one takes it away
+        changes = LearningEdit(**typed, confidence=sent.number("confidence"))
         visit.memory.learnings.edit(id, changes, expect=version)
     except Stale as stale:
         theirs = visit.memory.learnings.get(id)
