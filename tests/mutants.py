@@ -575,6 +575,13 @@ MUTANTS = (
         tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
     ),
     Mutant(
+        name="command: an empty data folder is refused",
+        file="store/beginning.py",
+        old="    if _is_empty(project.data) or _is_own(project):",
+        new="    if _is_own(project):",
+        tests=(f"{SETUP}::test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none",),
+    ),
+    Mutant(
         name="init: an agent takes a store that came with a folder",
         file="cli/project.py",
         old="    if beginning.is_foreign(planned) and",

@@ -16,6 +16,8 @@ def main() -> None:
     """Run a command and end the process with its exit code."""
     if sys.stdin is None:  # whoever started us closed it
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     arguments = [_readable(argument) for argument in sys.argv[1:]]
     if not _fast(arguments):
         sys.exit(run(arguments))

@@ -545,11 +545,19 @@ def test_the_seeds_methods_do_the_whole_round(memory: Memory, clock: ScriptedClo
     assert call(memory, "cstp.getDecision", id=ids[1])["decided_at"] == "2026-03-02T09:00:00Z"
 
 
+def test_a_parameter_that_is_null_is_as_good_as_not_given(memory: Memory) -> None:
+    none = dict.fromkeys(("context", "reasons", "tags", "bridge", "components", "supersedes", "decidedAt", "anyway"))
+    made = call(memory, "cstp.recordDecision", decision="Use a queue", confidence=1, category="architecture", **none)
+    assert (made["context"], made["reasons"], made["components"]) == ("", [], {})
+    assert call(memory, "cstp.queryDecisions", query=None, status=None, limit=None)["total"] == 1
+
+
 @pytest.mark.parametrize(
     ("method", "params", "code"),
     [
         ("cstp.getDecision", {"id": "dec_nope"}, -32001),
         ("cstp.getDecision", {"id": 5}, -32602),
+        ("cstp.getDecision", {"id": None}, -32602),
         ("cstp.recordDecision", {"decision": "x", "confidence": "0.9", "category": "a"}, -32602),
         ("cstp.recordDecision", {"decision": "Use x", "confidence": 0.9, "category": "a", "tags": "x"}, -32602),
         ("cstp.recordDecision", {"decision": "Use x", "confidence": 0.9, "category": "a", "stakes": "huge"}, -32602),

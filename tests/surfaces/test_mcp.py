@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -367,6 +368,30 @@ def test_the_clients_own_name_stands_in_the_history(shell: Shell) -> None:
     _spoken(shell, INITIALIZE, INITIALIZED, _call(2, "remember", **{**WEBHOOKS, "tags": ["stripe"]}), answers=2)
     (row,) = shell.json("learn", "list")["learnings"]
     assert shell.json("why", row["id"])["events"][0]["who"] == "tester"
+
+
+def test_ctrl_c_ends_a_server_whose_client_says_nothing(shell: Shell) -> None:
+    command = [sys.executable, "-m", "recollect", "mcp"]
+    with subprocess.Popen(
+        command,
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(INITIALIZE.encode() + b"\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        try:
+            assert server.wait(timeout=10) == -signal.SIGINT
+        finally:
+            server.kill()
+        assert server.stderr.read() == b""
 
 
 def test_where_there_is_no_project_the_server_says_so_and_ends(bare: Shell) -> None:

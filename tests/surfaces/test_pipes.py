@@ -162,6 +162,26 @@ def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("command", ["observe", "feedback"])
+def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(bare: Shell, command: str) -> None:
+    line = [sys.executable, "-m", "recollect", command, "--task", "t"]
+    with subprocess.Popen(
+        line, cwd=bare.folder, env=bare.environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        assert run.stdin is not None
+        run.stdin.write(b"still at work\n" * 100_000)  # more than a pipe holds: the agent would die of it
+        assert b"recollect init" in run.communicate()[1]
+    assert run.returncode == 2
+
+
+@pytest.mark.parametrize("command", ["compact", "doctor", "export", "learn list"])
+def test_without_a_place_for_errors_a_command_works_all_the_same(shell: Shell, command: str) -> None:
+    shell.learn()
+    line = f"{sys.executable} -m recollect {command} 2>&-"
+    done = subprocess.run(["sh", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
+    assert (done.returncode, done.stdout != b"") == (0, True)
+
+
 def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
     shell.learn()
     (shell.folder / "export.jsonl").write_text(shell.said("export"))

@@ -469,6 +469,12 @@ def test_two_homes_that_share_a_folder_both_keep_its_memory(shell: Shell, tmp_pa
     shell.said("status")
 
 
+def test_many_homes_that_came_later_push_out_none(shell: Shell) -> None:
+    with (shell.folder / ".recollect/begun").open("a") as marks:
+        marks.writelines(f"{n:032x}\n" for n in range(100))
+    assert BRIEF in start(shell)
+
+
 def test_in_a_clone_without_a_store_commands_work_and_hooks_stay_silent(bare: Shell) -> None:
     (bare.folder / "recollect.toml").write_text('space = "shop"\n')
     for _ in range(2):
@@ -477,8 +483,26 @@ def test_in_a_clone_without_a_store_commands_work_and_hooks_stay_silent(bare: Sh
     assert "hooks are silent: you did not begin" in bare.run("doctor", "--host", "claude-code").stdout.decode()
 
 
-def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell) -> None:
-    shell.said("status", HOME="/dev/null", XDG_CONFIG_HOME=str(shell.home))
+def test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none(bare: Shell, tmp_path: Path) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    (bare.folder / ".recollect").mkdir()  # by hand, as a volume, or by another process that marks it in a moment
+    (bare.folder / ".recollect/.begun.1.abc.recollect-tmp").touch()
+    for _ in range(2):
+        bare.said("log", "add", "Moved the nightly build")
+    (tmp_path / "other").mkdir()
+    assert bare.run("status", HOME=str(tmp_path / "other")).returncode == 2
+
+
+def test_a_data_folder_that_cannot_be_read_is_not_said_to_have_come_with_the_folder(bare: Shell) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    (bare.folder / ".recollect").touch()
+    done = bare.run("status")
+    assert (done.returncode, b"Not a directory" in done.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("home", ["/dev/null", ""])
+def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell, home: str) -> None:
+    shell.said("status", HOME=home, XDG_CONFIG_HOME=str(shell.home))
 
 
 def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path) -> None:

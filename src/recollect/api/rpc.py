@@ -87,7 +87,7 @@ def _call(methods: Methods, name: str, params: Any) -> Any:
 
 
 def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
-    """Parameters by the names the method gives them."""
+    """Parameters by the names the method gives them; null is as good as not given."""
     if not isinstance(params, Mapping):
         raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
     try:
@@ -98,12 +98,12 @@ def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
     known = {name: wish for name, wish in declared.items() if wish.kind is wish.KEYWORD_ONLY}
     takes_more = len(known) < len(declared)  # the fields of a record, which knows them itself
     unknown = [name for name in named if name not in known and not takes_more]
-    missing = [name for name, wish in known.items() if wish.default is wish.empty and name not in named]
+    missing = [name for name, wish in known.items() if wish.default is wish.empty and named.get(name) is None]
     if unknown or missing:
         parts = [f"unknown: {', '.join(unknown)[:200]}"] if unknown else []
         parts += [f"missing: {', '.join(missing)}"] if missing else []
         raise _Fault(INVALID_PARAMS, f"{'; '.join(parts)}. Parameters are {', '.join(known)}")
-    return named
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def snake(name: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.command import Answer, answers
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit
 from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
@@ -12,11 +14,12 @@ from recollect.memory import Memory
 
 @click.command()
 @click.option("--task", required=True, help="Id of the task whose agent wrote the output.")
-@answers
-def feedback(memory: Memory, task: str) -> Answer:
+@common
+def feedback(task: str, project: str | None, as_json: bool) -> None:
     """Read an agent's final message on standard input and count its verdicts on what it was shown."""
-    output = read_stdin()
-    taken = memory.feedback(output, task=task)
+    output = read_stdin()  # first: what is refused must not break the pipe of an agent at work
+    with open_memory(project) as memory:
+        taken = memory.feedback(output, task=task)
     said = {
         "counted": taken.counted,
         "rated before": taken.repeated,
@@ -24,7 +27,7 @@ def feedback(memory: Memory, task: str) -> Answer:
         "never shown to this task": taken.not_injected,
     }
     lines = [f"{what}: {', '.join(ids)}" for what, ids in said.items() if ids]
-    return Answer(taken, "\n".join(lines) or "no verdicts")
+    emit(taken, "\n".join(lines) or "no verdicts", as_json=as_json)
 
 
 @click.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import click
@@ -24,4 +25,5 @@ def mcp(project: str | None) -> None:
             from recollect.mcp.server import make_server
         except ImportError:
             raise Trouble("MCP needs its SDK; run: pip install 'recollect-memory[mcp]'") from None
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread that only the end of its input stops
         make_server(memory).run("stdio")

@@ -6,8 +6,9 @@ from textwrap import shorten
 
 import click
 
-from recollect.cli.command import Answer, Group, answers
-from recollect.cli.output import table
+from recollect.cli.command import Answer, Group, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit, table
 from recollect.cli.printing import read_stdin
 from recollect.core.clock import iso
 from recollect.memory import Memory
@@ -18,11 +19,12 @@ from recollect.text.coia import UNTYPED
 @click.option("--task", required=True, help="Id of the finished task.")
 @click.option("--outcome", help="Id of what it belongs to.")
 @click.option("--title", default="", help="What the task was about.")
-@answers
-def observe(memory: Memory, task: str, outcome: str | None, title: str) -> Answer:
+@common
+def observe(task: str, outcome: str | None, title: str, project: str | None, as_json: bool) -> None:
     """Read a finished task's output on standard input, keep its DISCOVERY[type]: lines and learn from them."""
-    output = read_stdin()
-    seen = memory.observe(output, task=task, outcome=outcome, title=title)
+    output = read_stdin()  # first: what is refused must not break the pipe of an agent at work
+    with open_memory(project) as memory:
+        seen = memory.observe(output, task=task, outcome=outcome, title=title)
     lines = []
     for discovery in seen.discoveries:
         became = f"→ {discovery.learning_id}" if discovery.learning_id else f"skipped: {discovery.skipped}"
@@ -31,7 +33,7 @@ def observe(memory: Memory, task: str, outcome: str | None, title: str) -> Answe
         lines.append(f"{seen.known_before} known from before")
     if seen.unknown_types:
         lines.append(f"unknown types, kept as {UNTYPED}: {', '.join(seen.unknown_types)}")
-    return Answer(seen, "\n".join(lines) or "no discoveries")
+    emit(seen, "\n".join(lines) or "no discoveries", as_json=as_json)
 
 
 @click.group(cls=Group)

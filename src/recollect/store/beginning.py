@@ -16,10 +16,11 @@ from pathlib import Path
 from recollect.core.clock import zone_named
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.settings import check_space
-from recollect.store.files import add_lines, write_new_path, write_path
+from recollect.store.files import TEMP_SUFFIX, add_lines, write_new_path, write_path
 from recollect.store.project import (
     BEGUN,
     DATA_FOLDER,
+    SETTINGS_COPY,
     SETTINGS_FILE,
     Project,
     is_begun,
@@ -111,7 +112,7 @@ def is_foreign(project: Project) -> bool:
     A spool counts as much as a store, because what waits in it would be written as whoever it names. Where the user's
     own folder cannot be written nothing could be accepted, so nothing is called foreign.
     """
-    if not project.data.exists() or is_marked(project, BEGUN) or is_marked(project, MADE):
+    if _is_empty(project.data) or _is_own(project):
         return False
     nearest = next(place for place in (project.state, *project.state.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK)
@@ -127,8 +128,21 @@ def refuse_foreign(project: Project) -> None:
 
 def claim_new(project: Project) -> None:
     """What is about to be made is the user's own; hooks stay silent all the same before `init`."""
-    if not project.data.exists():
+    if _is_empty(project.data) and not _is_own(project):
         _mark(project, MADE)
+
+
+def _is_own(project: Project) -> bool:
+    return is_marked(project, BEGUN) or is_marked(project, MADE)
+
+
+def _is_empty(data: Path) -> bool:
+    """Whether nothing is kept yet: no folder, an empty one (a volume), or one that another process makes just now."""
+    try:
+        names = os.listdir(data)
+    except FileNotFoundError:
+        return True
+    return all(name == BEGUN or name.startswith(SETTINGS_COPY) or name.endswith(TEMP_SUFFIX) for name in names)
 
 
 def _mark(project: Project, how: str) -> bool:

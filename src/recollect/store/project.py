@@ -25,7 +25,8 @@ SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 DATA_FOLDER = ".recollect"
 BEGUN = "begun"
-MOST_MARKS = 20
+SETTINGS_COPY = "settings-"
+MOST_MARKS = 200  # a container that is made anew has a new home each time, and must not push out who began
 SPECWRIGHT = Path(".specwright", "learnings")
 
 
@@ -207,8 +208,9 @@ def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
+    """Without a home a place where nothing can be made, not by root either."""
     given = environ.get(variable)
-    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or "/nonexistent") / fallback
+    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or os.devnull) / fallback
     return base / "recollect"
 
 
@@ -223,7 +225,7 @@ def toml(file: Path) -> dict[str, Any]:
 
 def _copy_name(root: Path) -> str:
     """One copy per worktree: they share the folder, not the file."""
-    return f"settings-{root.stat().st_ino}.json"
+    return f"{SETTINGS_COPY}{root.stat().st_ino}.json"
 
 
 def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
