@@ -482,6 +482,22 @@ def test_a_wording_made_while_the_decision_changed_is_not_shown(open_memory: Ope
 # --- Asking
 
 
+@pytest.mark.parametrize("text", ["", "team store"])
+def test_a_level_is_looked_for_before_the_page_is_cut(memory: Memory, clock: ScriptedClock, text: str) -> None:
+    old = [reviewed(memory, f"Use {name} for the team store").id for name in ("PostgreSQL", "MariaDB", "Oracle")]
+    clock.advance(days=10)
+    for name in ("Redis", "Valkey", "Memcached"):
+        reviewed(memory, f"Use {name} for the team store")
+    first, _ = memory.decisions.query(text, level="summary", limit=2)
+    rest, _ = memory.decisions.query(text, level="summary", limit=2, offset=2)
+    assert {hit.id for hit in (*first, *rest)} == set(old)
+    assert len(first) == 2
+    if not text:
+        assert memory.decisions.query(level="summary", limit=1)[1] == 3
+    with pytest.raises(BadInput, match="level must be one of"):
+        memory.decisions.query(text, level="deep")
+
+
 def test_an_answer_is_as_long_as_the_age_allows_unless_asked_whole(memory: Memory, clock: ScriptedClock) -> None:
     kept = reviewed(memory, context="A long story about locks")
     clock.advance(days=40)

@@ -109,14 +109,13 @@ def rpc(project: str | None) -> None:
 
 
 def _list(memory: Memory, query: str, wanted: dict[str, Any]) -> Answer:
-    names = ("category", "agent", "limit", "offset")
+    names = ("level", "category", "agent", "limit", "offset")
     hits, total = memory.decisions.query(query, **{name: wanted[name] for name in names})
-    shown = [hit for hit in hits if wanted["level"] in (None, hit.level)]
-    rows = [(hit.id, hit.level, hit.decision.category, headline(hit.decision)) for hit in shown]
+    rows = [(hit.id, hit.level, hit.decision.category, headline(hit.decision)) for hit in hits]
     text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
     if total > len(hits) + wanted["offset"]:
         text += f"\n{len(hits)} of {total}; --offset shows more"
-    return Answer({"decisions": shown, "total": total}, text)
+    return Answer({"decisions": hits, "total": total}, text)
 
 
 def _row(part: Calibration) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.core.context import Context
@@ -14,7 +15,7 @@ from recollect.search.query import ask
 from recollect.search.rank import Among, best
 from recollect.store import decisions as rows
 from recollect.store.decisions import KIND, DecisionFilter
-from recollect.store.passages import Narrow
+from recollect.store.passages import Narrow, Ranked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,26 +28,38 @@ class DecisionHit:
 
 
 def query(
-    ctx: Context, text: str, wanted: DecisionFilter, *, limit: int, offset: int, whole: bool
+    ctx: Context,
+    text: str,
+    wanted: DecisionFilter,
+    *,
+    level: str | None = None,
+    limit: int,
+    offset: int,
+    whole: bool,
 ) -> tuple[list[DecisionHit], int]:
     """Decisions that hold the words of `text`, best first; without a text the newest. `whole` shows all of each."""
+    policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
+
+    def reached(decision: Decision) -> Level:
+        return level_of(decision, policies.of(decision.agent, decision.category), now)
+
     with ctx.db.read(ctx.space) as tx:
+
+        def passing(some: Sequence[Ranked]) -> set[str]:
+            ids = rows.passing(tx, [one.id for one in some], wanted)
+            return ids if level is None else {one.id for one in rows.many(tx, sorted(ids)) if reached(one) == level}
+
         if text.strip():
-            scored = best(
-                tx,
-                ask(tx, text),
-                Among(
-                    wanted=Narrow(kinds=(KIND,)),
-                    keep=lambda some: rows.passing(tx, [one.id for one in some], wanted),
-                ),
-                limit=limit + offset,
-            )
+            among = Among(wanted=Narrow(kinds=(KIND,)), keep=passing)
+            scored = best(tx, ask(tx, text), among, limit=limit + offset)
             found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
             total = len(scored)
+        elif level is not None:
+            there = [one for one in rows.walk(tx, wanted) if reached(one) == level]
+            found, total = there[offset : offset + limit], len(there)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
-        policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
-        leveled = [(each, level_of(each, policies.of(each.agent, each.category), now)) for each in found]
+        leveled = [(each, reached(each)) for each in found]
         prepared = wordings.load(tx, leveled)
     hits = [
         DecisionHit(id=decision.id, level=level, decision=_shaped(decision, level, prepared, whole))

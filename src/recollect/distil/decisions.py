@@ -23,7 +23,7 @@ from recollect.core.plain import plain
 from recollect.core.policy import Policies, policies_of
 from recollect.distil import principles, wordings
 from recollect.distil.calibration import calibration_of
-from recollect.distil.levels import LEVELS, Level, as_known_at, level_of
+from recollect.distil.levels import LEVELS, Level, as_known_at, check_level, level_of
 from recollect.distil.page import Page, arrange
 from recollect.distil.wisdom import Wisdom, wisdom_of
 from recollect.models.prompts import version_asked
@@ -68,8 +68,7 @@ def compacted(
     offset: int = 0,
 ) -> Page:
     """Decisions at the level their age asks for. `as_of` makes the page of an instant, the same whenever asked."""
-    if level is not None and level not in LEVELS:
-        raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r}")
+    check_level(level)
     if not 1 <= limit <= 10_000 or not 0 <= offset < 2**31:
         raise BadInput("limit must be between 1 and 10,000, offset 0 or more")
     if budget is not None and budget < 1:

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from recollect.core.clock import DAY
 from recollect.core.decision import STAKES, Decision
+from recollect.core.errors import BadInput
 from recollect.core.policy import Policy
 from recollect.core.record import record
 from recollect.text.frame import one_line
@@ -21,6 +22,11 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 SUMMARY_WORDS = 40
 DIGEST_WORDS = 14
+
+
+def check_level(level: str | None) -> None:
+    if level is not None and level not in LEVELS:
+        raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r:.40}")
 
 
 def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:

@@ -14,6 +14,7 @@ from recollect.core.record import checked
 from recollect.distil import decisions as views
 from recollect.distil.decision_query import DecisionHit, query
 from recollect.distil.decisions import Compaction, Waiting
+from recollect.distil.levels import check_level
 from recollect.distil.page import Page
 from recollect.distil.wisdom import Wisdom
 from recollect.store import decisions as rows
@@ -41,11 +42,19 @@ class Decisions:
             return rows.listed(tx, _filter(wanted), limit=limit, offset=offset)
 
     def query(
-        self, text: str = "", *, limit: int = 20, offset: int = 0, whole: bool = False, **wanted: Any
+        self,
+        text: str = "",
+        *,
+        level: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        whole: bool = False,
+        **wanted: Any,
     ) -> tuple[list[DecisionHit], int]:
-        """Decisions by words and fields, each as long as its age allows."""
+        """Decisions by words, fields and the level they have reached, each as long as its age allows."""
         check_page(limit, offset)
-        return query(self._context, text, _filter(wanted), limit=limit, offset=offset, whole=whole)
+        check_level(level)
+        return query(self._context, text, _filter(wanted), level=level, limit=limit, offset=offset, whole=whole)
 
     def review(self, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
         return changes.review(self._context, id, outcome, expect=expect)
