@@ -181,7 +181,7 @@ def read_in(tx: Tx, ctx: Context, day: date) -> LogText:
 def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> str:
     """The same for a log to which nothing but this entry was added; its id."""
     readings.put(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
-    position = journal.last_position(tx, _thread(found)) + 1
+    position = passages.last_position(tx, _thread(found)) + 1
     passages.put(tx, _passage(found, position, midday(ctx, found.day)))
     journal.put_log_end(tx, found.day, end)
     return found.id

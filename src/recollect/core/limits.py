@@ -27,3 +27,8 @@ def check_text(text: object, name: str, *, most: int) -> None:
         raise BadInput(f"{name} must be text, not {type(text).__name__}")
     if len(text) > most:
         raise BadInput(f"{name} has {len(text):,} characters; {most:,} is the most. Keep the rest in the log")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether there is nothing to see in a text: zero-width and private characters are nothing."""
+    return not any(letter.isprintable() for letter in text if not letter.isspace())

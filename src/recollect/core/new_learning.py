@@ -9,7 +9,7 @@ from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
 from recollect.core.learning import COIA
-from recollect.core.limits import check_text
+from recollect.core.limits import check_text, says_nothing
 from recollect.core.record import record
 
 TITLE_LIMIT = 100
@@ -73,7 +73,7 @@ def check_content(title: str, fields: dict[str, str], tags: object, domain: str 
     """Refuse what no learning may hold, with a message that says how to fix it."""
     for name, value in {"title": title, **fields}.items():
         check_text(value, name, most=FIELD_LIMIT)
-        if not any(letter.isprintable() for letter in value if not letter.isspace()):  # zero-width ones are not
+        if says_nothing(value):
             raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
     if len(title) > TITLE_LIMIT:
         raise BadInput(

@@ -92,12 +92,6 @@ def forget_log_end(tx: Tx) -> None:
     put_state(tx, _LOG_END, "")
 
 
-def last_position(tx: Tx, thread: str) -> int:
-    """The place of the last passage in a thread, 0 when it has none."""
-    sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"
-    return tx.value(sql, thread=thread) or 0
-
-
 def log_stamps(tx: Tx, since: date) -> dict[str, str]:
     """The stamps of the logs known since a day, by day."""
     sql = "SELECT day, stamp FROM logs WHERE space = :space AND day >= :since ORDER BY day"

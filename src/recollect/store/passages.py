@@ -222,6 +222,12 @@ def ids_under(tx: Tx, prefix: str) -> list[str]:
     return [id for (id,) in tx.rows(sql, prefix=prefix, end=end)]
 
 
+def last_position(tx: Tx, thread: str) -> int:
+    """The place of the last passage in a thread, 0 when it has none."""
+    sql = "SELECT max(position) FROM passages WHERE space = :space AND thread = :thread AND thread <> ''"
+    return tx.value(sql, thread=thread) or 0
+
+
 def before(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
     """What stands before a passage, nearest first."""
     return _next_to(tx, here, "<", "DESC", limit)

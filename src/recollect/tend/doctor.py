@@ -96,13 +96,8 @@ def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
 
 def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
     if is_foreign(project):
-        yield Finding(
-            level="notice",
-            what="store",
-            subject=str(project.data),
-            detail="it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent",
-            remedy="move it away, or take what it says for your own with: recollect init",
-        )
+        detail = "it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent"
+        yield _notice("store", project.data, detail, "move it away, or take what it says for your own: recollect init")
     yield from _spool(project)
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)

@@ -16,6 +16,7 @@ from typing import Literal, cast
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
+from recollect.core.limits import says_nothing
 from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
 from recollect.text import topics
 from recollect.text.frame import REPORTS, one_line
@@ -79,7 +80,7 @@ def _marked(output: str) -> Iterator[tuple[str, str]]:
         if not mark and begun and _CONTINUED.match(line):
             parts.append(line)
             continue
-        if begun and (text := _without_round(one_line(" ".join(parts)), begun)):
+        if begun and not says_nothing(text := _without_round(one_line(" ".join(parts)), begun)):
             yield one_line(begun["type"]).lower(), text
         begun, parts = mark, [mark["text"]] if mark else []
 

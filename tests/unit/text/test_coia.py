@@ -15,6 +15,7 @@ from golden import assert_golden
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
+from recollect.core.limits import says_nothing
 from recollect.core.new_learning import NewLearning
 from recollect.text import frame
 from recollect.text.coia import Coia, Discoveries, extract, neutral_wording, read_discoveries
@@ -226,7 +227,7 @@ def test_a_huge_discovery_still_gives_fields_within_their_limits(content: str) -
 def test_whatever_the_text_a_learning_can_be_made_of_it(
     kind: DiscoveryType, content: str, task: str, outcome: str
 ) -> None:
-    if any(letter.isprintable() for letter in frame.one_line(content) if letter != " "):  # else there is nothing to see
+    if not says_nothing(frame.one_line(content)):
         learning_of(extract(kind, content, task, outcome))
 
 
