@@ -177,6 +177,14 @@ def test_without_a_valid_token_nothing_is_answered(served: Served, memory: Memor
     assert {**state(memory), "tokens": 0, "events": 0} == {**before, "tokens": 0, "events": 0}
 
 
+@pytest.mark.parametrize("place", ["texts", "around", "why", "tree"])
+def test_an_id_with_a_line_break_is_asked_for_like_any_other(served: Served, place: str) -> None:
+    assert served.client(None).get(f"/api/{place}/a%0Ab").status_code == 401
+    known = served.client("api").get(f"/api/{place}/a%0Ab")
+    assert known.status_code in (400, 404)
+    assert "no such address" not in known.text
+
+
 def test_a_read_only_token_changes_nothing(served: Served, memory: Memory) -> None:
     before = state(memory)
     assert unlike(served.client("reader"), calls(served.app, access.writes), 403, headers=JSON) == {}

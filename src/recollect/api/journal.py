@@ -99,7 +99,7 @@ def compact(memory: Writes, wanted: Annotated[CompactTree, taken(CompactTree)]) 
     return answer(TreePass(done=done, warning=warning))
 
 
-@routes.get("/tree/{id:path}", summary="Get a node: root, monthly/2026-03, weekly/2026-W10, daily/2026-03-01")
+@routes.get("/tree/{id:anything}", summary="Get a node: root, monthly/2026-03, weekly/2026-W10, daily/2026-03-01")
 @gives(NodeFile)
 def node(memory: Reads, id: str) -> Response:
     text = memory.journal.node(id)

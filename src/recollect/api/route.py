@@ -12,6 +12,7 @@ from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 
 from recollect.api.rpc import snake
 from recollect.core.errors import BadInput
@@ -44,6 +45,21 @@ class Repeated(Exception):
     def __init__(self, response: Response):
         super().__init__("answered before")
         self.response = response
+
+
+class _Anything(Convertor[str]):
+    """An id as a path, `{id:anything}`: slashes and line breaks belong to it, so that no id fits no route."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("anything", _Anything())
 
 
 class Route(APIRoute):

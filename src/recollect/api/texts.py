@@ -55,13 +55,13 @@ def search(
     return sliced(request, "results", hits, window)
 
 
-@routes.get("/texts/{id:path}", summary="The whole of whatever an id names")
+@routes.get("/texts/{id:anything}", summary="The whole of whatever an id names")
 @gives(Whole)
 def whole(memory: Reads, id: str) -> Response:
     return answer(memory.texts.get(id))
 
 
-@routes.get("/around/{id:path}", summary="What stands before and after a text")
+@routes.get("/around/{id:anything}", summary="What stands before and after a text")
 @gives(Beside, listed="texts")
 def around(
     memory: Reads,

@@ -53,7 +53,7 @@ def status(memory: Reads) -> Response:
     return answer(memory.status())
 
 
-@routes.get("/why/{id:path}", summary="Where a thing came from and what happened to it")
+@routes.get("/why/{id:anything}", summary="Where a thing came from and what happened to it")
 @gives(Explanation | NodeExplanation | EntryExplanation | FileExplanation)
 def why(memory: Reads, id: str) -> Response:
     return answer(memory.why(id))
