@@ -55,6 +55,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.learnings
 	$(BIN)/python -m benchmarks.decisions
 	$(BIN)/python -m benchmarks.tree
+	$(BIN)/python -m benchmarks.log_entries
 	$(BIN)/python -m benchmarks.extraction
 	$(BIN)/python -m benchmarks.redaction
 	$(BIN)/python -m benchmarks.imports
