@@ -591,8 +591,8 @@ MUTANTS = (
     Mutant(
         name="search: what is out of use looks like what is in use",
         file="core/learning.py",
-        old='        if self.status == "active":',
-        new="        if True:",
+        old='    if status == "active":',
+        new="    if True:",
         tests=("tests/surfaces/test_searching.py", "tests/surfaces/test_mcp.py"),
     ),
     Mutant(
