@@ -575,6 +575,13 @@ MUTANTS = (
         tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
     ),
     Mutant(
+        name="Python: a store that came with a folder",
+        file="memory/hall.py",
+        old="        if not create:",
+        new="        if False:",
+        tests=(f"{SETUP}::test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own",),
+    ),
+    Mutant(
         name="command: an empty data folder is refused",
         file="store/beginning.py",
         old="    if _is_empty(project.data) or _is_own(project):",
