@@ -115,7 +115,7 @@ def _gathered(found: Gathered) -> list[str]:
 
 @click.command()
 @click.argument("id", required=False)
-@click.option("--text", help="Remove this text wherever it stands.")
+@click.option("--text", help="Remove this text wherever it stands, also inside a longer word.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @answers
