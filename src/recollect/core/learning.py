@@ -70,6 +70,18 @@ class Learning:
 
 
 @record
+class LearningSource:
+    """One time that an insight came up: where, who or what captured it, and how far that is trusted."""
+
+    outcome_id: str | None
+    task_id: str | None
+    discovery_id: str | None
+    origin: str
+    trust: Trust
+    at: int
+
+
+@record
 class Injection:
     """The record that a learning was shown to a task, and what came of it."""
 
