@@ -77,8 +77,8 @@ MUTANTS = (
     Mutant(
         name="no fsync of an append",
         file="store/files.py",
-        old="            _write_all(handle, data)\n            os.fsync(handle)\n        except",
-        new="            _write_all(handle, data)\n        except",
+        old="            state = _set_apart(handle)\n            os.fsync(handle)\n",
+        new="            state = _set_apart(handle)\n",
         tests=(f"{CRASH}::test_an_appended_entry_is_synced_and_so_is_the_folder_of_a_new_file",),
     ),
     Mutant(
