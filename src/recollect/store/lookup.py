@@ -7,8 +7,6 @@ words only help to order them. Nothing in a text is syntax.
 from __future__ import annotations
 
 import math
-from heapq import nsmallest
-from operator import neg
 
 from recollect.core.record import record
 from recollect.store import passages
@@ -87,9 +85,11 @@ def candidates(
             else:
                 for doc in sums.keys() & docs:
                     sums[doc] += worth
-    if len(sums) <= ENOUGH:  # as many are sorted faster than the first of them are found
-        return sorted(sorted(sums), key=sums.__getitem__, reverse=True)[:most]
-    return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
+    leading: Iterable[int] = sums
+    if len(sums) > most:
+        least = sorted(sums.values())[-most]
+        leading = [doc for doc, worth in sums.items() if worth >= least]
+    return sorted(sorted(leading), key=sums.__getitem__, reverse=True)[:most]
 
 
 def _affordable(query: Query, postings: int) -> list[str]:
