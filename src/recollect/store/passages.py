@@ -6,11 +6,13 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
+from itertools import chain
+
 from recollect.core.record import made, record
 from recollect.store.files import content_hash
 from recollect.store.grades import HEADER_LINES, graded
 from recollect.store.paging import among, every
-from recollect.text import tokens
+from recollect.text.tokens import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,15 +137,20 @@ def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
     return content_hash("\n".join((*lines, *facts)))
 
 
-def stream_of(lines: list[str]) -> str:
+def term_lines_of(lines: list[str]) -> list[list[str]]:
     """The lines as our tokeniser sees them."""
-    return tokens.term_lines(lines)
+    return [terms(line) if line else [] for line in lines]
+
+
+def stream_of(term_lines: list[list[str]]) -> str:
+    """The same as they are stored."""
+    return "\n".join([" ".join(line) for line in term_lines])
 
 
 def adds_up(stored: Stored, digest: str) -> bool:
     """Whether a stored passage still is what its hash and its terms say."""
     lines = [stored.title, stored.who, stored.keywords, *stored.text.split("\n")]
-    return digest_of(stored, lines) == digest and stream_of(lines) == stored.terms
+    return digest_of(stored, lines) == digest and stream_of(term_lines_of(lines)) == stored.terms
 
 
 def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
@@ -274,20 +281,23 @@ def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
 
 
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
-    made = [_values(passage, lines) for passage, lines in passages]
-    docs = tx.rows_many(_INSERT, made)
-    counts = tx.before_commit(_write_counts)
-    for (doc,), values in zip(docs, made, strict=True):
-        strong, others = graded(values["terms"])
+    said = [term_lines_of(lines) for _, lines in passages]
+    values = [_values(*one, term_lines) for one, term_lines in zip(passages, said, strict=True)]
+    docs = tx.rows_many(_INSERT, values)
+    held: list[Iterable[str]] = []
+    for (doc,), term_lines in zip(docs, said, strict=True):
+        strong, others = graded(term_lines)
         tx.index(doc, strong, others)
-        counts.update(strong)
-        counts.update(others)
-    counts[EVERY] += len(made)
+        held += (strong, others)
+    counts = tx.before_commit(_write_counts)
+    counts.update(chain.from_iterable(held))
+    counts[EVERY] += len(docs)
 
 
 def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
     """Write a passage again under its number."""
-    values = _values(passage, lines)
+    said = term_lines_of(lines)
+    values = _values(passage, lines, said)
     tx.unindex(doc)
     tx.run(
         f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
@@ -295,7 +305,7 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
         doc=doc,
         **values,
     )
-    strong, others = graded(values["terms"])
+    strong, others = graded(said)
     tx.index(doc, strong, others)
     counts = tx.before_commit(_write_counts)
     counts.update(strong)
@@ -303,7 +313,7 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
     counts.subtract(set(old_stream.split()))
 
 
-def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
+def _values(passage: Passage, lines: list[str], term_lines: list[list[str]]) -> dict[str, Any]:
     return {
         "id": passage.id,
         "kind": passage.kind,
@@ -316,7 +326,7 @@ def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
         "thread": passage.thread,
         "position": passage.position,
         "hash": digest_of(passage, lines),
-        "terms": stream_of(lines),
+        "terms": stream_of(term_lines),
     }
 
 
