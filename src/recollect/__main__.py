@@ -24,7 +24,6 @@ def main() -> None:
     import gc
 
     gc.disable()  # the process ends before garbage could matter
-    _load_pathlib()
     os._exit(run(arguments))  # all is committed, closed and flushed: Python need not be taken apart piece by piece
 
 
@@ -45,6 +44,7 @@ def _fast(arguments: list[str]) -> bool:
 
 def _run(arguments: list[str]) -> int:
     if _fast(arguments):
+        _load_pathlib()
         if arguments[0] == "hook":
             from recollect.cli.hook import main as hook
 

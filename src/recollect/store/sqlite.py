@@ -237,15 +237,16 @@ class _Session:
 
         return SqliteVectors(self._connection, space, model)
 
-    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
+    def match(self, tokens: Sequence[str], within: Sequence[str]) -> list[Sequence[int]]:
         if self._entries:
             self.flush()
+        scope = f"({' OR '.join(map(_quoted, within))}) AND " if within else ""
         # One JSON array instead of a row per hit: four times faster for common words.
         found = []
         for token in tokens:
-            quoted = '"' + token.replace('"', '""') + '"'
             row = self._connection.execute(
-                "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?", (quoted,)
+                "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?",
+                (scope + _quoted(token),),
             ).fetchone()
             found.append(json.loads(row[0]) if row else [])
         return found
@@ -256,6 +257,11 @@ def _by_position(sql: str) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any
     """A statement whose parameters have places instead of names: binding them by name is a third of writing a row."""
     names = re.findall(r":(\w+)", sql)
     return re.sub(r":\w+", "?", sql), itemgetter(*names)
+
+
+def _quoted(token: str) -> str:
+    """A word of FTS5's query language, whatever is in it."""
+    return '"' + token.replace('"', '""') + '"'
 
 
 @contextmanager
