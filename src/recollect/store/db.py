@@ -98,9 +98,7 @@ class Transaction:
     def unindex(self, doc: int) -> None:
         self._session.unindex(doc)
 
-    def match(
-        self, terms: Sequence[str], *, within: Sequence[str] = ()
-    ) -> list[tuple[Sequence[int], Sequence[int]]]:
+    def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
         graded, scope = (grades.tokens(self._number, some, some).split() for some in (terms, within))
         found = self._session.match(graded, scope)
         return list(zip(found[: len(terms)], found[len(terms) :], strict=True))
