@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from recollect.store.paging import every
 from recollect.store.rows import add
 
@@ -103,10 +101,16 @@ def happened(tx: Tx, change: str) -> bool:
 
 
 def _packed(values: Mapping[str, Any] | None) -> str:
-    return json.dumps(values or {}, ensure_ascii=False, sort_keys=True)
+    if not values:
+        return "{}"
+    import json  # what is shown to a task has none
+
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
 def _event(row: tuple[Any, ...]) -> Event:
+    import json
+
     from recollect.core.event import Event  # whoever only writes need not load it
 
     values = dict(zip(_FIELDS, row, strict=True))

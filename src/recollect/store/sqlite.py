@@ -6,7 +6,6 @@ Owns connection, pragmas, the write lock and the word index. The index is conten
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from _thread import get_ident  # `threading` takes as long to load as this whole module
@@ -17,6 +16,7 @@ from operator import itemgetter
 import apsw
 
 from recollect.core.errors import BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.core.json_text import loads
 from recollect.store.db import Transaction
 
 TYPE_CHECKING = False
@@ -253,7 +253,7 @@ class _Session:
                 "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?",
                 (scope + _quoted(token),),
             ).fetchone()
-            found.append(json.loads(row[0]) if row else [])
+            found.append(loads(row[0]) if row else [])
         return found
 
 
