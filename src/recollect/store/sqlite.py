@@ -170,10 +170,10 @@ class SqliteDb:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[apsw.Connection]:
         connection = self.connection()
-        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
         self._begun += 1
         if self._begun > ONCE or begin != "BEGIN":
             begin = f"{LARGE_CACHE}; {begin}"
+        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
         with translated(self.path):
             connection.execute(begin)
             try:
