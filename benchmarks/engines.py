@@ -142,15 +142,14 @@ def add(
     batch["learning_tags"] += [(space, learning.id, place, tag) for place, tag in enumerate(learning.tags)]
     passage = rows.passage_of(learning)
     lines = passages.lines_of(passage)
-    term_lines = passages.term_lines_of(lines)
+    stream = passages.stream_of(lines)
     batch["passages"].append(
         (
             *(doc, space, learning.id, passage.kind, lines[0], "\n".join(lines[3:]), lines[2], lines[1], passage.at),
-            *(passage.trust, passage.thread, passage.position, passages.digest_of(passage, lines)),
-            passages.stream_of(term_lines),
+            *(passage.trust, passage.thread, passage.position, passages.digest_of(passage, lines), stream),
         )
     )
-    strong, others = graded(term_lines)
+    strong, others = graded(stream)
     quoted = " ".join(f"'{token}'" for token in tokens(number, strong, others).split())
     batch["passage_words"].append((doc, 0, quoted))
     counts.update(strong)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from recollect.core.context import Tx
 from recollect.core.passage import Passage
 from recollect.store import passages
-from recollect.store.grades import graded, term_lines
+from recollect.store.grades import graded
 from recollect.store.paging import every
 
 Difference = tuple[str, str]
@@ -92,7 +92,7 @@ def wrong_index(tx: Tx) -> Iterator[Difference]:
     """Terms under which the word index gives other passages than those that hold them."""
     holders: dict[str, tuple[array[int], array[int]]] = {}
     for doc, stream in every(tx, "passages", "doc, terms"):
-        for grade, terms in enumerate(graded(term_lines(stream))):
+        for grade, terms in enumerate(graded(stream)):
             for term in terms:
                 holders.setdefault(term, (array("q"), array("q")))[grade].append(doc)
     for term in sorted(holders):

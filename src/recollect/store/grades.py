@@ -8,11 +8,10 @@ typical length. Whoever changes what is said here makes the word index anew (`WO
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 HEADER_LINES = 3  # title, who, keywords: the first lines of a passage's terms
 LENGTH_WEIGHT = 0.9
@@ -24,22 +23,17 @@ def expected(length: int) -> float:
     return (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
 
 
-def term_lines(stream: str) -> list[list[str]]:
-    """The terms of a stored passage, line by line."""
-    return [line.split() for line in stream.split("\n")]
-
-
-def graded(lines: Sequence[Sequence[str]]) -> tuple[set[str], set[str]]:
+def graded(stream: str) -> tuple[set[str], set[str]]:
     """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
-    strong = set(chain.from_iterable(lines[:HEADER_LINES]))
-    body = list(chain.from_iterable(lines[HEADER_LINES:]))
-    often = expected(len(body))
+    title, who, keywords, text = stream.split("\n", HEADER_LINES)
+    tokens = text.split()
+    strong = {*title.split(), *who.split(), *keywords.split()}
+    often = expected(len(tokens))
     if often <= 1:
-        return strong.union(body), set()
-    counts = Counter(body).items()
-    others = {term for term, count in counts if count < often} - strong
-    strong.update([term for term, count in counts if count >= often])
-    return strong, others
+        return strong.union(tokens), set()
+    counts = Counter(tokens)
+    strong.update([term for term, count in counts.items() if count >= often])
+    return strong, counts.keys() - strong
 
 
 def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:

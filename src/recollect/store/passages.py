@@ -12,7 +12,7 @@ from recollect.core.record import made, record
 from recollect.store.files import content_hash
 from recollect.store.grades import HEADER_LINES, graded
 from recollect.store.paging import among, every
-from recollect.text.tokens import terms
+from recollect.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,13 @@ def add_all(tx: Tx, passages: Iterable[Passage]) -> None:
 def lines_of(passage: Passage) -> list[str]:
     """Title, who, keywords and the body, each on one line whatever was written."""
     body = passage.lines or ("",)  # what has a title only still has a body, an empty one
-    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
+    return [_on_one_line(text) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
+
+
+def _on_one_line(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # nearly always, and five times as fast
+        return text.strip()
+    return " ".join(text.split())
 
 
 def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
@@ -137,20 +143,15 @@ def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
     return content_hash("\n".join((*lines, *facts)))
 
 
-def term_lines_of(lines: list[str]) -> list[list[str]]:
+def stream_of(lines: list[str]) -> str:
     """The lines as our tokeniser sees them."""
-    return [terms(line) if line else [] for line in lines]
-
-
-def stream_of(term_lines: list[list[str]]) -> str:
-    """The same as they are stored."""
-    return "\n".join([" ".join(line) for line in term_lines])
+    return tokens.term_lines(lines)
 
 
 def adds_up(stored: Stored, digest: str) -> bool:
     """Whether a stored passage still is what its hash and its terms say."""
     lines = [stored.title, stored.who, stored.keywords, *stored.text.split("\n")]
-    return digest_of(stored, lines) == digest and stream_of(term_lines_of(lines)) == stored.terms
+    return digest_of(stored, lines) == digest and stream_of(lines) == stored.terms
 
 
 def all_of(tx: Tx) -> Iterator[tuple[Stored, str]]:
@@ -281,12 +282,11 @@ def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
 
 
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
-    said = [term_lines_of(lines) for _, lines in passages]
-    values = [_values(*one, term_lines) for one, term_lines in zip(passages, said, strict=True)]
-    docs = tx.rows_many(_INSERT, values)
+    made = [_values(passage, lines) for passage, lines in passages]
+    docs = tx.rows_many(_INSERT, made)
     held: list[Iterable[str]] = []
-    for (doc,), term_lines in zip(docs, said, strict=True):
-        strong, others = graded(term_lines)
+    for (doc,), values in zip(docs, made, strict=True):
+        strong, others = graded(values["terms"])
         tx.index(doc, strong, others)
         held += (strong, others)
     counts = tx.before_commit(_write_counts)
@@ -296,8 +296,7 @@ def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
 
 def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:
     """Write a passage again under its number."""
-    said = term_lines_of(lines)
-    values = _values(passage, lines, said)
+    values = _values(passage, lines)
     tx.unindex(doc)
     tx.run(
         f"UPDATE passages SET {', '.join(f'{name} = :{name}' for name in _WRITTEN)} "
@@ -305,7 +304,7 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
         doc=doc,
         **values,
     )
-    strong, others = graded(said)
+    strong, others = graded(values["terms"])
     tx.index(doc, strong, others)
     counts = tx.before_commit(_write_counts)
     counts.update(strong)
@@ -313,7 +312,7 @@ def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str
     counts.subtract(set(old_stream.split()))
 
 
-def _values(passage: Passage, lines: list[str], term_lines: list[list[str]]) -> dict[str, Any]:
+def _values(passage: Passage, lines: list[str]) -> dict[str, Any]:
     return {
         "id": passage.id,
         "kind": passage.kind,
@@ -326,7 +325,7 @@ def _values(passage: Passage, lines: list[str], term_lines: list[list[str]]) -> 
         "thread": passage.thread,
         "position": passage.position,
         "hash": digest_of(passage, lines),
-        "terms": stream_of(term_lines),
+        "terms": stream_of(lines),
     }
 
 

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
-from recollect.store.grades import graded, term_lines, tokens
+from recollect.store.grades import graded, tokens
 from recollect.store.postgres import INSERT_WORDS, TYPES, WORD_INDEX, PostgresDb, lock_key, word_parts
 from recollect.store.postgres_address import Address, translated
 from recollect.store.postgres_roles import (
@@ -187,7 +187,7 @@ def _remake_words(connection: psycopg.Connection[Row]) -> None:
     with connection.cursor("all_passages") as rows, connection.cursor() as index:
         rows.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space)")
         for doc, number, stream in rows:
-            index.executemany(INSERT_WORDS, list(word_parts(doc, tokens(number, *graded(term_lines(stream))))))
+            index.executemany(INSERT_WORDS, list(word_parts(doc, tokens(number, *graded(stream)))))
 
 
 def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:

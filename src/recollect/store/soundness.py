@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import apsw
 
-from recollect.store.grades import graded, term_lines, tokens
+from recollect.store.grades import graded, tokens
 from recollect.store.sqlite import WORD_INDEX, SqliteDb, translated
 from recollect.store.sqlite_vectors import SqliteVectors, unpacked
 
@@ -62,7 +62,7 @@ def remake_words(connection: apsw.Connection) -> None:
     rows = connection.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space) ORDER BY 1")
     connection.executemany(
         "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)",
-        ((doc, tokens(number, *graded(term_lines(stream)))) for doc, number, stream in rows),
+        ((doc, tokens(number, *graded(stream))) for doc, number, stream in rows),
     )
 
 

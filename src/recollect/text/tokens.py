@@ -9,9 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from itertools import chain
 
 from recollect.text.stem import stem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being between both but by can could "
@@ -27,14 +30,28 @@ _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U0002
 _CJK_WORD = 6  # characters; a longer run is several words
 _CACHE_LIMIT = 100_000
 _TERM_LIMIT = 64
+_LINE_END = "\n"
 
 
 def terms(text: str) -> list[str]:
     """The search terms of a text, in order, stop words left out. A compound gives itself and its parts."""
+    return _stream(_normal(text).split()).split()
+
+
+def term_lines(lines: Sequence[str]) -> str:
+    """The terms of each line on a line; the lines given hold no white space but single spaces."""
+    runs = _normal(f" {_LINE_END} ".join(lines)).split(" ")
+    return _stream(runs).replace(f" {_LINE_END}", _LINE_END).replace(f"{_LINE_END} ", _LINE_END)
+
+
+def _normal(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _stream(runs: Iterable[str]) -> str:
     # No word goes over white space, so what stands between two spaces has its terms wherever it stands: most of a
     # text was met before, and splitting is ten times as fast as looking for words.
-    runs = (text if text.isascii() else unicodedata.normalize("NFKC", text)).split()
-    return list(chain.from_iterable(map(_runs.__getitem__, runs)))
+    return " ".join(filter(None, map(_runs.__getitem__, runs)))
 
 
 def words(text: str) -> list[str]:
@@ -96,26 +113,26 @@ def _cjk_run() -> re.Pattern[str]:
     return re.compile(rf"[{_CJK}]+")
 
 
-class _Runs(dict[str, tuple[str, ...]]):
+class _Runs(dict[str, str]):
     """The terms of what stands between two spaces, or of a word in it, remembered: stemming takes long."""
 
-    def __missing__(self, run: str) -> tuple[str, ...]:
+    def __missing__(self, run: str) -> str:
         found = words(run)
-        made = _terms_of(run) if found == [run] else tuple(chain.from_iterable([self[word] for word in found]))
+        made = _terms_of(run) if found == [run] else " ".join(filter(None, [self[word] for word in found]))
         if len(self) < _CACHE_LIMIT and len(run) <= _TERM_LIMIT:
             self[run] = made
         return made
 
 
-_runs = _Runs()
+_runs = _Runs({_LINE_END: _LINE_END})
 
 
-def _terms_of(word: str) -> tuple[str, ...]:
+def _terms_of(word: str) -> str:
     if word.isascii() and word.isalpha() and word[1:].islower():
         lower = word.lower()
-        return () if lower in STOP_WORDS else (stem(lower)[:_TERM_LIMIT],)
+        return "" if lower in STOP_WORDS else stem(lower)[:_TERM_LIMIT]
     if is_unspaced(word):
-        return tuple([word[i : i + 2] for i in range(len(word) - 1)]) or (word,)
+        return " ".join([word[i : i + 2] for i in range(len(word) - 1)]) or word
     whole = _plain(word)
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
@@ -123,7 +140,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
     parts = _humps().findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
-    return tuple(dict.fromkeys([term[:_TERM_LIMIT] for term in made]))
+    return " ".join(dict.fromkeys([term[:_TERM_LIMIT] for term in made]))
 
 
 def _plain(word: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from recollect.store.grades import graded, term_lines, tokens
+from recollect.store.grades import graded, tokens
 
 FILLER = " ".join(f"word{number}" for number in range(200))
 
 
 def test_a_short_passage_makes_much_of_all_it_says() -> None:
-    assert graded(term_lines("title\n\n\none two three")) == ({"title", "one", "two", "three"}, set())
+    assert graded("title\n\n\none two three") == ({"title", "one", "two", "three"}, set())
 
 
 def test_a_long_passage_makes_much_of_its_header_and_of_what_it_repeats() -> None:
-    strong, others = graded(term_lines(f"retries\nann\nhttp\n{FILLER} retries cache cache cache cache cache"))
+    strong, others = graded(f"retries\nann\nhttp\n{FILLER} retries cache cache cache cache cache")
     assert strong == {"retries", "ann", "http", "cache"}
     assert others == set(FILLER.split())
 
