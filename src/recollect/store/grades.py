@@ -31,9 +31,13 @@ def graded(stream: str) -> tuple[set[str], set[str]]:
     often = expected(len(tokens))
     if often <= 1:
         return strong.union(tokens), set()
-    counts = Counter(tokens)
-    strong.update([term for term, count in counts.items() if count >= often])
-    return strong, counts.keys() - strong
+    said: set[str] = set()
+    if often <= 2:  # most texts; said twice is often, and counting takes twice as long as seeing that
+        strong.update([term for term in tokens if term in said or said.add(term)])  # type: ignore[func-returns-value]
+    else:
+        strong.update([term for term, count in Counter(tokens).items() if count >= often])
+        said.update(tokens)
+    return strong, said - strong
 
 
 def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:
