@@ -151,7 +151,7 @@ class SqliteDb:
         connection.set_busy_timeout(self._busy_ms)
         connection.execute(
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON;"
-            + SMALL_CACHE
+            + (SMALL_CACHE if self._begun <= ONCE else LARGE_CACHE)
         ).fetchall()  # the first pragma answers with a row, and apsw waits there until it is read
         return connection
 
@@ -171,7 +171,7 @@ class SqliteDb:
     def _transaction(self, begin: str) -> Iterator[apsw.Connection]:
         connection = self.connection()
         self._begun += 1
-        if self._begun > ONCE or begin != "BEGIN":
+        if begin != "BEGIN" or self._begun == ONCE + 1:
             begin = f"{LARGE_CACHE}; {begin}"
         assert not connection.in_transaction, "transactions do not nest; pass the open one down"
         with translated(self.path):
