@@ -111,6 +111,12 @@ def test_an_edit_that_somebody_overtook_is_refused_and_kept(shell: Shell) -> Non
     assert shell.json("learn", "show", id)["title"] == "Theirs"
 
 
+def test_a_version_that_is_not_the_present_one_is_refused_whatever_it_is(shell: Shell) -> None:
+    id = shell.learn()
+    done = shell.run("learn", "edit", id, "--version", "0", EDITOR=_editor(shell, FORM))
+    assert (done.returncode, b"Nothing was overwritten" in done.stderr) == (1, True)
+
+
 def _editor(shell: Shell, typed: str | None, *, seen: Path | None = None, also: str = "true") -> str:
     """An editor that keeps what it was shown, lets something else happen, and saves `typed`."""
     shell.environ["TMPDIR"] = str(shell.home / "tmp")

@@ -70,6 +70,7 @@ BAD = [
     ("inject --task a --title b", "--outcome"),
     ("inject --task a --outcome b", "title"),
     ("inject --task a --outcome b --title c --budget many", "number"),
+    ("inject --task a --outcome b --title c --full=no", "--full takes no value"),
     ("inject --nonsense", "--nonsense"),
     ("inject --task", "needs a value"),
     ("learn show", "Missing argument"),
@@ -98,6 +99,13 @@ def test_no_is_1(shell: Shell, id: str, line: str, message: str) -> None:
 @pytest.mark.parametrize(("line", "message"), BAD)
 def test_bad_use_is_2(shell: Shell, id: str, line: str, message: str) -> None:
     _refused(shell, line.replace("ID", id), 2, message)
+
+
+@pytest.mark.parametrize("line", ["search webhook", "log add --topic Stripe retries"])
+def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
+    done = shell.run(*line.split(), RECOLLECT_TIMEZONE="Mars/Olympus")
+    assert (done.returncode, done.stderr.decode().count("\n")) == (2, 1)
+    assert b"'Mars/Olympus' is not an IANA time zone" in done.stderr
 
 
 @pytest.mark.parametrize("line", ["status", "search x", "inject --task a --outcome b --title c", "trust", "learn list"])

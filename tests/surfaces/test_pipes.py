@@ -72,6 +72,13 @@ def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -
     assert unknown.stderr.startswith(b"recollect: no learning learn_")
 
 
+def test_a_byte_order_mark_hides_no_first_line(shell: Shell) -> None:
+    id = shell.learn()
+    shell.said("inject", "--task", "a", "--outcome", "b", "--learning", id)
+    shell.said("feedback", "--task", "a", stdin=f"\ufeffLEARNING_HELPFUL: {id}\r\n")
+    assert shell.json("learn", "show", id)["times_helpful"] == 1
+
+
 def test_a_folder_that_is_gone_is_said_in_one_line(shell: Shell) -> None:
     vanish = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv.pop(1))"
     code = f"{vanish}; from recollect.__main__ import main; main()"

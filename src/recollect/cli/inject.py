@@ -63,6 +63,8 @@ def read(arguments: list[str]) -> dict[str, Any]:
             raise BadInput(f"inject does not know {name!r}; see: recollect inject --help")
         key = name[2:].replace("-", "_")
         if option.kind is bool:
+            if equals:
+                raise BadInput(f"{name} takes no value")
             given[key] = True
             continue
         if not equals:

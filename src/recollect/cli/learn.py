@@ -159,7 +159,7 @@ def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Answer:
     with ExitStack() as editing:
         if all(value is None for value in fields.values()):
             learning = memory.learnings.get(id)
-            version = version or learning.version
+            version = learning.version if version is None else version
             before = {name: getattr(learning, name) for name in ("title", *COIA)}
             fields = dict(editing.enter_context(typed_in_editor(before)))
         after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)

@@ -34,10 +34,10 @@ def put(text: str) -> None:
 
 
 def read_stdin() -> str:
-    """All of standard input as text; bytes that are not UTF-8 are shown as such, never an error."""
+    """All of standard input as text; a byte order mark is none of it, bytes that are not UTF-8 are shown as such."""
     if sys.stdin.isatty():
         print("reading standard input; end it with Ctrl-D", file=sys.stderr)
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
 
 
 def _forget_output() -> None:
