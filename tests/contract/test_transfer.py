@@ -315,3 +315,11 @@ def _fail_at(number: int) -> Any:
             raise RuntimeError
 
     return progress
+
+
+def test_an_insight_that_came_up_very_often_comes_back(memory: Memory) -> None:
+    kept = memory.learn(learning(WEBHOOKS)).learning
+    line = next(each for each in exported(memory) if each.get("id") == kept.id)
+    often = {**line, "id": "learn_often", "sources": line["sources"] * 1_001}
+    assert taken(memory, often, trust="agent").whole
+    assert memory.learnings.get("learn_often").recurrence == 1_001
