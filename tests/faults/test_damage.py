@@ -245,6 +245,26 @@ def test_a_truncated_backup_is_refused(memory: Memory, rescue: Rescue, share: fl
         rescue.restore(path)
 
 
+def test_a_newer_store_is_not_restored_over_and_named(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:
+    fill(memory)
+    memory.data.backup(tmp_path / "good.db")
+    raw(memory).execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
+    memory.close()
+    before = database(memory).read_bytes()
+    with pytest.raises(StoreNewer, match=f"^{database(memory)} was written by a newer Recollect"):
+        rescue.restore(tmp_path / "good.db")
+    assert database(memory).read_bytes() == before
+
+
+@pytest.mark.parametrize("values", ["{torn", "[1]", "7"])
+def test_an_event_that_does_not_read_back_is_damage(memory: Memory, values: str) -> None:
+    ids = fill(memory)
+    raw(memory).execute("UPDATE events SET new_values = ? WHERE subject = ?", (values, ids[0]))
+    assert {(each.level, each.what, each.subject) for each in memory.data.verify()} == {("damage", "event", ids[0])}
+    with pytest.raises(StoreDamaged, match=f"what happened to {ids[0]} does not read back"):
+        memory.why(ids[0])
+
+
 def test_a_newer_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:
     fill(memory)
     raw(memory).execute("UPDATE meta SET value = '999' WHERE name = 'schema'")

@@ -100,6 +100,14 @@ def test_a_read_only_project_refuses_a_write_and_changes_nothing(four_megabytes:
     assert database.read_bytes() == before
 
 
+def test_a_doctor_looks_at_a_read_only_project(four_megabytes: Path) -> None:
+    Memory.open(four_megabytes, create=True, actor=PERSON).close()
+    subprocess.run(["mount", "-o", "remount,ro", four_megabytes], check=True)
+    done = recollect("doctor", "--project", str(four_megabytes))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "it cannot be written" in done.stdout
+
+
 def test_a_read_only_project_is_read_and_what_was_shown_waits_in_the_home(four_megabytes: Path, tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     with Memory.open(four_megabytes, create=True, actor=PERSON, environ=environ) as memory:

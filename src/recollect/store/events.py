@@ -93,6 +93,17 @@ def all_of(tx: Tx) -> Iterator[Event]:
     return (_event(row) for row in every(tx, "events", _COLUMNS))
 
 
+def unreadable(tx: Tx) -> Iterator[tuple[str, str]]:
+    """Events that do not read back: what each was about, and which it is."""
+    from recollect.core.errors import StoreDamaged
+
+    for row in every(tx, "events", _COLUMNS):
+        try:
+            _event(row)
+        except StoreDamaged:
+            yield row[_FIELDS.index("subject")], f"event {row[0]} does not read back"
+
+
 def happened(tx: Tx, change: str) -> bool:
     """Whether a change id was applied already: replaying the spool asks."""
     return (
@@ -114,4 +125,13 @@ def _event(row: tuple[Any, ...]) -> Event:
     from recollect.core.event import Event  # whoever only writes need not load it
 
     values = dict(zip(_FIELDS, row, strict=True))
-    return Event(**values | {"old": json.loads(values["old"]), "new": json.loads(values["new"])})
+    try:
+        old, new = dict(json.loads(values["old"])), dict(json.loads(values["new"]))
+    except (TypeError, ValueError):
+        from recollect.core.errors import StoreDamaged
+
+        raise StoreDamaged(
+            f"what happened to {values['subject']} does not read back (event {values['seq']}). "
+            "Nothing was deleted. Run: recollect doctor, then recollect restore"
+        ) from None
+    return Event(**values | {"old": old, "new": new})

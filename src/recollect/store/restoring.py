@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from recollect.core.errors import BadInput, StoreDamaged, Trouble
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, Trouble
 from recollect.store.copies import Checked, backup_to, check_file, copy_over
 from recollect.store.damage import aside, keep_files, log_of
 from recollect.store.files import locked, settle, temp_beside, translated, write_path
@@ -67,6 +67,11 @@ def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -
         copy_over(copy, db)
     except StoreDamaged:
         return None
+    except StoreNewer:
+        raise StoreNewer(
+            f"{path} was written by a newer Recollect, which alone can keep it safe. Nothing was changed; "
+            "upgrade this program, or move that file away first"
+        ) from None
     finally:
         db.close()
     return keep_as

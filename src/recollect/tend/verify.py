@@ -7,6 +7,7 @@ Changes nothing, except that files which people edit by hand are read in first. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -14,7 +15,8 @@ from typing import Literal
 from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context, Tx
-from recollect.store import derived, soundness, vectors
+from recollect.core.errors import StoreUnreachable
+from recollect.store import derived, events, soundness, vectors
 from recollect.store.sqlite import SqliteDb
 from recollect.tend.owners import OWNERS, expected
 
@@ -37,6 +39,7 @@ class Finding:
 
 
 REBUILD = "recollect doctor --fix, or recollect rebuild"
+RESTORE = "recollect restore FILE; recollect doctor lists the backups that would restore"
 LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 
@@ -48,8 +51,9 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, 
         findings += _file(ctx.db)
     if any(finding.level == "damage" for finding in findings):
         return tuple(findings)  # what does not read back cannot be compared
-    refresh_passages(ctx, anew=True)
-    refresh_documents(ctx, anew=True)
+    with suppress(StoreUnreachable):  # a store that cannot be written is looked at all the same
+        refresh_passages(ctx, anew=True)
+        refresh_documents(ctx, anew=True)
     with ctx.db.read(ctx.space) as tx:
         for name, check in CHECKS:
             if check is _index and any(finding.what == "index" for finding in findings):
@@ -68,7 +72,7 @@ def _file(db: SqliteDb) -> Iterator[Finding]:
             what="file",
             subject=str(db.path),
             detail=message,
-            remedy="recollect restore FILE; recollect doctor lists the backups that would restore",
+            remedy=RESTORE,
         )
     for message in indexes:
         yield Finding(level="difference", what="index", subject=str(db.path), detail=message, remedy=REBUILD)
@@ -115,6 +119,10 @@ def _references(_: Context, tx: Tx) -> Iterator[Finding]:
     yield from _differences("reference", derived.dangling(tx), LOOK, level="notice")
 
 
+def _events(_: Context, tx: Tx) -> Iterator[Finding]:
+    yield from _differences("event", events.unreadable(tx), RESTORE, level="damage")
+
+
 CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
     ("passages", _passages),
     ("term counts", _terms),
@@ -122,6 +130,7 @@ CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
     ("vectors", _vectors),
     ("counters", _counters),
     ("references", _references),
+    ("events", _events),
 )
 
 
