@@ -306,6 +306,18 @@ def test_a_merge_takes_tags_sources_and_recurrence(memory: Memory) -> None:
     assert memory.why(other.id).events[-1].reason == f"merged into {keep.id}"
 
 
+def test_what_came_from_outside_takes_the_place_of_our_own_only_once_it_is_adopted(open_memory: Opener) -> None:
+    memory, outside = open_memory(actor=PERSON), open_memory(actor=STRANGER)
+    ours = memory.learn(learning(WEBHOOKS)).learning.id
+    theirs = outside.learn(learning(MIGRATIONS)).learning.id
+    for replaced in (lambda: memory.learnings.supersede(ours, theirs), lambda: memory.learnings.merge(theirs, ours)):
+        with pytest.raises(Refused, match="adopt it first"):
+            replaced()
+    assert memory.learnings.get(ours).status == "active"
+    memory.learnings.adopt(theirs)
+    assert memory.learnings.supersede(ours, theirs).superseded_by == theirs
+
+
 def test_a_merge_keeps_at_most_twenty_tags(memory: Memory) -> None:
     keep = memory.learn(learning(tags=tuple(f"a{number}" for number in range(15)))).learning
     other = memory.learn(learning(FLAKY, tags=tuple(f"b{number}" for number in range(15)))).learning

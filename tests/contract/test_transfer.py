@@ -213,7 +213,7 @@ BAD: list[tuple[str, Any]] = [
     ("observation", {**CLAIM, "observation": ""}),
     ("status", {**CLAIM, "status": "gone"}),
     ("type must be", {**CLAIM, "pattern_type": ["solution"]}),
-    ("sources", {**CLAIM, "sources": [{}] * 1001}),
+    ("sources", {**CLAIM, "sources": [{}] * 30_001}),
     ("sources", {**CLAIM, "sources": "x"}),
     ("created_at", {**CLAIM, "created_at": 17}),
     ("ISO 8601", {**CLAIM, "created_at": "yesterday"}),

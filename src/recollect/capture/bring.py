@@ -30,6 +30,7 @@ ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
 NAME_LIMIT = 1000
 DISCOVERY_LIMIT = 50_000
+SOURCES_LIMIT = 30_000  # as many as a line of an export has room for
 VERSION_LIMIT = 1_000_000_000
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
 
@@ -253,8 +254,8 @@ def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tu
             at=created,
         )
         return (first,)
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise BadInput("sources must be a list of objects")
+    if not isinstance(given, list) or len(given) > SOURCES_LIMIT or not all(isinstance(one, dict) for one in given):
+        raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
     return tuple(
         LearningSource(
             outcome_id=caller_id(one, "outcome_id"),

@@ -129,6 +129,7 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning
             raise Refused(f"{new} is itself replaced by {old}; restore one of them first")
         if successor.status == "archived":
             raise Refused(f"{new} is archived; restore it before it replaces another")
+        _check_in_use(successor, instead_of=learning)
         return replace(learning, status="superseded", superseded_by=new)
 
     return _changed(ctx, old, "learning.superseded", change, reason=reason)
@@ -145,6 +146,7 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
             raise Refused(f"{other} is already superseded by {gone.superseded_by}")
         if taker.status != "active":
             raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
+        _check_in_use(taker, instead_of=gone)
         own = learning_sources.of(tx, keep)
         for source in learning_sources.of(tx, other):
             learning_sources.add(tx, keep, source)
@@ -156,6 +158,12 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
         superseded = replace(gone, status="superseded", superseded_by=keep)
         _save(tx, ctx, gone, superseded, "learning.superseded", change_id, kept(reason) or f"merged into {keep}")
         return rows.get(tx, keep)
+
+
+def _check_in_use(successor: Learning, *, instead_of: Learning) -> None:
+    """What came from outside is not injected: in the place of our own it would leave agents with neither."""
+    if successor.trust == "external" != instead_of.trust:
+        raise Refused(f"{successor.id} came from outside; adopt it first: recollect learn adopt {successor.id}")
 
 
 def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
