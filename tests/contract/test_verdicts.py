@@ -168,6 +168,15 @@ def test_a_verdict_after_archiving_counts_and_brings_nothing_back(memory: Memory
     assert memory.learnings.get(kept.id).status == "archived"
 
 
+def test_a_verdict_in_an_output_is_an_agents_whoever_carries_it(open_memory: Opener) -> None:
+    memory = open_memory(actor=PERSON)
+    kept = injected(memory)
+    memory.feedback(f"{HELPFUL}: {kept.id}", task="task-1")
+    assert memory.learnings.history(kept.id)[-1].trust == "agent"
+    memory.rate(kept.id, "not_helpful")
+    assert memory.learnings.history(kept.id)[-1].trust == "human"
+
+
 def test_verdicts_in_one_output_are_each_counted(memory: Memory) -> None:
     good, bad = injected(memory), injected(memory, **MIGRATIONS)
     taken = memory.feedback(f"{NOT}: {bad.id}\n{HELPFUL}: {good.id}", task="task-1")
