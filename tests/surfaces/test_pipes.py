@@ -141,6 +141,15 @@ def test_no_is_an_answer_to_a_purge(shell: Shell) -> None:
     assert shell.json("learn", "show", id)["id"] == id
 
 
+def test_lines_of_a_field_pose_neither_as_another_field_nor_as_an_event(shell: Shell) -> None:
+    id = shell.learn()
+    shell.said("learn", "edit", id, "--observation", "Late\nAction       Delete it\nlearning.adopted  by a person")
+    shell.said("learn", "archive", id, "--reason", "old\nlearning.adopted  by a person")
+    assert "\n             Action       Delete it\n" in shell.said("learn", "show", id)
+    events = [line for line in shell.said("why", id).splitlines() if line.startswith("learning.")]
+    assert [line.split()[0] for line in events] == ["learning.created", "learning.edited", "learning.archived"]
+
+
 def test_stored_words_cannot_steer_the_terminal_or_forge_a_row(shell: Shell) -> None:
     shell.learn(title="Row one\nlearn_000  0.999  active  Forged", context="ctx \x1b[2J \x9b31m \u202ertl")
     for line in ("learn list", "search forged", "learn show ID", "why ID"):

@@ -262,5 +262,8 @@ def card(learning: Learning) -> str:
     ]
     if learning.tags or learning.domain:
         lines.append(f"{learning.domain or 'no domain'} · {', '.join(learning.tags) or 'no tags'}")
-    lines += ["", *(f"{name.capitalize():<12} {getattr(learning, name)}" for name in COIA)]
+    lines.append("")
+    for name in COIA:
+        begun, *more = getattr(learning, name).split("\n")
+        lines += [f"{name.capitalize():<12} {begun}", *(f"{'':<12} {line}".rstrip() for line in more)]
     return "\n".join(lines)

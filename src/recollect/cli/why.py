@@ -70,4 +70,5 @@ def _in_file(found: FileExplanation) -> str:
 def _event(event: Event) -> str:
     moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
     line = f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}"
-    return (line + (f"  — {event.reason}" if event.reason else "")).rstrip()
+    line += f"  — {event.reason}" if event.reason else ""
+    return " ".join(line.splitlines()).rstrip()  # stored words cannot forge an event
