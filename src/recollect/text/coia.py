@@ -76,7 +76,7 @@ def _marked(output: str) -> Iterator[tuple[str, str]]:
     begun: re.Match[str] | None = None
     parts: list[str] = []
     for line in chain(own_lines(output), ("",)):
-        mark = _MARK.match(line)
+        mark = _MARK.match(line.lstrip() if begun else line)  # in a nested list it may stand far to the right
         if not mark and begun and _CONTINUED.match(line):
             parts.append(line)
             continue

@@ -94,6 +94,14 @@ def test_all_types_are_read_in_order() -> None:
     assert read_discoveries(output).discoveries == tuple((kind, f"about a {kind}") for kind in DISCOVERY_TYPES)
 
 
+def test_a_discovery_in_a_nested_list_is_one_of_its_own() -> None:
+    output = f"- {LINE}\n  with jitter\n    - DISCOVERY[constraint]: 10 MB at most\n\n    DISCOVERY[blocker]: shown"
+    assert read_discoveries(output).discoveries == (
+        ("pattern", "Retry twice with jitter"),
+        ("constraint", "10 MB at most"),
+    )
+
+
 def test_a_continuation_belongs_to_its_own_discovery() -> None:
     output = "DISCOVERY[blocker]: one\n  more\nDISCOVERY[pattern]: two\n  and more"
     assert read_discoveries(output).discoveries == (("blocker", "one more"), ("pattern", "two and more"))
