@@ -65,7 +65,7 @@ THEIRS = {
 }
 
 
-@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
 def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str) -> None:
     shell.said("init", "--host", host)
     before = files(shell)
