@@ -122,6 +122,12 @@ def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
     assert id in said
 
 
+def test_a_narrow_terminal_cuts_no_letter_of_an_id_off(shell: Shell) -> None:
+    told = "DISCOVERY[blocker]: The sandbox answers 429 to bursts, so back off before the next request is sent."
+    shell.said("observe", "--task", "TASK-7", stdin=told)
+    assert "…" not in on_a_terminal(shell, "discovery list")[1]
+
+
 def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
     assert "nothing found" in on_a_terminal(shell, "search zebra")[1]
 
