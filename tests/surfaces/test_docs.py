@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import pytest
 
 from recollect.cli.app import recollect
 from recollect.core.settings import described
+from recollect.memory import Memory
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -26,6 +28,18 @@ def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tu
 
 
 COMMANDS = list(_commands(recollect))
+
+
+FACETS = [name for name, value in vars(Memory).items() if isinstance(value, cached_property) and name != "requests"]
+
+
+@pytest.mark.parametrize("facet", FACETS)
+def test_a_facet_and_its_methods_stand_in_the_docs(facet: str, tmp_path: Path) -> None:
+    (row,) = (line for line in (DOCS / "python.md").read_text("utf-8").splitlines() if f"| `memory.{facet}` |" in line)
+    with Memory.open(tmp_path, create=True, environ={"HOME": str(tmp_path)}) as memory:
+        methods = [name for name in dir(getattr(memory, facet)) if not name.startswith("_")]
+    left_out = {"called"} | {name for name in methods if name.endswith("_page")}
+    assert not [name for name in methods if f"`{name}`" not in row and name not in left_out]
 
 
 @pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
