@@ -251,8 +251,10 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     assert start(shell) == ""
     shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
     assert not (shell.folder / "memory").exists()
+    assert all("pause --off" in shell.said(command) for command in ("status", "doctor"))
     shell.said("pause", "--off")
     assert BRIEF in start(shell)
+    assert not any("pause --off" in shell.said(command) for command in ("status", "doctor"))
 
 
 def ignoring(shell: Shell, pattern: str) -> None:

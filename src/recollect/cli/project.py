@@ -13,6 +13,7 @@ from recollect.cli.opening import actor_of
 from recollect.cli.output import HELD, emit
 from recollect.core.errors import Refused
 from recollect.hosts.flow import HOSTS
+from recollect.hosts.quiet import PAUSED, SILENT
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
 from recollect.store import beginning
@@ -94,6 +95,7 @@ def status(memory: Memory) -> Answer:
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
+        *([f"hosts       {SILENT}"] if (memory.project.data / PAUSED).exists() else []),
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     return Answer(found, "\n".join(lines))
