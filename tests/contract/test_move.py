@@ -95,6 +95,17 @@ def test_what_was_moved_is_found_and_goes_on(home: Home, ends: tuple[str, str]) 
         assert memory.context.vault.read("2026-03-01.md") == "## Züge [project]\nsecond entry\nthird\n"
 
 
+def test_after_a_move_everything_agrees_before_and_after_the_next_cycle(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[0]) as memory:
+        memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+        memory.journal.compact()
+    home.move(*ends)
+    with home.open(ends[1]) as memory:
+        assert memory.data.verify() == ()
+        memory.cycle()
+        assert memory.data.verify() == ()
+
+
 def test_there_and_back_again_is_the_same_memory(home: Home) -> None:
     with home.open("embedded") as memory:
         _live(memory)
