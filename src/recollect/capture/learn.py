@@ -10,7 +10,7 @@ from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused, Rejected
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, Learning, LearningSource
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
 from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
 from recollect.store import learnings as rows
@@ -277,7 +277,7 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
     if learning.pattern_type == "best-practice":
         return
-    seen = {source["task_id"] for source in learning_sources.of(tx, learning.id) if source["task_id"]}
+    seen = {source.task_id for source in learning_sources.of(tx, learning.id) if source.task_id}
     if len(seen) < ctx.settings.capture.recurring_tasks:
         return
     escalations.raise_once(
@@ -302,13 +302,12 @@ def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:
-    learning_sources.add(
-        tx,
-        id,
-        outcome=new.source_outcome_id,
-        task=new.source_task_id,
-        discovery=new.source_discovery_id,
+    source = LearningSource(
+        outcome_id=new.source_outcome_id,
+        task_id=new.source_task_id,
+        discovery_id=new.source_discovery_id,
         origin=origin,
         trust=actor.trust,
         at=now,
     )
+    learning_sources.add(tx, id, source)
