@@ -99,10 +99,10 @@ def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passag
 
 def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
     """Nodes of the tree. One that was moved or restored is made anew by the next cycle; until then files own them."""
-    known = journal.ids(tx)
+    if known := journal.ids(tx):
+        return known
     vault = ctx.vault.inside(tx)
-    held = [] if known else derived.passage_ids(tx).get(node_files.KIND, ())
-    return [*known, *(id for id in held if vault.read(path_of(id)) is not None)]
+    return [id for id in derived.passage_ids(tx).get(node_files.KIND, ()) if vault.read(path_of(id)) is not None]
 
 
 def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
