@@ -13,7 +13,7 @@ from recollect.core.clock import ScriptedClock
 from recollect.core.errors import StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
 from recollect.memory.data import Rescue
-from recollect.memory.moving import move_memory
+from recollect.memory.moving import move_memory, pull_vault
 from recollect.memory.replay import Write, deliver
 from recollect.store import beginning, dump
 from recollect.store import project as projects
@@ -104,6 +104,19 @@ def test_after_a_move_everything_agrees_before_and_after_the_next_cycle(home: Ho
         assert memory.data.verify() == ()
         memory.cycle()
         assert memory.data.verify() == ()
+
+
+def test_after_a_move_to_a_server_a_pull_brings_what_the_team_made_of_it(home: Home) -> None:
+    with home.open("embedded") as memory:
+        memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+        memory.journal.compact()
+    home.move("embedded", home.url)
+    with home.open(home.url) as memory:
+        memory.journal.add(topic="payouts", text="Payout events carry no currency")
+        memory.journal.compact()
+    team = projects.find(home.root, {**home.environ, "RECOLLECT_STORE": home.url})
+    assert pull_vault(team, force=False).conflicts == ()
+    assert "payouts" in (home.project.vault / "ROOT.md").read_text()
 
 
 def test_there_and_back_again_is_the_same_memory(home: Home) -> None:
