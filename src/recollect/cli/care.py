@@ -90,7 +90,7 @@ def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_js
     good = sum(not kept.problem for kept in found.backups)
     none = "backups: none yet; take one with: recollect backup"
     lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
-    lines += [SILENT] if (find_project(project).data / PAUSED).exists() else []
+    lines += [SILENT] if (rescue.data / PAUSED).exists() else []
     emit(found, "\n".join(lines), as_json=as_json)
     return _code(found.findings, strict=strict)
 
