@@ -17,6 +17,11 @@ SECRET = "AKIAIOSFODNN7EXAMPQZ"
 FIELDS = ("title", "context", "observation", "implication", "action")
 
 
+def test_what_a_capture_answers_is_what_is_stored(memory: Memory) -> None:
+    captured = memory.learn(learning(tags=("stripe",), domain="payments", source_task_id="pay-1")).learning
+    assert captured == memory.learnings.get(captured.id)
+
+
 # Redaction comes before the first byte
 
 

@@ -12,6 +12,7 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused, Rejected
 from recollect.core.learning import COIA, Learning, LearningSource
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
+from recollect.core.record import made
 from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
@@ -28,6 +29,20 @@ SHARED = 0.65  # share of words (Dice) from which two learnings are compared
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may put in other words
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what a person who says it too may move
 UNASKED = NewLearning.pattern_type  # the type of a learning whose writer named none
+UNTOUCHED = {
+    "times_injected": 0,
+    "times_helpful": 0,
+    "times_not_helpful": 0,
+    "recurrence": 1,
+    "status": "active",
+    "superseded_by": None,
+    "pinned": False,
+    "version": 1,
+    "last_injected_at": None,
+    "last_helpful_at": None,
+    "last_decayed_at": None,
+}
+"""What a learning is to which nothing has happened yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,36 +141,17 @@ def compared_text(learning: NewLearning | Learning) -> str:
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
-    return Learning(
-        id=ctx.ids("learn"),
-        title=new.title,
-        context=new.context,
-        observation=new.observation,
-        implication=new.implication,
-        action=new.action,
-        tags=new.tags,
-        domain=new.domain,
-        pattern_type=new.pattern_type,
-        confidence=thousandths(initial_confidence(ctx, new)) / 1000,
-        times_injected=0,
-        times_helpful=0,
-        times_not_helpful=0,
-        recurrence=1,
-        status="active",
-        superseded_by=None,
-        pinned=False,
-        origin=origin,
-        trust=ctx.actor.trust,
-        version=1,
-        source_outcome_id=new.source_outcome_id,
-        source_task_id=new.source_task_id,
-        source_discovery_id=new.source_discovery_id,
-        created_at=now,
-        updated_at=now,
-        last_injected_at=None,
-        last_helpful_at=None,
-        last_decayed_at=None,
-    )
+    values = {
+        "id": ctx.ids("learn"),
+        **vars(new),
+        **UNTOUCHED,
+        "confidence": thousandths(initial_confidence(ctx, new)) / 1000,
+        "origin": origin,
+        "trust": ctx.actor.trust,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return made(Learning, values)
 
 
 def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:

@@ -51,8 +51,11 @@ class Tx(Protocol):
         """Put a passage's terms into the word index, those it makes much of and those it mentions."""
 
     def unindex(self, doc: int) -> None: ...
-    def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
-        """For each term the passages of this space that make much of it, and those that mention it; ascending."""
+    def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
+        """For each term the passages of this space that make much of it, and those that mention it; ascending.
+
+        Those that hold none of the terms `within` may be left out.
+        """
 
     @property
     def keeps_vectors(self) -> bool:

@@ -6,7 +6,6 @@ Knows nothing about what the file is for.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -32,6 +31,8 @@ def content_hash(text: str) -> str:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """An exclusive lock between processes; released by the kernel when its holder dies."""
+    import fcntl  # a library of its own, which a reader of memory does not need
+
     handle = _lock_file(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -43,6 +44,8 @@ def locked(path: Path) -> Iterator[None]:
 @contextmanager
 def held(path: Path, note: str) -> Iterator[None]:
     """The same for as long as a process runs, without waiting. Whoever comes second is told the first one's note."""
+    import fcntl
+
     handle = _lock_file(path)
     try:
         try:

@@ -189,7 +189,7 @@ class _Session:
     def vectors(self, space: str, model: int) -> PostgresVectors:
         return PostgresVectors(self._connection, space, model)
 
-    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
+    def match(self, tokens: Sequence[str], within: Sequence[str]) -> list[Sequence[int]]:
         if not tokens:
             return []
         with self._connection.pipeline():  # one trip to the server for all of them
