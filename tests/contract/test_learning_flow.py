@@ -58,11 +58,31 @@ def test_what_is_not_text_is_bad_input(memory: Memory, ask: Callable[[Memory], o
         lambda memory: memory.learn("Idle connections leak"),
         lambda memory: memory.inject("Handle refunds"),
         lambda memory: memory.journal.add("Moved the webhook"),
+        lambda memory: memory.themes.add("unit-1", "Queues are named twice"),
+        lambda memory: memory.work.preview("Handle refunds"),
+        lambda memory: memory.learnings.edit("learn_x", "A better title"),
+        lambda memory: memory.decisions.record("Use a queue"),
+        lambda memory: memory.decisions.review("dec_x", "success"),
+        lambda memory: memory.decisions.edit("dec_x", "A better reason"),
     ],
 )
-def test_a_record_is_given_as_one_or_by_its_fields(memory: Memory, ask: Callable[[Memory], object]) -> None:
+def test_something_else_than_a_record_or_its_fields_is_bad_input(
+    memory: Memory, ask: Callable[[Memory], object]
+) -> None:
     with pytest.raises(BadInput, match="or its fields by their names, not str"):
         ask(memory)
+
+
+def test_fields_do_what_a_record_does(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    assert memory.learnings.edit(kept.id, title="Deliveries overtake each other").version == 2
+    decided = memory.decisions.record(decision="Process webhooks from a queue", confidence=0.8, category="architecture")
+    assert memory.decisions.edit(decided.decision.id, context="Bursts time out").context == "Bursts time out"
+    assert memory.decisions.review(decided.decision.id, outcome="success").outcome == "success"
+    shown = memory.work.preview(task="t", outcome="o", title="Webhook deliveries overtake each other")
+    assert [learning.id for learning in shown.learnings] == [kept.id]
+    with pytest.raises(BadInput, match="has no field verdict"):
+        memory.decisions.review(decided.decision.id, outcome="success", verdict="good")
 
 
 def test_an_actor_is_trusted_in_one_of_three_ways() -> None:
