@@ -20,7 +20,7 @@ from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Reje
 from recollect.core.ids import counted_ids
 from recollect.distil.report import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
-from recollect.store import events, passages
+from recollect.store import events, leases, passages
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import verify
 from recollect.text.staging import read_staging, slug_of
@@ -260,6 +260,19 @@ def test_a_second_run_changes_nothing(project: Project) -> None:
     assert project.state() == before
 
 
+def test_while_another_process_consolidates_nothing_is_moved(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    before = project.state()
+    lease = leases.take(memory.context, "consolidate", seconds=60)
+    assert lease is not None
+    run = memory.staging.consolidate()
+    assert (run.due, run.reason, project.state()) == (False, "another process is consolidating", before)
+    leases.release(memory.context, lease)
+    assert set(fates(memory.staging.consolidate()).values()) == {"consolidated"}
+    assert leases.take(memory.context, "consolidate", seconds=60) is not None, "it was given back"
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:
     project.begin(RIPE)
     before = project.state()
@@ -438,6 +451,17 @@ def test_bringing_back_an_entry_that_was_merged_takes_its_words_out_of_the_other
     assert "Three was too few." in project.read(FILE)
     assert memory.staging.restore(slug_of(RIVALS[1])).taken_out_of == f"staged/{slug_of(RIVALS[0])}"
     assert {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries} == entries
+
+
+def test_words_merged_into_an_entry_that_was_edited_since_stay_there_too(project: Project) -> None:
+    memory, _ = rivalled(project)
+    memory.inbox.resolve(1, "merge")
+    edited = project.read(FILE).replace("Three was too few.", "Three was far too few.")
+    project.repo.write(FILE, edited)
+    back = memory.staging.restore(slug_of(RIVALS[1]))
+    assert (back.taken_out_of, "changed since" in back.note) == ("", True)
+    assert "Three was far too few." in project.read(FILE)
+    assert set(RIVALS) < set(project.titles())
 
 
 @pytest.mark.parametrize("verb", ["keep-old", "keep-new"])
@@ -742,6 +766,19 @@ def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) 
     assert "Never quarantine a flaky test" not in project.titles()
     memory.staging.restore("never-quarantine-a-flaky-test")
     assert "Never quarantine a flaky test" in project.titles()
+
+
+def test_an_entry_that_a_merge_stages_again_goes_by_what_a_person_said_of_it(project: Project) -> None:
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    with_entry = project.read(FILE)
+    memory.inbox.resolve(1, "keep-old")
+    project.repo.write(FILE, with_entry)
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "redundant"
+    assert "Never quarantine a flaky test" not in project.titles()
+    assert memory.inbox.waiting() == []
 
 
 def test_an_entry_that_repeats_a_document_is_dropped_with_a_record(project: Project) -> None:
