@@ -606,6 +606,9 @@ def test_bringing_back_an_entry_that_won_brings_back_what_it_replaced_and_asks_a
     assert project.read("memory/index.md") == before["memory/index.md"]
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
     assert set(OPPOSED) < set(project.titles())
+    memory.inbox.resolve(1, {"keep-new": "merge", "merge": "keep-new"}[verb])
+    assert memory.staging.restore("never-quarantine-a-flaky-test").taken_out_of == "docs/testing.md"
+    assert project.read("docs/testing.md") == before["docs/testing.md"], "of two answers the last is taken back"
 
 
 def test_what_was_edited_since_an_entry_won_is_left_alone(project: Project) -> None:
@@ -768,6 +771,19 @@ def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) 
     assert "Never quarantine a flaky test" in project.titles()
 
 
+def test_bringing_back_an_entry_asks_again_about_no_other(project: Project) -> None:
+    three = "Never build test records with factories"
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there.", three: "They are slow."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    numbers = {matter.subject: matter.number for matter in memory.inbox.waiting()}
+    for number in numbers.values():
+        memory.inbox.resolve(number, "keep-old")
+    memory.staging.restore(slug_of(three))
+    assert [matter.number for matter in memory.inbox.waiting()] == [numbers[f"staged/{slug_of(three)}"]]
+    assert len(numbers) == 2
+
+
 def test_an_entry_that_a_merge_stages_again_goes_by_what_a_person_said_of_it(project: Project) -> None:
     project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
     memory = project.memory()
@@ -869,6 +885,12 @@ def test_a_staged_entry_becomes_a_learning(project: Project) -> None:
     assert made.observation == "Copied rows leak personal data."
     assert "Build test records with factories" not in project.titles()
     assert [hit.learning.id for hit in memory.search("factories for test records", kinds=("learning",))] == [made.id]
+
+
+def test_what_is_promoted_is_not_judged_a_second_time(project: Project) -> None:
+    project.begin({"Deployed the wrong branch": ""})
+    made = project.memory().staging.promote("deployed-the-wrong-branch").learning
+    assert (made.title, made.observation) == ("Deployed the wrong branch", "Deployed the wrong branch")
 
 
 def long_document() -> str:
