@@ -25,7 +25,7 @@ from recollect.api import access
 from recollect.api.app import make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import Sessions, changing, visiting
-from recollect.core.errors import BadInput, Refused
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.models.jobs import KINDS
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import dump, events
@@ -459,6 +459,8 @@ def test_a_name_is_of_one_token_until_that_is_revoked(memory: Memory, clock: Scr
     assert memory.tokens.holder(secret) == second
     memory.tokens.revoke("worker")
     assert memory.tokens.holder(secret) is None
+    with pytest.raises(NotFound):
+        memory.tokens.revoke("worker")
     with memory.context.db.read(memory.context.space) as tx:
         told = [(event.subject, event.what) for event in events.all_of(tx)]
     assert told == [(token.id, f"token.{what}") for token in (first, second) for what in ("made", "revoked")]
