@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import AGENT, PERSON, Opener
+from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import Memory, ScriptedClock
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
@@ -392,6 +392,31 @@ def test_an_agents_words_replace_the_offline_learning_unless_somebody_edited_it(
         "Better words": f"observer:agent:claude-code@{load_prompt('extract').version}",
         "Proxies drop idle sockets": "observer:offline",
     }
+
+
+GATEWAY = "The gateway closes idle connections after a minute, so clients have to send keep-alives."
+
+
+def test_an_output_from_outside_is_not_put_to_an_agent(open_memory: Opener, environ: dict[str, str]) -> None:
+    agent_memory(open_memory, environ)
+    open_memory(STRANGER).observe(f"All done. {GATEWAY} " * 3, task="t-1")
+    assert open_memory(PERSON).models.pending() == []
+
+
+def test_what_an_agent_saw_in_an_output_is_an_agents_word_whoever_runs_the_cycle(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    agent_memory(open_memory, environ).observe(
+        f"All done. {GATEWAY} " * 3, task="t-1", outcome="launch", title="Proxies"
+    )
+    person = open_memory(PERSON)
+    (asked,) = person.models.pending()
+    seen = {"discoveries": [{"type": "constraint", "content": GATEWAY}]}
+    assert [each.taken for each in person.models.apply([{"id": asked.id, "answer": seen}])] == [True]
+    person.cycle()
+    (kept,) = person.learnings.page()[0]
+    assert (kept.trust, kept.source_task_id, kept.source_outcome_id) == ("agent", "t-1", "launch")
+    assert asked.id not in [each.id for each in person.models.pending()]
 
 
 def test_a_purged_text_is_in_no_open_ask(open_memory: Opener, environ: dict[str, str]) -> None:
