@@ -182,6 +182,17 @@ def test_a_prompt_brings_what_other_sessions_said_about_it(memory: Memory, hooks
     assert "of this very session" not in given
 
 
+def test_of_an_entry_the_line_that_answers_is_brought_and_not_the_request(memory: Memory, hooks: Hooks) -> None:
+    lines = (
+        "- request: Where do refund webhooks wait in the outbox?",
+        "- outcome: Looked around.",
+        "- outcome: Refund webhooks wait in a table.",
+    )
+    memory.journal.add(NewEntry(text="\n".join(lines), topic="turn", session="s-0"))
+    given = hooks.fire("UserPromptSubmit", prompt="Where do refund webhooks wait in the outbox?")
+    assert "log/2026-03-02#1 turn: outcome: Refund webhooks wait in a table." in given
+
+
 def test_text_from_outside_is_not_brought(open_memory: Opener, hooks: Hooks) -> None:
     from conftest import STRANGER
 
@@ -321,7 +332,8 @@ def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learn
     verdict = f"LEARNING_NOT_HELPFUL: {learning}"
     hooks.fire("SubagentStop", agent_id="a-1", agent_type="reviewer", last_assistant_message=verdict)
     assert memory.learnings.get(learning).confidence == pytest.approx(0.6)
-    assert {injection.task_id for injection in memory.learnings.injections(learning)} == {"s-1", "a-1"}
+    verdicts = {injection.task_id: injection.feedback for injection in memory.learnings.injections(learning)}
+    assert verdicts == {"s-1": None, "a-1": "not_helpful"}
 
 
 def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(
