@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import AGENT, PERSON, Opener
-from recollect import BadInput, Memory, Refused
+from recollect import BadInput, LearningEdit, Memory, Refused
 from recollect.core.clock import ScriptedClock
 from recollect.core.decision import NewDecision
 from recollect.core.ids import random_id
@@ -169,6 +169,12 @@ def test_claims_of_trust_counters_and_confidence_do_not_count(memory: Memory) ->
     assert (kept.times_helpful, kept.times_injected, kept.recurrence) == (0, 0, 1)
     assert (kept.confidence, kept.pinned) == (0.5, False)
     assert kept.created_at == memory.context.clock.now()
+
+
+def test_a_pin_that_an_import_brought_is_a_persons(open_memory: Opener) -> None:
+    taken(open_memory(PERSON), {**CLAIM, "pinned": True}, trust="agent")
+    with pytest.raises(Refused, match="person"):
+        open_memory(AGENT).learnings.edit("learn_claim", LearningEdit(title="Another"))
 
 
 def test_what_came_from_outside_is_found_but_not_injected(memory: Memory) -> None:
