@@ -150,7 +150,7 @@ def add(
         )
     )
     strong, others = graded(stream)
-    quoted = " ".join(f"'{token}'" for token in tokens(number, strong, others))
+    quoted = " ".join(f"'{token}'" for token in tokens(number, strong, others).split())
     batch["passage_words"].append((doc, 0, quoted))
     counts.update(strong)
     counts.update(others)

@@ -77,8 +77,8 @@ MUTANTS = (
     Mutant(
         name="no fsync of an append",
         file="store/files.py",
-        old="            _write_all(handle, data)\n            os.fsync(handle)\n        except",
-        new="            _write_all(handle, data)\n        except",
+        old="            state = _set_apart(handle)\n            os.fsync(handle)\n",
+        new="            state = _set_apart(handle)\n",
         tests=(f"{CRASH}::test_an_appended_entry_is_synced_and_so_is_the_folder_of_a_new_file",),
     ),
     Mutant(
@@ -575,6 +575,13 @@ MUTANTS = (
         tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
     ),
     Mutant(
+        name="Python: a store that came with a folder",
+        file="memory/hall.py",
+        old="        if not create:",
+        new="        if False:",
+        tests=(f"{SETUP}::test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own",),
+    ),
+    Mutant(
         name="command: an empty data folder is refused",
         file="store/beginning.py",
         old="    if _is_empty(project.data) or _is_own(project):",
@@ -591,8 +598,8 @@ MUTANTS = (
     Mutant(
         name="search: what is out of use looks like what is in use",
         file="core/learning.py",
-        old='        if self.status == "active":',
-        new="        if True:",
+        old='    if status == "active":',
+        new="    if True:",
         tests=("tests/surfaces/test_searching.py", "tests/surfaces/test_mcp.py"),
     ),
     Mutant(

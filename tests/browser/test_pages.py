@@ -160,6 +160,17 @@ def test_a_learning_that_is_out_of_use_is_marked_among_the_hits_and_in_the_previ
         assert "archived" in site.says()
 
 
+def test_a_decision_that_was_replaced_is_marked_among_the_hits_and_leads_to_the_new_one(site: Site) -> None:
+    old, new = (
+        site.memory.decisions.record(NewDecision(decision=text, confidence=0.8, category="storage")).decision.id
+        for text in ("Keep sessions in Redis because they expire", "Keep sessions in PostgreSQL because they must last")
+    )
+    site.memory.decisions.reverse(old, reason="Redis lost them", by=new)
+    for address in (f"/search?q={old}", "/decisions", f"/decisions/{old}"):
+        site.go(address)
+        assert f"superseded by {new}" in site.says().lower()
+
+
 def test_search_finds_while_one_types_and_says_why(site: Site) -> None:
     site.memory.learn(learning(WEBHOOKS))
     site.memory.journal.add(NewEntry(text="The webhook queue was drained by hand", topic="Webhook queue"))

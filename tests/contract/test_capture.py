@@ -17,6 +17,11 @@ SECRET = "AKIAIOSFODNN7EXAMPQZ"
 FIELDS = ("title", "context", "observation", "implication", "action")
 
 
+def test_what_a_capture_answers_is_what_is_stored(memory: Memory) -> None:
+    captured = memory.learn(learning(tags=("stripe",), domain="payments", source_task_id="pay-1")).learning
+    assert captured == memory.learnings.get(captured.id)
+
+
 # Redaction comes before the first byte
 
 
@@ -252,13 +257,13 @@ def test_unknown_sources_are_created_on_first_use(memory: Memory, clock: Scripte
     (task,) = memory.work.tasks()
     assert (task.id, task.outcome_id, task.created_at) == ("task-9", "launch", clock.now())
     assert [outcome.id for outcome in memory.work.outcomes()] == ["launch"]
-    assert memory.why(kept.id).sources[0]["task_id"] == "task-9"
+    assert memory.why(kept.id).sources[0].task_id == "task-9"
 
 
 def test_a_known_task_brings_its_outcome_along(memory: Memory) -> None:
     memory.work.add_task("task-9", outcome="launch")
     kept = memory.learn(learning(source_task_id="task-9")).learning
-    assert (kept.source_outcome_id, memory.why(kept.id).sources[0]["outcome_id"]) == ("launch", "launch")
+    assert (kept.source_outcome_id, memory.why(kept.id).sources[0].outcome_id) == ("launch", "launch")
 
 
 def test_an_outcome_may_be_a_source_without_a_task(memory: Memory) -> None:
@@ -296,7 +301,7 @@ def test_the_same_insight_again_is_merged(open_memory: Opener, clock: ScriptedCl
     assert (after.recurrence, after.version, after.context) == (2, 1, first.context)
     assert (after.confidence, after.times_helpful) == (first.confidence, 0)
     explained = memory.why(first.id)
-    assert [(source["task_id"], source["trust"]) for source in explained.sources] == [
+    assert [(source.task_id, source.trust) for source in explained.sources] == [
         ("task-1", "human"),
         ("task-2", "agent"),
     ]

@@ -484,8 +484,8 @@ def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(projec
     assert fates(run)["Never quarantine a flaky test"] == "contradiction"
     assert "Never quarantine a flaky test" in project.titles()
     matters = memory.inbox.waiting()
-    assert [(matter.kind, matter.other) for matter in matters] == [
-        ("staged-contradiction", "doc/docs/testing.md#flaky-tests")
+    assert [(matter.kind, matter.other, matter.reason) for matter in matters] == [
+        ("staged-contradiction", "doc/docs/testing.md#flaky-tests", "they contradict each other (negation)")
     ]
 
 

@@ -303,7 +303,7 @@ def test_a_merge_takes_tags_sources_and_recurrence(memory: Memory) -> None:
     keep, other, after = merged(memory)
     assert after.tags == (*keep.tags, *other.tags)
     assert (after.recurrence, after.title, after.confidence) == (3, keep.title, keep.confidence)
-    assert [source["task_id"] for source in memory.why(keep.id).sources] == ["task-1", "task-2", "task-3"]
+    assert [source.task_id for source in memory.why(keep.id).sources] == ["task-1", "task-2", "task-3"]
     gone = memory.learnings.get(other.id)
     assert (gone.status, gone.superseded_by) == ("superseded", keep.id)
     assert memory.why(keep.id).events[-1].reason == f"took in {other.id}"
@@ -546,7 +546,7 @@ def test_why_tells_sources_writer_trust_and_every_change(open_memory: Opener, cl
     told = ada.why(kept.id)
     assert (told.id, told.title, told.origin, told.trust) == (kept.id, kept.title, "hook", "agent")
     (source,) = told.sources
-    assert (source["outcome_id"], source["task_id"], source["at"]) == ("launch", "task-1", kept.created_at)
+    assert (source.outcome_id, source.task_id, source.at) == ("launch", "task-1", kept.created_at)
     assert [(event.what, event.who, event.channel, event.trust) for event in told.events] == [
         ("learning.created", "claude-code", "hook", "agent"),
         ("learning.edited", "ada", "cli", "human"),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import AGENT, PERSON, STRANGER, Opener
@@ -152,7 +152,7 @@ BY_HAND = st.sampled_from(
 )
 @example(steps=[("hand", "\n<<<<<<< ours\n## mine\nx\n"), ("add", "plain"), ("add", "=======")])
 @example(steps=[("hand", "\n## open\n```\n## inside\ny"), ("add", "plain")])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(max_examples=20)
 def test_an_entry_has_the_number_that_reading_the_whole_log_gives_it(
     memory: Memory, clock: ScriptedClock, steps: list[tuple[str, str]]
 ) -> None:

@@ -32,7 +32,7 @@ def init(root: Path) -> None:
 
 
 def upgrade(root: Path) -> None:
-    Memory.open(root / "old", actor=Actor(name="ada", channel="cli", trust="human")).close()
+    Memory.open(root / "old", create=True, actor=Actor(name="ada", channel="cli", trust="human")).close()
 
 
 def vault(root: Path) -> FolderVault:

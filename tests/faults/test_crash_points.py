@@ -139,9 +139,9 @@ def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: di
         root = folder / "real" / "project"
         Memory.begin(root, actor=PERSON)
         assert ".recollect/" in (root / ".gitignore").read_text().splitlines()
-        with Memory.open(root, actor=PERSON, environ=environ) as memory:
+        with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
             kept = memory.learn(learning()).learning
-        with Memory.open(root, actor=PERSON, environ=environ) as memory:
+        with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
             assert memory.learnings.get(kept.id) == kept
             assert memory.data.verify() == ()
         shutil.rmtree(folder)
@@ -158,7 +158,7 @@ def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, 
         assert not done
         root = folder / "real" / "old"
         before = rows_of(unpack(1, folder / "kept"))
-        with Memory.open(root, actor=PERSON, environ=environ) as memory:
+        with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
             assert memory.data.verify() == ()
         after = rows_of(root / ".recollect" / "memory.db")
         for table in before.keys() - set(DERIVED):

@@ -38,7 +38,7 @@ def test_two_processes_never_pay_for_the_same_ask_twice(shell: Shell) -> None:
             assert process.stdin is not None
             process.stdin.write("DISCOVERY[blocker]: The staging database refuses connections from CI.\n")
             process.stdin.close()
-        with Memory.open(shell.folder) as memory:
+        with Memory.open(shell.folder, environ=shell.environ) as memory:
             meanwhile = memory.learn(
                 title="Payout events carry no currency",
                 context="Reading payout events",
@@ -48,7 +48,7 @@ def test_two_processes_never_pay_for_the_same_ask_twice(shell: Shell) -> None:
             ).learning
         assert [process.wait(60) for process in running] == [0, 0]
     assert len(server.asked) == 1
-    with Memory.open(shell.folder) as memory:
+    with Memory.open(shell.folder, environ=shell.environ) as memory:
         assert memory.learnings.get(meanwhile.id) == meanwhile
         learned = [each for each in memory.learnings.page()[0] if each.id != meanwhile.id]
         assert [(each.title, each.recurrence) for each in learned] == [(ANSWER["title"], 2)]

@@ -151,6 +151,12 @@ def test_a_quote_that_was_cut_off_goes_too(memory: Memory) -> None:
     assert memory.learnings.get(cut.id).title == "Note: [purged]"
 
 
+def test_a_key_inside_something_longer_goes_and_what_stands_around_it_stays(memory: Memory) -> None:
+    id = memory.journal.add(NewEntry(text="Called https://host/v1?t=xhunter2y and https://host/v2", topic="calls")).id
+    memory.data.purge(text="Hunter2")
+    assert memory.journal.entry(id).text == "Called https://host/v1?t=x[purged]y and https://host/v2"
+
+
 def test_a_purge_again_finds_nothing_and_says_so(memory: Memory) -> None:
     kept = memory.learn(learning()).learning
     memory.data.purge(id=kept.id)

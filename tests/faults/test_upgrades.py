@@ -21,7 +21,7 @@ def test_an_upgraded_store_has_every_row_it_had(tmp_path: Path, environ: dict[st
     database = unpack(version, tmp_path / "project")
     before = rows_of(database)
     assert len(before["learnings"]) == 4
-    with Memory.open(tmp_path / "project", actor=PERSON, environ=environ) as memory:
+    with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
         assert memory.data.verify() == ()
         assert memory.search("webhooks out of order")[0].learning.times_helpful == 1
     after = rows_of(database)
@@ -38,5 +38,5 @@ def test_before_an_upgrade_the_store_is_backed_up_as_it_was(
 ) -> None:
     database = unpack(version, tmp_path / "project")
     before = rows_of(database)
-    Memory.open(tmp_path / "project", actor=PERSON, environ=environ).close()
+    Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ).close()
     assert rows_of(database.parent / "backups" / f"before-{MIGRATIONS[version]}.db") == before

@@ -1,13 +1,15 @@
-"""Every command, option and setting is documented: a command `recollect a b` has its page docs/a.md."""
+"""Every command, option, setting and method is documented: a command `recollect a b` has its page docs/a.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import click
 import pytest
 
+from recollect import Memory
 from recollect.cli.app import recollect
 from recollect.core.settings import described
 
@@ -57,3 +59,14 @@ def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: objec
     page = (DOCS / "settings.md").read_text("utf-8")
     shown = f"`{default}`" if default != "" else "empty"
     assert any(f"`{name}`" in line and shown in line for line in page.splitlines())
+
+
+@pytest.mark.parametrize(
+    "facet", [name for name, member in vars(Memory).items() if isinstance(member, cached_property)]
+)
+def test_every_method_of_a_facet_stands_in_its_row(tmp_path: Path, facet: str) -> None:
+    with Memory.open(tmp_path, create=True, environ={"HOME": str(tmp_path)}) as memory:
+        methods = [name for name in vars(type(getattr(memory, facet))) if not name.startswith("_")]
+    page = (DOCS / "python.md").read_text("utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `memory.{facet}` |")]
+    assert not [name for name in methods if f"`{name}`" not in row]

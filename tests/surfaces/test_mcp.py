@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 
 from conftest import ENGINES, PERSON, STRANGER
 from mcp_client import Connection, connected, http_transport
-from recollect import Memory, NewFinding
+from recollect import Memory, NewDecision, NewFinding
 from recollect.cli.serve import mcp
 from recollect.core.journal import NewEntry
 from recollect.mcp.server import INSTRUCTIONS, make_server
@@ -105,6 +105,14 @@ def test_a_learning_that_is_out_of_use_says_so_and_what_replaces_it(quick: Site)
     assert quick.client.call("search", query=old)["hits"][0]["out_of_use"] == said
     assert f"[{said}]" in quick.client.text("search", query=old).splitlines()[0]
     assert f"Out of use: {said}" in quick.client.text("get", id=old)
+
+
+def test_a_decision_that_was_taken_back_says_so(quick: Site) -> None:
+    made = NewDecision(decision="Keep sessions in Redis because they expire", confidence=0.8, category="storage")
+    id = quick.memory.decisions.record(made).decision.id
+    quick.memory.decisions.reverse(id, reason="Redis lost them")
+    assert quick.client.call("search", query=id)["hits"][0]["out_of_use"] == "reversed"
+    assert "reversed)" in quick.client.text("get", id=id)
 
 
 def test_an_entry_of_the_log_is_recalled_and_read_by_its_id(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -162,9 +163,11 @@ def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize("command", ["observe", "feedback"])
+@pytest.mark.parametrize(
+    "command", ["observe --task t", "feedback --task t", "log add -", "stage Rule --body -", "rpc"]
+)
 def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(bare: Shell, command: str) -> None:
-    line = [sys.executable, "-m", "recollect", command, "--task", "t"]
+    line = [sys.executable, "-m", "recollect", *command.split()]
     with subprocess.Popen(
         line, cwd=bare.folder, env=bare.environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as run:
@@ -172,6 +175,25 @@ def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(
         run.stdin.write(b"still at work\n" * 100_000)  # more than a pipe holds: the agent would die of it
         assert b"recollect init" in run.communicate()[1]
     assert run.returncode == 2
+
+
+@pytest.mark.parametrize("command", ["apply", "log add -", "import", "import - --preview"])
+def test_input_that_cannot_be_used_makes_no_store(bare: Shell, command: str) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    assert bare.run(*command.split(), stdin="  \n").returncode == 2
+    assert not (bare.folder / ".recollect").exists()
+
+
+def test_an_import_opens_the_store_when_something_comes(bare: Shell) -> None:
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    fifo = bare.folder / "export.jsonl"
+    os.mkfifo(fifo)
+    line = [sys.executable, "-m", "recollect", "import", fifo.name]
+    with subprocess.Popen(line, cwd=bare.folder, env=bare.environ, stdout=subprocess.PIPE) as run:
+        with fifo.open("wb") as export:  # opens when the command does; it has nothing to read yet
+            assert not (bare.folder / ".recollect").exists()
+            export.write(b'{"type": "task", "id": "t7", "title": "Rotate keys"}\n')
+        assert run.communicate()[0] == b"added 1 task\n"
 
 
 @pytest.mark.parametrize("command", ["compact", "doctor", "export", "learn list"])

@@ -30,6 +30,21 @@ def test_a_superseded_learning_names_what_replaces_it(shell: Shell) -> None:
         assert f"superseded by {new}" in shell.said(*command)
 
 
+def test_a_decision_that_no_longer_holds_says_so_wherever_it_is_found(shell: Shell) -> None:
+    old, new = (
+        shell.json("decide", text, "--confidence", "0.8", "--category", "storage")["id"]
+        for text in ("Keep sessions in Redis because they expire", "Keep sessions in PostgreSQL because they must last")
+    )
+    ways = (("search", old), ("get", old), ("around", old), ("decision", "show", old), ("decisions", "--list"))
+    assert not [way for way in ways if "reversed" in shell.said(*way)]
+    shell.said("decision", "reverse", old, "--reason", "Redis lost them")
+    assert [way for way in ways if "reversed" in shell.said(*way)] == list(ways)
+    shell.said("undo")
+    shell.said("decision", "reverse", old, "--reason", "Redis lost them", "--by", new)
+    assert [way for way in ways if f"superseded by {new}" in shell.said(*way)] == list(ways)
+    assert [hit["out_of_use"] for hit in shell.json("search", "sessions")["results"] if hit["id"] == new] == [""]
+
+
 def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:
     shell.said("stage", "Always pin the base image by digest", "--body", "Tags move between builds.")
     assert "pin the base image" in shell.said("search", "base image", "--staged", "--since", "2026-03-02")

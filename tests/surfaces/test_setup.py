@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hooks import shown
+from recollect import Memory, NotInitialised
 from shell import ROOT, Shell
 
 PLUGIN = ROOT / "plugins" / "claude-code"
@@ -436,6 +437,17 @@ def test_a_store_that_came_with_a_folder_is_refused(shell: Shell, carried: Path,
     assert b"you did not begin the memory" in done.stderr
     assert b"recollect init" in done.stderr
     assert (carried / ".recollect/memory.db").read_bytes() == before
+
+
+def test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own(
+    shell: Shell, carried: Path
+) -> None:
+    with pytest.raises(NotInitialised, match="you did not begin the memory"):
+        Memory.open(carried, environ=shell.environ)
+    with Memory.open(carried, create=True, environ=shell.environ) as memory:
+        assert [hit.title for hit in memory.search("installer")] == ["Curl the installer straight into a root shell"]
+    assert shell.run("status", folder=carried).returncode == 2  # nobody ran init
+    Memory.open(shell.folder, environ=shell.environ).close()
 
 
 def test_what_waits_in_a_spool_that_came_with_a_folder_is_not_written(bare: Shell) -> None:

@@ -11,12 +11,12 @@ import pytest
 from shell import Shell
 
 HEAVY = """click msgspec pydantic yaml re2 rich asyncio subprocess onnxruntime numpy psycopg fastapi mcp
-  dataclasses inspect tomllib typing zoneinfo signal threading""".split()
+  dataclasses inspect tomllib typing zoneinfo signal threading urllib.parse""".split()
 RUN = """
-import json, sys
+import sys
 from recollect.__main__ import run
 assert run(sys.argv[1:]) == 0
-print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+print(*sys.modules, file=sys.stderr)
 """
 
 
@@ -41,7 +41,7 @@ def loaded(shell: Shell, request: pytest.FixtureRequest) -> set[str]:
     )
     assert id in done.stdout
     assert shell.json("learn", "show", id)["times_injected"] == 2
-    return set(json.loads(done.stderr))
+    return set(done.stderr.split())
 
 
 def test_a_prompt_loads_nothing_heavy(loaded: set[str]) -> None:
@@ -49,9 +49,14 @@ def test_a_prompt_loads_nothing_heavy(loaded: set[str]) -> None:
     assert sorted(loaded & {*HEAVY, "hashlib"}) == []
 
 
+@pytest.mark.parametrize("loaded", ["inject"], indirect=True)
+def test_a_task_does_not_wait_for_the_patterns_of_json(loaded: set[str]) -> None:
+    assert "json" not in loaded
+
+
 def test_a_prompt_loads_no_room_it_does_not_need(loaded: set[str]) -> None:
     rooms = {name.split(".")[1] for name in loaded if name.startswith("recollect.")}
-    assert not rooms & {"capture", "distil", "feedback", "tend", "api", "mcp"}
+    assert not rooms & {"models", "capture", "distil", "feedback", "tend", "api", "mcp"}
 
 
 def test_a_session_start_loads_nothing_heavy(shell: Shell) -> None:
@@ -67,6 +72,20 @@ def test_a_session_start_loads_nothing_heavy(shell: Shell) -> None:
         check=True,
     )
     assert "Refunds go through the queue now." in done.stdout
-    loaded = set(json.loads(done.stderr))
+    loaded = set(done.stderr.split())
     assert sorted(loaded & set(HEAVY)) == []
     assert not any(name.startswith("recollect.search") for name in loaded)
+
+
+def test_what_was_not_loaded_for_paths_is_there_for_whoever_asks(shell: Shell) -> None:
+    asked = "from pathlib import Path; print(Path('/a b').as_uri(), file=sys.stderr)"
+    asked += "; from urllib.parse import urlsplit; print(urlsplit('http://b/c').path, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", RUN + asked, *INJECT],
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-2:] == ["file:///a%20b", "/c"]

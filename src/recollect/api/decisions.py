@@ -41,6 +41,7 @@ class AgedDecision:
 
     id: str
     level: Level
+    out_of_use: str
     decision: dict[str, Any]
 
 

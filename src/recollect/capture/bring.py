@@ -18,7 +18,7 @@ from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, Learning, LearningSource
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.store import events, learning_sources, tasks
@@ -36,19 +36,11 @@ CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
-    outcome: str | None
-    task: str | None
-    discovery: str | None
-    at: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Brought:
     """A learning with where it came from."""
 
     learning: Learning
-    sources: tuple[Source, ...]
+    sources: tuple[LearningSource, ...]
 
 
 Record = Outcome | Task | Discovery | Brought | Decision
@@ -228,26 +220,16 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
         adopt_known(tx, ctx, learning.id, change=terms.change, reason=terms.reason)
     if fate != "added":
         return fate
-    origin = Source(
-        outcome=learning.source_outcome_id, task=learning.source_task_id, discovery=None, at=learning.created_at
-    )
-    for source in (origin, *given.sources):
-        if source.outcome is not None:
-            tasks.ensure_outcome(tx, source.outcome, at=source.at)
-        if source.task is not None:
-            tasks.ensure_task(tx, source.task, outcome=source.outcome, at=source.at)
+    named = [(learning.source_outcome_id, learning.source_task_id, learning.created_at)]
+    named += [(source.outcome_id, source.task_id, source.at) for source in given.sources]
+    for outcome, task, at in named:
+        if outcome is not None:
+            tasks.ensure_outcome(tx, outcome, at=at)
+        if task is not None:
+            tasks.ensure_task(tx, task, outcome=outcome, at=at)
     rows.insert(tx, learning)
     for source in given.sources:
-        learning_sources.add(
-            tx,
-            learning.id,
-            outcome=source.outcome,
-            task=source.task,
-            discovery=source.discovery,
-            origin=ORIGIN,
-            trust=terms.trust,
-            at=source.at,
-        )
+        learning_sources.add(tx, learning.id, source)
     events.record(
         tx,
         ctx,
@@ -260,20 +242,27 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
     return "added"
 
 
-def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[Source, ...]:
+def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[LearningSource, ...]:
     given = values.get("sources")
     if given is None or given == []:
-        first = Source(
-            outcome=new.source_outcome_id, task=new.source_task_id, discovery=new.source_discovery_id, at=created
+        first = LearningSource(
+            outcome_id=new.source_outcome_id,
+            task_id=new.source_task_id,
+            discovery_id=new.source_discovery_id,
+            origin=ORIGIN,
+            trust=terms.trust,
+            at=created,
         )
         return (first,)
     if not isinstance(given, list) or len(given) > SOURCES_LIMIT or not all(isinstance(one, dict) for one in given):
         raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
     return tuple(
-        Source(
-            outcome=caller_id(one, "outcome_id"),
-            task=caller_id(one, "task_id"),
-            discovery=reference(one, "discovery_id"),
+        LearningSource(
+            outcome_id=caller_id(one, "outcome_id"),
+            task_id=caller_id(one, "task_id"),
+            discovery_id=reference(one, "discovery_id"),
+            origin=ORIGIN,
+            trust=terms.trust,
             at=time_of(one, "at", terms),
         )
         for one in given

@@ -41,7 +41,7 @@ def settle(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], chang
                 kind=KIND,
                 subject=new.id,
                 other=old.id,
-                reason=f"they {'contradict' if conflict.holds else 'may contradict'} each other ({conflict.reason})",
+                reason=conflict.conflict,
                 detail={"new": _said(new), "old": _said(old), "score": conflict.score},
                 at=ctx.clock.now(),
             )

@@ -147,16 +147,7 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
             raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
         own = learning_sources.of(tx, keep)
         for source in learning_sources.of(tx, other):
-            learning_sources.add(
-                tx,
-                keep,
-                outcome=source["outcome_id"],
-                task=source["task_id"],
-                discovery=source["discovery_id"],
-                origin=source["origin"],
-                trust=source["trust"],
-                at=source["at"],
-            )
+            learning_sources.add(tx, keep, source)
         tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
         merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
         _save(

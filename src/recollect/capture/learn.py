@@ -10,8 +10,9 @@ from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused, Rejected
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, Learning, LearningSource
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
+from recollect.core.record import made
 from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
@@ -28,6 +29,20 @@ SHARED = 0.65  # share of words (Dice) from which two learnings are compared
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may put in other words
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what a person who says it too may move
 UNASKED = NewLearning.pattern_type  # the type of a learning whose writer named none
+UNTOUCHED = {
+    "times_injected": 0,
+    "times_helpful": 0,
+    "times_not_helpful": 0,
+    "recurrence": 1,
+    "status": "active",
+    "superseded_by": None,
+    "pinned": False,
+    "version": 1,
+    "last_injected_at": None,
+    "last_helpful_at": None,
+    "last_decayed_at": None,
+}
+"""What a learning is to which nothing has happened yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,36 +141,17 @@ def compared_text(learning: NewLearning | Learning) -> str:
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
-    return Learning(
-        id=ctx.ids("learn"),
-        title=new.title,
-        context=new.context,
-        observation=new.observation,
-        implication=new.implication,
-        action=new.action,
-        tags=new.tags,
-        domain=new.domain,
-        pattern_type=new.pattern_type,
-        confidence=thousandths(initial_confidence(ctx, new)) / 1000,
-        times_injected=0,
-        times_helpful=0,
-        times_not_helpful=0,
-        recurrence=1,
-        status="active",
-        superseded_by=None,
-        pinned=False,
-        origin=origin,
-        trust=ctx.actor.trust,
-        version=1,
-        source_outcome_id=new.source_outcome_id,
-        source_task_id=new.source_task_id,
-        source_discovery_id=new.source_discovery_id,
-        created_at=now,
-        updated_at=now,
-        last_injected_at=None,
-        last_helpful_at=None,
-        last_decayed_at=None,
-    )
+    values = {
+        "id": ctx.ids("learn"),
+        **vars(new),
+        **UNTOUCHED,
+        "confidence": thousandths(initial_confidence(ctx, new)) / 1000,
+        "origin": origin,
+        "trust": ctx.actor.trust,
+        "created_at": now,
+        "updated_at": now,
+    }
+    return made(Learning, values)
 
 
 def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
@@ -277,7 +273,7 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
     if learning.pattern_type == "best-practice":
         return
-    seen = {source["task_id"] for source in learning_sources.of(tx, learning.id) if source["task_id"]}
+    seen = {source.task_id for source in learning_sources.of(tx, learning.id) if source.task_id}
     if len(seen) < ctx.settings.capture.recurring_tasks:
         return
     escalations.raise_once(
@@ -302,13 +298,12 @@ def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
 
 
 def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:
-    learning_sources.add(
-        tx,
-        id,
-        outcome=new.source_outcome_id,
-        task=new.source_task_id,
-        discovery=new.source_discovery_id,
+    source = LearningSource(
+        outcome_id=new.source_outcome_id,
+        task_id=new.source_task_id,
+        discovery_id=new.source_discovery_id,
         origin=origin,
         trust=actor.trust,
         at=now,
     )
+    learning_sources.add(tx, id, source)

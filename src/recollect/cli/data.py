@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 import click
 
 from recollect.capture.bring_pieces import Gathered
 from recollect.capture.sources import SOURCES, Source
-from recollect.cli.command import Answer, answers
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit
 from recollect.cli.progress import counting
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput, Refused
@@ -46,28 +50,39 @@ def export(memory: Memory, file: Path | None) -> Answer | None:
     show_default=True,
     help="How far to trust what comes in; only a person may say agent.",
 )
-@answers
+@common
 def import_(
-    memory: Memory, path: Path | None, source: Source | None, of: str | None, preview: bool, trust: Trust
-) -> Answer:
+    path: Path | None,
+    source: Source | None,
+    of: str | None,
+    preview: bool,
+    trust: Trust,
+    project: str | None,
+    as_json: bool,
+) -> int:
     """Take in an export from PATH (- for standard input), or what another tool kept. Doing it twice changes nothing."""
-    with counting("records" if source else "lines") as progress:
-        if source is not None:
+    if source is not None:
+        with open_memory(project) as memory, counting("records") as progress:
             found = memory.data.gather(source, path, of=of, trust=trust, preview=preview, progress=progress)
-            return Answer(found, "\n".join(_gathered(found)), code=0 if found.whole else 1)
-        if path is None or preview or of:
-            raise BadInput("say which export to take in, or --from which tool; --preview and --of go with --from")
-        done = _taken_in(memory, path, trust, progress)
-    return Answer(done, "\n".join(_imported(done)), code=0 if done.whole else 1)
+        emit(found, "\n".join(_gathered(found)), as_json=as_json)
+        return 0 if found.whole else 1
+    if path is None or preview or of:
+        raise BadInput("say which export to take in, or --from which tool; --preview and --of go with --from")
+    with _reading(path) as stream:
+        stream.peek(1)  # waits for whoever writes it; then it is taken in as it comes, whatever its size
+        with open_memory(project) as memory, counting("lines") as progress:
+            name = "standard input" if str(path) == "-" else path.name
+            done = memory.data.take_in(stream, name=name, trust=trust, progress=progress)
+    emit(done, "\n".join(_imported(done)), as_json=as_json)
+    return 0 if done.whole else 1
 
 
-def _taken_in(memory: Memory, path: Path, trust: Trust, progress: Callable[[int], object] | None) -> Imported:
+def _reading(path: Path) -> AbstractContextManager[BufferedReader]:
     if str(path) == "-":
-        return memory.data.take_in(sys.stdin.buffer, name="standard input", trust=trust, progress=progress)
+        return nullcontext(cast(BufferedReader, sys.stdin.buffer))
     if not path.is_file() and not path.is_fifo():
         raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
-    with path.open("rb") as stream:
-        return memory.data.take_in(stream, name=path.name, trust=trust, progress=progress)
+    return path.open("rb")
 
 
 def _imported(done: Imported) -> list[str]:
@@ -100,7 +115,7 @@ def _gathered(found: Gathered) -> list[str]:
 
 @click.command()
 @click.argument("id", required=False)
-@click.option("--text", help="Remove this text wherever it stands.")
+@click.option("--text", help="Remove this text wherever it stands, also inside a longer word.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @answers

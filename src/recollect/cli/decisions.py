@@ -12,6 +12,7 @@ from recollect.cli.opening import open_memory
 from recollect.cli.output import table
 from recollect.core.clock import parse_time
 from recollect.distil.calibration import WINDOWS, Calibration
+from recollect.distil.decision_query import DecisionHit
 from recollect.distil.levels import LEVELS
 from recollect.distil.page import headline, render, wisdom_text
 from recollect.memory import Memory
@@ -111,11 +112,15 @@ def rpc(project: str | None) -> None:
 def _list(memory: Memory, query: str, wanted: dict[str, Any]) -> Answer:
     names = ("level", "category", "agent", "limit", "offset")
     hits, total = memory.decisions.query(query, **{name: wanted[name] for name in names})
-    rows = [(hit.id, hit.level, hit.decision.category, headline(hit.decision)) for hit in hits]
+    rows = [(hit.id, hit.level, hit.decision.category, _said(hit)) for hit in hits]
     text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
     if total > len(hits) + wanted["offset"]:
         text += f"\n{len(hits)} of {total}; --offset shows more"
     return Answer({"decisions": hits, "total": total}, text)
+
+
+def _said(hit: DecisionHit) -> str:
+    return headline(hit.decision) + (f"  [{hit.out_of_use}]" if hit.out_of_use else "")
 
 
 def _row(part: Calibration) -> tuple[Any, ...]:

@@ -6,8 +6,9 @@ import sys
 
 import click
 
-from recollect.cli.command import Answer, Group, answers
-from recollect.cli.output import redactions
+from recollect.cli.command import Answer, Group, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit, redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.journal import ENTRY_TYPES, NewEntry
 from recollect.memory import Memory
@@ -38,22 +39,24 @@ def log() -> None:
 @click.option("--rule", help="Feedback: what to do differently.")
 @click.option("--why", help="Feedback: the reason.")
 @click.option("--how-to-apply", help="Feedback: when and how.")
-@answers
+@common
 def add(
-    memory: Memory,
     text: str | None,
     kind: str,
     decisions: tuple[str, ...],
     references: tuple[str, ...],
+    project: str | None,
+    as_json: bool,
     **given: str | None,
-) -> Answer:
+) -> None:
     """Append an entry to today's log; without TEXT and fields, or with -, it is read from standard input."""
     fields = [value for name, value in given.items() if name not in ("topic", "session")]
     if text == "-" or (text is None and not any((*fields, decisions, references)) and not sys.stdin.isatty()):
         text = read_stdin()
     new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
-    logged = memory.journal.add(new)
-    return Answer(logged, f"{logged.id}  {logged.topic}{redactions(logged.redacted)}")
+    with open_memory(project) as memory:
+        logged = memory.journal.add(new)
+    emit(logged, f"{logged.id}  {logged.topic}{redactions(logged.redacted)}", as_json=as_json)
 
 
 @log.command()

@@ -7,8 +7,9 @@ from typing import BinaryIO
 
 import click
 
-from recollect.cli.command import Answer, Group, answers
-from recollect.cli.output import table
+from recollect.cli.command import Answer, Group, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit, table
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
 from recollect.models.check import Checked
@@ -61,8 +62,8 @@ def pending(memory: Memory, limit: int | None) -> Answer:
 
 @click.command()
 @click.argument("file", type=click.File("rb"), default="-")
-@answers
-def apply(memory: Memory, file: BinaryIO) -> Answer:
+@common
+def apply(file: BinaryIO, project: str | None, as_json: bool) -> int:
     """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
     raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
@@ -71,6 +72,8 @@ def apply(memory: Memory, file: BinaryIO) -> Answer:
         given = json.loads(raw)
     except (ValueError, RecursionError):
         raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
-    done = memory.models.apply(given if isinstance(given, list) else [given])
+    with open_memory(project) as memory:
+        done = memory.models.apply(given if isinstance(given, list) else [given])
     lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
-    return Answer(done, "\n".join(lines) or "nothing to take in", code=1 if not all(each.taken for each in done) else 0)
+    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
+    return 0 if all(each.taken for each in done) else 1

@@ -95,7 +95,11 @@ def get(memory: Memory, ids: tuple[str, ...]) -> Answer:
 def around(memory: Memory, id: str, before: int, after: int) -> Answer:
     """Show what stands before and after an ID: in its session or document, otherwise by time."""
     found = memory.texts.around(id, before=before, after=after)
-    lines = [f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}\n    {one.snippet}" for one in found]
+    lines = [
+        f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}"
+        f"{f'  [{one.out_of_use}]' if one.out_of_use else ''}\n    {one.snippet}"
+        for one in found
+    ]
     return Answer({"results": found, "total": len(found)}, "\n".join(lines))
 
 
@@ -111,7 +115,7 @@ def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object
 def _shown(hit: Hit) -> list[str]:
     lines = [f"{hit.id}  {hit.score:z.2f}  {hit.title}", f"    {hit.snippet}"]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
-    facts += [hit.learning.out_of_use] if hit.learning and hit.learning.out_of_use else []
+    facts += [hit.out_of_use] if hit.out_of_use else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.command import Answer, answers
-from recollect.cli.output import redactions
+from recollect.cli.command import Answer, answers, common
+from recollect.cli.opening import open_memory
+from recollect.cli.output import emit, redactions
 from recollect.cli.printing import read_stdin
 from recollect.core.errors import BadInput
 from recollect.distil.report import Consolidation
@@ -40,13 +41,14 @@ def ages(memory: Memory, file: str | None, summary: bool) -> Answer:
 @click.command()
 @click.argument("title")
 @click.option("--body", help="Why, how, where; - reads standard input.")
-@answers
-def stage(memory: Memory, title: str, body: str | None) -> Answer:
+@common
+def stage(title: str, body: str | None, project: str | None, as_json: bool) -> None:
     """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
     text = read_stdin() if body == "-" else body or ""
-    staged = memory.staging.stage(title, text)
+    with open_memory(project) as memory:
+        staged = memory.staging.stage(title, text)
     said = f"{staged.id} already says so" if staged.repeated else f"staged {staged.id}"
-    return Answer(staged, said + redactions(staged.redacted))
+    emit(staged, said + redactions(staged.redacted), as_json=as_json)
 
 
 @click.command()

@@ -35,8 +35,9 @@ def _learning(found: Explanation) -> str:
     how = "promoted from" if "/" in found.origin else "captured by"
     lines = [f"{found.id}: {found.title}", f"{how} {found.origin}, trusted as {found.trust}"]
     for source in found.sources:
-        parts = [f"{name[:-3]} {source[name]}" for name in ("outcome_id", "task_id", "discovery_id") if source[name]]
-        lines.append(f"source     {iso(source['at'])}  {', '.join(parts) or source['origin']}")
+        places = {"outcome": source.outcome_id, "task": source.task_id, "discovery": source.discovery_id}
+        parts = [f"{name} {id}" for name, id in places.items() if id]
+        lines.append(f"source     {iso(source.at)}  {', '.join(parts) or source.origin}")
     lines += [f"replaces   {old}" for old in found.replaces]
     lines += [f"replaced by {new}" for new in found.replaced_by]
     for shown in found.injections:

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections import Counter
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
     from typing import Any, Protocol
@@ -38,8 +38,10 @@ class Tx(Protocol):
     def run(self, sql: str, **params: Any) -> int:
         """Execute and give the number of rows changed."""
 
-    def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None: ...
-    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+    def run_many(self, sql: str, many: Iterable[dict[str, Any]]) -> None:
+        """Many rows by one statement; what is given is taken over, not copied."""
+
+    def rows_many(self, sql: str, many: Iterable[dict[str, Any]]) -> list[Row]:
         """The same for a statement that gives a row each time."""
 
     def columns(self, table: str) -> Sequence[str]:
@@ -49,8 +51,11 @@ class Tx(Protocol):
         """Put a passage's terms into the word index, those it makes much of and those it mentions."""
 
     def unindex(self, doc: int) -> None: ...
-    def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
-        """For each term the passages of this space that make much of it, and those that mention it; ascending."""
+    def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
+        """For each term the passages of this space that make much of it, and those that mention it; ascending.
+
+        Those that hold none of the terms `within` may be left out.
+        """
 
     @property
     def keeps_vectors(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
+from recollect.core.learning import out_of_use
 from recollect.core.limits import check_text
 from recollect.core.new_learning import check_tags
 from recollect.core.record import record
@@ -129,6 +130,10 @@ class Decision:
     def actual(self) -> float | None:
         """What the confidence is measured against: 1, 0.5 or 0; None before a review."""
         return None if self.outcome is None else ACTUAL[self.outcome] / 1000
+
+    @property
+    def out_of_use(self) -> str:
+        return out_of_use(self.status, self.superseded_by)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 COIA = ("context", "observation", "implication", "action")
 
 
+def out_of_use(status: str, successor: str | None) -> str:
+    """Why not to rely on a learning or a decision any more, as every surface says it; empty while it is in use."""
+    if status == "active":
+        return ""
+    return f"superseded by {successor}" if successor else status
+
+
 @record
 class Learning:
     """A stored learning. `version` counts edits; counters and confidence move without touching it."""
@@ -59,10 +66,19 @@ class Learning:
 
     @property
     def out_of_use(self) -> str:
-        """Why it is not used any more: `archived`, or what it is superseded by; empty while it is in use."""
-        if self.status == "active":
-            return ""
-        return f"superseded by {self.superseded_by}" if self.superseded_by else self.status
+        return out_of_use(self.status, self.superseded_by)
+
+
+@record
+class LearningSource:
+    """One time that an insight came up: where, who or what captured it, and how far that is trusted."""
+
+    outcome_id: str | None
+    task_id: str | None
+    discovery_id: str | None
+    origin: str
+    trust: Trust
+    at: int
 
 
 @record

@@ -31,4 +31,4 @@ def check_text(text: object, name: str, *, most: int) -> None:
 
 def says_nothing(text: str) -> bool:
     """Whether there is nothing to see in a text: zero-width and private characters are nothing."""
-    return not any(letter.isprintable() for letter in text if not letter.isspace())
+    return not text[:1].isalnum() and not any(letter.isprintable() for letter in text if not letter.isspace())

@@ -42,7 +42,7 @@ class NewLearning:
             raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {self.pattern_type!r}")
         if self.confidence is not None:
             thousandths(self.confidence)
-        object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip() for tag in self.tags)))
+        object.__setattr__(self, "tags", tuple(dict.fromkeys([tag.strip() for tag in self.tags])))
         for name in SOURCES:
             given = getattr(self, name)
             if given is not None:

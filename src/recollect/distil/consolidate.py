@@ -17,7 +17,7 @@ from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import documents, judging, known, report
-from recollect.distil.known import Finding
+from recollect.distil.known import Match
 from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
 from recollect.distil.report import Consolidation, Fate, Outcome
 from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds
@@ -141,7 +141,7 @@ class _Run:
         others = [other for other in self.file.entries if other.entry.slug not in self._gone()]
         if newer := known.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
-                return self._leave(one, "superseded", newer.known.id, newer.reason, newer)
+                return self._leave(one, "superseded", newer.known.id, newer.comparison.reason, newer)
             if asked := self._contradicted(one, newer):
                 return asked
         if rival := self._rivalled(one, others):
@@ -151,14 +151,14 @@ class _Run:
             return asked
         older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
         if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
-            return self._leave(one, "redundant", same.known.id, same.reason, same)
+            return self._leave(one, "redundant", same.known.id, same.comparison.reason, same)
         refusal = ask(self.ctx, judging.refusal(entry)).value
         if refusal and not self._accepted(VAGUE, entry.slug, ""):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
 
-    def _contradicted(self, one: Aged, found: Finding) -> Outcome | None:
+    def _contradicted(self, one: Aged, found: Match) -> Outcome | None:
         """Ask a person once; go by what they said before."""
         settled = self._resolution(CONTRADICTION, one.entry.slug, found.known.id)
         if settled == KEEP_OLD:
@@ -166,7 +166,7 @@ class _Run:
         if settled or self._both_stand(one, found):
             return None
         self._ask(one.entry, found)
-        return self._stay(one, "contradiction", found.known.id, found.how, found.score)
+        return self._disputed(one, found)
 
     def _rivalled(self, one: Aged, others: list[Aged]) -> Outcome | None:
         """Of two entries of one day the order in the file says nothing: a person is asked, once for both."""
@@ -175,10 +175,13 @@ class _Run:
                 older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
                 if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
                     self._ask(newer, replace(found, known=known.staged_known(older)))
-                    return self._stay(one, "contradiction", found.known.id, found.how, found.score)
+                    return self._disputed(one, found)
         return None
 
-    def _both_stand(self, one: Aged, found: Finding) -> bool:
+    def _disputed(self, one: Aged, found: Match) -> Outcome:
+        return self._stay(one, "contradiction", found.known.id, found.comparison.conflict, found.comparison.score)
+
+    def _both_stand(self, one: Aged, found: Match) -> bool:
         """Whether a person let this entry stand beside another one, which has been placed since and is met there."""
         id, said = f"staged/{one.entry.slug}", known.opposing_sentence(one.entry, found.known)
         with self.ctx.db.read(self.ctx.space) as tx:
@@ -189,16 +192,16 @@ class _Run:
             for each in matters
         )
 
-    def _ask(self, entry: Entry, found: Finding) -> None:
+    def _ask(self, entry: Entry, found: Match) -> None:
         self.escalate(
             CONTRADICTION,
             f"staged/{entry.slug}",
             found.known.id,
-            found.how,
+            found.comparison.conflict,
             new=entry.title,
             known=known.opposing_sentence(entry, found.known),
             under=found.known.title,
-            score=found.score,
+            score=found.comparison.score,
         )
 
     # Placing
@@ -255,14 +258,14 @@ class _Run:
 
     # Recording
 
-    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Finding | None = None) -> Outcome:
+    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Match | None = None) -> Outcome:
         outcome = Outcome(
             slug=one.entry.slug,
             title=one.entry.title,
             fate=fate,
             where=where,
             reason=reason,
-            score=found.score if found else 0.0,
+            score=found.comparison.score if found else 0.0,
         )
         if not self.dry_run:
             record_removed(self.ctx, one.entry, outcome)

@@ -24,6 +24,7 @@ class DecisionHit:
 
     id: str
     level: Level
+    out_of_use: str
     decision: Decision | Summary | DigestLine
 
 
@@ -62,7 +63,12 @@ def query(
         leveled = [(each, reached(each)) for each in found]
         prepared = wordings.load(tx, leveled)
     hits = [
-        DecisionHit(id=decision.id, level=level, decision=_shaped(decision, level, prepared, whole))
+        DecisionHit(
+            id=decision.id,
+            level=level,
+            out_of_use=decision.out_of_use,
+            decision=_shaped(decision, level, prepared, whole),
+        )
         for decision, level in leveled
     ]
     return hits, total

@@ -26,7 +26,6 @@ from recollect.text.prose import own_lines
 from recollect.text.ripeness import Aged
 from recollect.text.staging import Entry
 
-Relation = Literal["superseded", "contradiction", "redundant"]
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]
 
 COMPARED = 12  # learnings that share the rarest words with an entry
@@ -44,18 +43,11 @@ class Known:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """How an entry stands to something known. `sure` is False when only a person can say."""
+class Match:
+    """Something known that an entry gives way to, contradicts or repeats, and how the two compare."""
 
-    relation: Relation
     known: Known
-    reason: str
-    score: float
-    sure: bool
-
-    @property
-    def how(self) -> str:
-        return f"{self.reason}, {'sure' if self.sure else 'unsure'}"
+    comparison: Comparison
 
 
 def in_documents(documents: Mapping[str, str]) -> list[Known]:
@@ -81,34 +73,34 @@ def in_learnings(ctx: Context, entry: Entry) -> list[Known]:
     ]
 
 
-def superseding(entry: Aged, others: Sequence[Aged]) -> Finding | None:
+def superseding(entry: Aged, others: Sequence[Aged]) -> Match | None:
     """A newer staged entry that takes this one's place."""
     for other in others:
         if _later(other, entry):
             found = supersession(other.entry.title, entry.entry.title)
             if found.holds:
-                return _finding("superseded", staged_known(other.entry), found)
+                return Match(known=staged_known(other.entry), comparison=found)
     return None
 
 
-def rivalling(entry: Aged, other: Aged) -> Finding | None:
+def rivalling(entry: Aged, other: Aged) -> Match | None:
     """Another entry of the same day that cannot hold together with this one: neither is the newer."""
     if other.entry.slug == entry.entry.slug or other.added != entry.added:
         return None
     found = contradiction(entry.entry.title, other.entry.title)
-    return _finding("contradiction", staged_known(other.entry), found) if found.holds else None
+    return Match(known=staged_known(other.entry), comparison=found) if found.holds else None
 
 
-def contradicting(ctx: Context, entry: Entry, known: Sequence[Known]) -> Finding | None:
+def contradicting(ctx: Context, entry: Entry, known: Sequence[Known]) -> Match | None:
     """The first thing known that cannot hold together with this entry, or may not."""
-    doubts: list[Finding] = []
+    doubts: list[Match] = []
     for each in known:
         found = contradiction(entry.title, each.text)
         if found.holds:
-            return _finding("contradiction", each, found)
+            return Match(known=each, comparison=found)
         if found.answer == "unsure" and found.score >= DOUBTFUL:
-            doubts.append(_finding("contradiction", each, found))
-    for doubt in sorted(doubts, key=lambda one: -one.score):
+            doubts.append(Match(known=each, comparison=found))
+    for doubt in sorted(doubts, key=lambda one: -one.comparison.score):
         judged = _judged(ctx, entry, doubt.known)
         if judged in ("contradiction", "unsure"):
             return doubt
@@ -121,7 +113,7 @@ def opposing_sentence(entry: Entry, known: Known) -> str:
     return max(said, key=lambda each: (found := contradiction(entry.title, each)).score * (found.answer != "no"))
 
 
-def repeating(entry: Entry, known: Sequence[Known], alike: Alike | None) -> Finding | None:
+def repeating(entry: Entry, known: Sequence[Known], alike: Alike | None) -> Match | None:
     """Something known that already says all of this entry."""
     words = _words(entry.title)
     for each in known:
@@ -130,7 +122,7 @@ def repeating(entry: Entry, known: Sequence[Known], alike: Alike | None) -> Find
         for sentence, cosine in zip(said, cosines, strict=True):
             found = redundancy(entry.title, sentence, cosine=cosine)
             if found.holds and _covers(each, entry):
-                return _finding("redundant", each, found)
+                return Match(known=each, comparison=found)
     return None
 
 
@@ -162,10 +154,6 @@ def _later(one: Aged, other: Aged) -> bool:
     if one.added is None or other.added is None:
         return one.added is None and other.added is not None
     return one.added > other.added
-
-
-def _finding(relation: Relation, known: Known, found: Comparison) -> Finding:
-    return Finding(relation=relation, known=known, reason=found.reason, score=found.score, sure=found.holds)
 
 
 def _judged(ctx: Context, entry: Entry, known: Known) -> Judged:

@@ -130,7 +130,7 @@ def full_text(decision: Decision) -> str:
     marks = [decision.category, decision.stakes, f"confidence {decision.confidence:.2f}", iso(decision.decided_at)]
     marks += [f"by {decision.agent}"] if decision.agent else []
     marks += ["preserved"] if decision.preserve else []
-    marks += [decision.status] if decision.status != "active" else []
+    marks += [decision.out_of_use] if decision.out_of_use else []
     marks += ["external, not vouched for"] if decision.trust == "external" else []
     lines = [f"### {decision.id} ({', '.join(marks)})", f"Decision: {_safe(decision.decision)}"]
     lines += _field("Context", decision.context)
@@ -139,7 +139,6 @@ def full_text(decision: Decision) -> str:
     lines += _field("Bridge", bridge_line(decision))
     lines += _field("Components", ", ".join(f"{name} {value:.2f}" for name, value in decision.components.items()))
     lines += _field("Tags", ", ".join(decision.tags))
-    lines += _field("Superseded by", decision.superseded_by or "")
     if decision.outcome:
         lines.append(f"Outcome: {decision.outcome} ({decision.confidence:.2f} against {decision.actual:g})")
     lines += _field("Result", decision.result)

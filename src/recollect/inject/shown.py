@@ -6,7 +6,7 @@ Apart from the choosing: a session's start remembers too, and searches for nothi
 from __future__ import annotations
 
 from recollect.core.ids import check_id
-from recollect.store import events, hosts, injections, tasks
+from recollect.store import events, injections, tasks
 from recollect.text.kept import kept_id
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ def remember_session(
     change: str,
 ) -> None:
     """Remember what a session, or a subagent of it, was shown at an event."""
+    from recollect.store import hosts  # a task has no session
+
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
         if learnings:

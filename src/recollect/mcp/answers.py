@@ -1,8 +1,8 @@
 """What each tool answers: a record with an output schema, and the same as a few lines for the model to read.
 
 Stored words are data: on the lines they are brought to one line and escaped, so that a note can forge no heading and
-no verdict. The structured half carries them as they are. Every line marks what came from outside, and a learning that
-is out of use.
+no verdict. The structured half carries them as they are. Every line marks what came from outside, and a learning or a
+decision that is out of use.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def search(
                 snippet=hit.snippet,
                 score=hit.score,
                 confidence=hit.learning.confidence if hit.learning else None,
-                out_of_use=hit.learning.out_of_use if hit.learning else "",
+                out_of_use=hit.out_of_use,
                 trust=hit.trust,
             )
             for hit in hits

@@ -75,6 +75,7 @@ class Memory:
     ) -> Memory:
         """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
 
+        A store that came with the folder is refused, as a command refuses it, unless `create` says that it is yours.
         Writes that wait in the spool are done first, unless `replay` is False.
         """
         environ = os.environ if environ is None else environ
@@ -84,6 +85,8 @@ class Memory:
         if create and not (folder / projects.SETTINGS_FILE).exists():
             beginning.create(folder, environ)
         project = projects.find(folder, environ)
+        if not create:
+            beginning.refuse_foreign(project)
         beginning.claim_new(project)
         return cls.of(
             project,

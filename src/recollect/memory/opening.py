@@ -10,21 +10,22 @@ from recollect.core.clock import zone_named
 from recollect.core.context import Context, Db, Models, Vault
 from recollect.core.errors import BadInput, Trouble
 from recollect.core.settings import StoreSettings
-from recollect.models.configured import ConfiguredModels, offline_asked
 from recollect.store.opening import open_sqlite
-from recollect.store.vault import FolderVault, Worktree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import date
+    from typing import Any, TypeVar
 
     from recollect.core.actor import Actor
     from recollect.core.clock import Clock
     from recollect.core.ids import Ids
     from recollect.store.history import Repository
     from recollect.store.project import Project
+
+    T = TypeVar("T")
 
 
 def open_context(
@@ -34,10 +35,10 @@ def open_context(
     db = open_database(project, project.settings.store.url)
     return Context(
         db=db,
-        vault=open_vault(project, db),
-        worktree=Worktree(project.root, project.data / "worktree.lock"),
+        vault=_late(lambda: open_vault(project, db)),
+        worktree=_late(lambda: _open_worktree(project)),
         git=LateGit(project),
-        models=models or open_models(project, environ),
+        models=models or _late(lambda: open_models(project, environ)),
         clock=clock,
         ids=ids,
         settings=project.settings,
@@ -53,6 +54,8 @@ def _clone(project: Project) -> str:
 
 
 def open_models(project: Project, environ: Mapping[str, str]) -> Models:
+    from recollect.models.configured import ConfiguredModels, offline_asked
+
     settings = project.settings
     return ConfiguredModels(settings.models, settings.embed, environ, offline=offline_asked(environ))
 
@@ -99,6 +102,8 @@ def open_vault(project: Project, db: Db) -> Vault:
 
     Findings that live in a folder of the repository stay there whatever the store is.
     """
+    from recollect.store.vault import FolderVault
+
     lock = project.data / "vault.lock"
     vault: Vault
     if db.engine == "sqlite":
@@ -112,6 +117,27 @@ def open_vault(project: Project, db: Db) -> Vault:
     from recollect.store.mounted import MountedVault
 
     return MountedVault(vault, "learnings", FolderVault(project.findings, lock))
+
+
+def _open_worktree(project: Project) -> Vault:
+    from recollect.store.vault import Worktree
+
+    return Worktree(project.root, project.data / "worktree.lock")
+
+
+def _late(make: Callable[[], T]) -> T:
+    """Something that is made when it is first asked: a worker's process asks neither files nor models."""
+    return _Late(make)  # type: ignore[return-value]
+
+
+class _Late:
+    def __init__(self, make: Callable[[], object]):
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if "_made" not in vars(self):
+            vars(self).setdefault("_made", self._make())  # of two threads at once, one makes it for both
+        return getattr(vars(self)["_made"], name)
 
 
 class LateGit:

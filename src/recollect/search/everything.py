@@ -19,8 +19,8 @@ from recollect.search import fuse, rank, words
 from recollect.search.fuse import Signals
 from recollect.search.query import Question, ask
 from recollect.search.rank import Among
+from recollect.store import decisions, passages
 from recollect.store import learnings as rows
-from recollect.store import passages
 from recollect.store.grades import HEADER_LINES
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow, Ranked
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from recollect.core.context import Context, Tx
+    from recollect.core.decision import Decision
     from recollect.search.meaning import Meaning
     from recollect.search.rank import Scored
 
@@ -71,7 +72,8 @@ class SearchOptions:
 class Hit:
     """What was found: how well it fits, where its words matched, and the words around the match.
 
-    `relevance` is the share of a full match its own words are. `signals` are what the score is made of, when asked for.
+    `relevance` is the share of a full match its own words are; `out_of_use` says why not to rely on a learning or a
+    decision any more. `signals` are what the score is made of, when asked for.
     """
 
     id: str
@@ -83,6 +85,7 @@ class Hit:
     snippet: str
     at: int
     trust: Trust
+    out_of_use: str
     learning: Learning | None
     signals: Signals | None
 
@@ -156,13 +159,16 @@ def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...
 def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool = False) -> list[Hit]:
     """Scored passages as hits."""
     texts = passages.texts_of(tx, [hit.passage.doc for hit in scored])
-    ids = [hit.passage.id for hit in scored if hit.passage.kind == rows.KIND]
-    records = {learning.id: learning for learning in rows.many(tx, ids)}
+    records: dict[str, Learning | Decision] = {}
+    for noun in (rows, decisions):
+        found = noun.many(tx, [hit.passage.id for hit in scored if hit.passage.kind == noun.KIND])
+        records.update((each.id, each) for each in found)
     return [_hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain) for hit in scored]
 
 
-def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, explain: bool) -> Hit:
+def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision | None, explain: bool) -> Hit:
     one = hit.passage
+    learning = record if isinstance(record, Learning) else None
     matched, terms = words.matched(one.terms, question)
     lines = text.split("\n")
     bodies = [number - HEADER_LINES for number in matched if number >= HEADER_LINES]
@@ -179,6 +185,7 @@ def _hit(hit: Scored, question: Question, text: str, learning: Learning | None, 
         snippet=snippet(line, frozenset(terms)),
         at=one.at,
         trust=one.trust,
+        out_of_use=record.out_of_use if record else "",
         learning=learning,
         signals=Signals(**hit.signals) if explain else None,
     )

@@ -36,9 +36,9 @@ class Session(Protocol):
         """Rows changed by the last statement."""
 
     def columns(self, table: str) -> Sequence[str]: ...
-    def index(self, doc: int, tokens: list[str]) -> None: ...
+    def index(self, doc: int, tokens: str) -> None: ...
     def unindex(self, doc: int) -> None: ...
-    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]: ...
+    def match(self, tokens: Sequence[str], within: Sequence[str]) -> list[Sequence[int]]: ...
     @property
     def keeps_vectors(self) -> bool: ...
     def vectors(self, space: str, model: int) -> Vectors: ...
@@ -75,17 +75,19 @@ class Transaction:
         self.rows(sql, **params)
         return self._session.changes()
 
-    def run_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> None:
+    def run_many(self, sql: str, many: Iterable[dict[str, Any]]) -> None:
         self._many(sql, many, returning=False)
 
-    def rows_many(self, sql: str, many: Iterable[Mapping[str, Any]]) -> list[Row]:
+    def rows_many(self, sql: str, many: Iterable[dict[str, Any]]) -> list[Row]:
         return self._many(sql, many, returning=True)
 
-    def _many(self, sql: str, many: Iterable[Mapping[str, Any]], *, returning: bool) -> list[Row]:
+    def _many(self, sql: str, many: Iterable[dict[str, Any]], *, returning: bool) -> list[Row]:
         _refuse_without_space(sql)
-        return self._session.execute_many(
-            sql, ({**params, "space": self._space} for params in many), returning=returning
-        )
+        return self._session.execute_many(sql, map(self._in_space, many), returning=returning)
+
+    def _in_space(self, params: dict[str, Any]) -> dict[str, Any]:
+        params["space"] = self._space
+        return params
 
     def columns(self, table: str) -> Sequence[str]:
         return self._session.columns(table)
@@ -96,8 +98,9 @@ class Transaction:
     def unindex(self, doc: int) -> None:
         self._session.unindex(doc)
 
-    def match(self, terms: Sequence[str]) -> list[tuple[Sequence[int], Sequence[int]]]:
-        found = self._session.match(grades.tokens(self._number, terms, terms))
+    def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
+        graded, scope = (grades.tokens(self._number, some, some).split() for some in (terms, within))
+        found = self._session.match(graded, scope)
         return list(zip(found[: len(terms)], found[len(terms) :], strict=True))
 
     @property

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-from recollect.core.event import Event
 from recollect.store.paging import every
 from recollect.store.rows import add
 
@@ -14,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.context import Context, Tx
+    from recollect.core.event import Event
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
 _FIELDS = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "old", "new", "reason")
@@ -103,9 +101,17 @@ def happened(tx: Tx, change: str) -> bool:
 
 
 def _packed(values: Mapping[str, Any] | None) -> str:
-    return json.dumps(values or {}, ensure_ascii=False, sort_keys=True)
+    if not values:
+        return "{}"
+    import json  # what is shown to a task has none
+
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
 def _event(row: tuple[Any, ...]) -> Event:
+    import json
+
+    from recollect.core.event import Event  # whoever only writes need not load it
+
     values = dict(zip(_FIELDS, row, strict=True))
     return Event(**values | {"old": json.loads(values["old"]), "new": json.loads(values["new"])})

@@ -6,7 +6,6 @@ Knows nothing about what the file is for.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -32,6 +31,8 @@ def content_hash(text: str) -> str:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """An exclusive lock between processes; released by the kernel when its holder dies."""
+    import fcntl  # a library of its own, which a reader of memory does not need
+
     handle = _lock_file(path)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -43,6 +44,8 @@ def locked(path: Path) -> Iterator[None]:
 @contextmanager
 def held(path: Path, note: str) -> Iterator[None]:
     """The same for as long as a process runs, without waiting. Whoever comes second is told the first one's note."""
+    import fcntl
+
     handle = _lock_file(path)
     try:
         try:
@@ -80,14 +83,15 @@ def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = 
     os.fsync(folder)
 
 
-def append_durably(folder: int, name: str, data: bytes) -> None:
-    """Append in one piece: a failed write is cut off again."""
+def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
+    """Append in one piece, a failed write is cut off again; gives the file's state as this write left it."""
     handle = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
     try:
         _refuse_odd_file(handle, name)
         size = os.fstat(handle).st_size
         try:
             _write_all(handle, data)
+            state = _set_apart(handle)
             os.fsync(handle)
         except BaseException:
             os.ftruncate(handle, size)
@@ -96,6 +100,16 @@ def append_durably(folder: int, name: str, data: bytes) -> None:
         os.close(handle)
     if size == 0:
         os.fsync(folder)
+    return state
+
+
+def _set_apart(handle: int) -> os.stat_result:
+    """Give a file that was just written to a time that the next write cannot have: the clock of many file systems
+    stands still for milliseconds or seconds, in which a change that keeps the size would go unnoticed."""
+    state = os.fstat(handle)
+    with suppress(PermissionError):  # somebody else's file keeps its time
+        os.utime(handle, ns=(state.st_atime_ns, state.st_mtime_ns - 1))
+    return os.fstat(handle)
 
 
 def open_regular(folder: int, name: str) -> BinaryIO | None:

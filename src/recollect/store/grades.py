@@ -25,17 +25,26 @@ def expected(length: int) -> float:
 
 def graded(stream: str) -> tuple[set[str], set[str]]:
     """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
-    *header, text = stream.split("\n", HEADER_LINES)
+    title, who, keywords, text = stream.split("\n", HEADER_LINES)
     tokens = text.split()
-    strong = set(" ".join(header).split())
+    strong = {*title.split(), *who.split(), *keywords.split()}
     often = expected(len(tokens))
     if often <= 1:
         return strong.union(tokens), set()
-    counts = Counter(tokens)
-    strong.update(term for term, count in counts.items() if count >= often)
-    return strong, counts.keys() - strong
+    said: set[str] = set()
+    if often <= 2:  # most texts; said twice is often, and counting takes twice as long as seeing that
+        strong.update([term for term in tokens if term in said or said.add(term)])  # type: ignore[func-returns-value]
+    else:
+        strong.update([term for term, count in Counter(tokens).items() if count >= often])
+        said.update(tokens)
+    return strong, said - strong
 
 
-def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> list[str]:
-    """The terms of a passage as the index keeps them: under the number of their space and their grade."""
-    return [f"{space}+{term}" for term in strong] + [f"{space}:{term}" for term in others]
+def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:
+    """The terms of a passage as the index keeps them, parted by spaces: under the number of their space and grade."""
+    return " ".join((*_under(f"{space}+", strong), *_under(f"{space}:", others)))
+
+
+def _under(prefix: str, terms: Iterable[str]) -> Iterable[str]:
+    joined = f" {prefix}".join(terms)  # a third of the time of adding it to each
+    return (prefix + joined,) if joined else ()

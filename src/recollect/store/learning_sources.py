@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
+from recollect.core.learning import LearningSource
 from recollect.store.paging import among
+from recollect.store.rows import record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from recollect.core.context import Tx
 
+_COLUMNS = "outcome_id, task_id, discovery_id, origin, trust, at"
 
-def add(
-    tx: Tx,
-    learning: str,
-    *,
-    outcome: str | None,
-    task: str | None,
-    discovery: str | None,
-    origin: str,
-    trust: str,
-    at: int,
-) -> None:
+
+def add(tx: Tx, learning: str, source: LearningSource) -> None:
     """One more place this insight came from."""
     tx.run(
-        """
-        INSERT INTO learning_sources
-          (space, learning_id, position, outcome_id, task_id, discovery_id, origin, trust, at)
-        SELECT :space, :learning, count(*) + 1, :outcome, :task, :discovery, :origin, :trust, :at
+        f"""
+        INSERT INTO learning_sources (space, learning_id, position, {_COLUMNS})
+        SELECT :space, :learning, count(*) + 1, :outcome_id, :task_id, :discovery_id, :origin, :trust, :at
         FROM learning_sources WHERE space = :space AND learning_id = :learning""",
         learning=learning,
-        outcome=outcome,
-        task=task,
-        discovery=discovery,
-        origin=origin,
-        trust=trust,
-        at=at,
+        **vars(source),
     )
 
 
@@ -49,12 +36,11 @@ def keep_first(tx: Tx, learning: str, *, count: int) -> None:
     )
 
 
-def of(tx: Tx, learning: str) -> list[dict[str, Any]]:
+def of(tx: Tx, learning: str) -> list[LearningSource]:
     """Where a learning came from, first source first."""
-    names = ("outcome_id", "task_id", "discovery_id", "origin", "trust", "at")
     where = "WHERE space = :space AND learning_id = :learning ORDER BY position"
-    found = tx.rows(f"SELECT {', '.join(names)} FROM learning_sources {where}", learning=learning)
-    return [dict(zip(names, row, strict=True)) for row in found]
+    found = tx.rows(f"SELECT {_COLUMNS} FROM learning_sources {where}", learning=learning)
+    return [record_from(LearningSource, _COLUMNS, row) for row in found]
 
 
 def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:

@@ -7,8 +7,6 @@ words only help to order them. Nothing in a text is syntax.
 from __future__ import annotations
 
 import math
-from heapq import nsmallest
-from operator import neg
 
 from recollect.core.record import record
 from recollect.store import passages
@@ -27,6 +25,7 @@ QUERY_TERMS = 64  # … of which so many count, the rarest that occur at all
 RAREST = 24  # terms whose passages are read
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
+DECISIVE = 3  # of so few terms the index is asked quickly who holds one of them and another term
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
 GRADES = (0.65, 0.25)  # the part of a word's weight that a passage has which makes much of it, or mentions it
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
@@ -37,13 +36,14 @@ class Query:
     """A text as search understands it: its terms with the weight of each, rarest first.
 
     `docs` says how many passages hold each, `total` against how many they were weighed. `held` fills with which ones,
-    as they are looked up: who asks the same thing of several kinds of passages reads the index once.
+    as they are looked up: who asks the same thing of several kinds of passages reads the index once. Its keys are the
+    terms within whose passages was looked, none for all.
     """
 
     weights: dict[str, float]
     docs: dict[str, int]
     total: int
-    held: dict[str, tuple[Sequence[int], Sequence[int]]]
+    held: dict[tuple[str, ...], dict[str, tuple[Sequence[int], Sequence[int]]]]
 
 
 def terms_in(text: str) -> list[str]:
@@ -73,10 +73,11 @@ def candidates(
     """
     sums: dict[int, float] = {}
     chosen = _affordable(query, postings)
-    asked = [term for term in chosen if term not in query.held]
-    query.held.update(zip(asked, tx.match(asked) if asked else (), strict=True))
+    decisive = _decisive(query, chosen) if among is None else chosen
+    others = chosen[len(decisive) :]
+    found = {**_held(tx, query, decisive), **_held(tx, query, others, within=tuple(decisive))}
     for term in chosen:
-        for held, share in zip(query.held[term], GRADES, strict=True):
+        for held, share in zip(found[term], GRADES, strict=True):
             docs = held if among is None else among.intersection(held)
             worth = share * query.weights[term] ** RARITY_POWER
             if not sums:
@@ -87,9 +88,29 @@ def candidates(
             else:
                 for doc in sums.keys() & docs:
                     sums[doc] += worth
-    if len(sums) <= ENOUGH:  # as many are sorted faster than the first of them are found
-        return sorted(sorted(sums), key=sums.__getitem__, reverse=True)[:most]
-    return [doc for _, doc in nsmallest(most, zip(map(neg, sums.values()), sums, strict=True))]
+    leading: Iterable[int] = sums
+    if len(sums) > most:
+        least = sorted(sums.values())[-most]
+        leading = [doc for doc, worth in sums.items() if worth >= least]
+    return sorted(sorted(leading), key=sums.__getitem__, reverse=True)[:most]
+
+
+def _decisive(query: Query, chosen: list[str]) -> list[str]:
+    """The first terms that alone bring candidates enough: of the others it matters only which of those hold them."""
+    for place, term in enumerate(chosen[:DECISIVE], start=1):
+        if query.docs[term] >= ENOUGH:
+            return chosen[:place]
+    return chosen
+
+
+def _held(
+    tx: Tx, query: Query, terms: list[str], *, within: tuple[str, ...] = ()
+) -> dict[str, tuple[Sequence[int], Sequence[int]]]:
+    known = query.held.setdefault(within, {})
+    asked = [term for term in terms if term not in known]
+    if asked:
+        known.update(zip(asked, tx.match(asked, within=within), strict=True))
+    return known
 
 
 def _affordable(query: Query, postings: int) -> list[str]:

@@ -12,7 +12,7 @@ import apsw
 from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trouble
 from recollect.store.files import locked, write_path
 from recollect.store.schema import MIGRATIONS, VERSION, makes_words_anew, statements
-from recollect.store.sqlite import TYPES, WORD_INDEX, SqliteDb, translated
+from recollect.store.sqlite import LARGE_CACHE, TYPES, WORD_INDEX, SqliteDb, translated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
     """Each migration in its own transaction; the version moves with it, so a crash continues where it stopped."""
     version = version_of(db)
     connection = db.connection()
+    connection.execute(LARGE_CACHE)
     if 0 < version < VERSION:
         with translated(db.path):
             held = {name for (name,) in connection.execute("SELECT name FROM migrations")}

@@ -6,6 +6,8 @@ that ranking reads it back instead of tokenising again. How many passages hold e
 
 from __future__ import annotations
 
+from itertools import chain
+
 from recollect.core.record import made, record
 from recollect.store.files import content_hash
 from recollect.store.grades import HEADER_LINES, graded
@@ -126,7 +128,13 @@ def add_all(tx: Tx, passages: Iterable[Passage]) -> None:
 def lines_of(passage: Passage) -> list[str]:
     """Title, who, keywords and the body, each on one line whatever was written."""
     body = passage.lines or ("",)  # what has a title only still has a body, an empty one
-    return [" ".join(text.split()) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
+    return [_on_one_line(text) for text in (passage.title, passage.who, " ".join(passage.keywords), *body)]
+
+
+def _on_one_line(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # nearly always, and five times as fast
+        return text.strip()
+    return " ".join(text.split())
 
 
 def digest_of(passage: Passage | Stored, lines: list[str]) -> str:
@@ -276,13 +284,14 @@ def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:
     made = [_values(passage, lines) for passage, lines in passages]
     docs = tx.rows_many(_INSERT, made)
-    counts = tx.before_commit(_write_counts)
+    held: list[Iterable[str]] = []
     for (doc,), values in zip(docs, made, strict=True):
         strong, others = graded(values["terms"])
         tx.index(doc, strong, others)
-        counts.update(strong)
-        counts.update(others)
-    counts[EVERY] += len(made)
+        held += (strong, others)
+    counts = tx.before_commit(_write_counts)
+    counts.update(chain.from_iterable(held))
+    counts[EVERY] += len(docs)
 
 
 def _renew(tx: Tx, passage: Passage, lines: list[str], doc: int, old_stream: str) -> None:

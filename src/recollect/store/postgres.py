@@ -176,7 +176,7 @@ class _Session:
         )
         return [name for (name,) in found]
 
-    def index(self, doc: int, tokens: list[str]) -> None:
+    def index(self, doc: int, tokens: str) -> None:
         for part in word_parts(doc, tokens):
             self._cursor.execute(INSERT_WORDS, part)
 
@@ -189,7 +189,7 @@ class _Session:
     def vectors(self, space: str, model: int) -> PostgresVectors:
         return PostgresVectors(self._connection, space, model)
 
-    def match(self, tokens: Sequence[str]) -> list[Sequence[int]]:
+    def match(self, tokens: Sequence[str], within: Sequence[str]) -> list[Sequence[int]]:
         if not tokens:
             return []
         with self._connection.pipeline():  # one trip to the server for all of them
@@ -210,11 +210,11 @@ def _new_number(connection: psycopg.Connection[Row], space: str) -> int:
     return int(found[0])
 
 
-def word_parts(doc: int, tokens: Iterable[str]) -> Iterator[tuple[int, int, list[str]]]:
+def word_parts(doc: int, tokens: str) -> Iterator[tuple[int, int, list[str]]]:
     """What `INSERT_WORDS` takes: a passage's tokens in groups that fit into one tsvector."""
     group: list[str] = []
     part = size = 0
-    for token in tokens:
+    for token in tokens.split():
         size += len(token.encode()) + 8
         if size > VECTOR_BYTES:
             yield doc, part, group

@@ -6,12 +6,12 @@ Finding a project reads a few small files and runs nothing, because the hook doe
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
+from recollect.core.json_text import loads
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
 from recollect.store.files import content_hash, read_regular, write_path
@@ -91,7 +91,7 @@ def last_known(root: Path, environ: Mapping[str, str]) -> Project:
     """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
     data = _data_folder(root, environ)
     try:
-        was = json.loads((data / _copy_name(root)).read_bytes())["content"]
+        was = loads((data / _copy_name(root)).read_text("utf-8"))["content"]
         given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise NotInitialised(f"nothing is known of {root}") from None
@@ -236,13 +236,15 @@ def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
     stat = file.stat()
     made_from = [str(file), stat.st_mtime_ns, stat.st_size, stat.st_ino]
     try:
-        known = json.loads(cache.read_bytes())
+        known = loads(cache.read_text("utf-8"))
         if known["made_from"] == made_from:
             return dict(known["content"])
     except (OSError, ValueError, TypeError, KeyError):
         pass  # no copy yet, or not one of ours: read the file itself
     content = toml(file)
     if cache.parent.is_dir():
+        import json
+
         with suppress(Trouble, TypeError):  # a read-only project has no copy; a date in the file cannot be one
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
     return content

@@ -62,7 +62,7 @@ def remake_words(connection: apsw.Connection) -> None:
     rows = connection.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space) ORDER BY 1")
     connection.executemany(
         "INSERT INTO passage_words (rowid, terms) VALUES (?, ?)",
-        ((doc, " ".join(tokens(number, *graded(stream)))) for doc, number, stream in rows),
+        ((doc, tokens(number, *graded(stream))) for doc, number, stream in rows),
     )
 
 

@@ -6,7 +6,6 @@ does nothing twice.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 def add(folders: tuple[Path, ...], record: dict[str, Any]) -> Path:
     """Write a record durably into the first folder that takes it."""
+    import json  # what waits is rare
+
     name = f"{record['at']:015d}-{record['id']}.json"
     text = json.dumps(record, ensure_ascii=False)
     for folder in folders[:-1]:
@@ -43,6 +44,8 @@ def pending(folders: tuple[Path, ...]) -> list[Path]:
 
 def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
     """Each record with its file; None for one that does not read (it is kept aside, never deleted) or is gone by now."""
+    import json
+
     for path in paths:
         try:
             record = json.loads(path.read_text("utf-8"))

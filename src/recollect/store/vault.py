@@ -51,10 +51,11 @@ class FolderVault:
             if after is not None and after != (_stamp(before) if before else ""):
                 raise changed(path)
             data = text.encode("utf-8", "replace")
-            append_durably(folder, name, data)
-            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            left = append_durably(folder, name, data)
+            now = os.stat(name, dir_fd=folder, follow_symlinks=False)
             # An editor knows nothing of our lock, and syncing takes long enough for it to write.
-            return _stamp(state) if state.st_size == (before.st_size if before else 0) + len(data) else ""
+            ours = left.st_size == (before.st_size if before else 0) + len(data) and _stamp(left) == _stamp(now)
+            return _stamp(now) if ours else ""
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         *folders, name = checked_parts(path)

@@ -15,8 +15,9 @@ from recollect.capture import log_files as logs
 from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.choices import Trust
 from recollect.core.context import Context
+from recollect.core.decision import Decision
 from recollect.core.errors import NotFound
-from recollect.core.learning import COIA
+from recollect.core.learning import COIA, Learning
 from recollect.core.limits import check_limit
 from recollect.distil import themes, tree
 from recollect.store import decisions, learnings, passages, readings
@@ -47,6 +48,7 @@ class Beside:
     title: str
     snippet: str
     at: int
+    out_of_use: str
     step: int
 
 
@@ -80,12 +82,21 @@ def around(ctx: Context, id: str, *, before: int = 3, after: int = 3) -> list[Be
             raise NotFound(f"no {id} among what can be searched; recollect search finds ids")
         earlier = [(-step, one) for step, one in enumerate(passages.before(tx, here, limit=before), start=1)]
         later = list(enumerate(passages.after(tx, here, limit=after), start=1))
-    return [_beside(step, one) for step, one in (*reversed(earlier), (0, here), *later)]
+        ids = [one.id for _, one in (*earlier, (0, here), *later)]
+        records = {each.id: each for noun in (learnings, decisions) for each in noun.many(tx, ids)}
+    return [_beside(step, one, records.get(one.id)) for step, one in (*reversed(earlier), (0, here), *later)]
 
 
-def _beside(step: int, one: Stored) -> Beside:
+def _beside(step: int, one: Stored, record: Learning | Decision | None) -> Beside:
     text = " ".join(one.text[: 2 * WIDTH].split())
-    return Beside(id=one.id, title=one.title, snippet=snippet(text, frozenset()), at=one.at, step=step)
+    return Beside(
+        id=one.id,
+        title=one.title,
+        snippet=snippet(text, frozenset()),
+        at=one.at,
+        out_of_use=record.out_of_use if record else "",
+        step=step,
+    )
 
 
 def _kind(id: str) -> str:
@@ -101,14 +112,18 @@ def _learning(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
         learning = learnings.get(tx, id)
     fields = [f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True)]
-    fields += [f"Out of use: {learning.out_of_use}"] if learning.out_of_use else []
-    return learning.title, "\n".join(fields)
+    return learning.title, _with_use("\n".join(fields), learning)
 
 
 def _decision(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
-        passage = decisions.passage_of(decisions.get(tx, id))
-    return passage.title, passage.text
+        decision = decisions.get(tx, id)
+    passage = decisions.passage_of(decision)
+    return passage.title, _with_use(passage.text, decision)
+
+
+def _with_use(text: str, record: Learning | Decision) -> str:
+    return f"{text}\nOut of use: {record.out_of_use}" if record.out_of_use else text
 
 
 def _entry(ctx: Context, id: str) -> tuple[str, str]:

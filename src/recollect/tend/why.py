@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.event import Event
-from recollect.core.learning import Injection
+from recollect.core.learning import Injection, LearningSource
 from recollect.store import decisions, events, injections, learning_sources
 from recollect.store import learnings as rows
 from recollect.tend.why_files import KINDS, FileExplanation, why_in_file
@@ -24,7 +23,7 @@ class Explanation:
     title: str
     origin: str
     trust: Trust
-    sources: tuple[dict[str, Any], ...]
+    sources: tuple[LearningSource, ...]
     replaces: tuple[str, ...]
     replaced_by: tuple[str, ...]
     injections: tuple[Injection, ...]

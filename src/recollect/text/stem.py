@@ -16,6 +16,9 @@ _STEP4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "al", "er", "ic", "ou",
 )  # fmt: skip
+_ENDINGS: dict[str, tuple[str, ...]] = {}  # what a word that changes at all ends with, by its last letter
+for _ending in {"s", "ed", "ing", "y", "e", "ll", "ion", *_STEP2, *_STEP3, *_STEP4}:
+    _ENDINGS[_ending[-1]] = (*_ENDINGS.get(_ending[-1], ()), _ending)
 _LETTERS = str.maketrans({letter: "v" if letter in "aeiou" else "c" for letter in "abcdefghijklmnopqrstuvwxz"})
 _BY_LENGTH2 = tuple(sorted(_STEP2, key=len, reverse=True))
 _BY_LENGTH3 = tuple(sorted(_STEP3, key=len, reverse=True))
@@ -23,7 +26,7 @@ _BY_LENGTH3 = tuple(sorted(_STEP3, key=len, reverse=True))
 
 def stem(word: str) -> str:
     """The stem of a lower-case ASCII word; words of one or two letters stay."""
-    if len(word) <= 2 or word[-1] in "abfhjkopqvwxz":  # no suffix ends with one of these
+    if len(word) <= 2 or not word.endswith(_ENDINGS.get(word[-1], ())):
         return word
     word = _plurals(word)
     word = _past_and_gerund(word)

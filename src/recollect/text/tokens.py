@@ -114,42 +114,33 @@ def _cjk_run() -> re.Pattern[str]:
 
 
 class _Runs(dict[str, str]):
-    """The terms of what stands between two spaces, remembered."""
+    """The terms of what stands between two spaces, or of a word in it, remembered: stemming takes long."""
 
     def __missing__(self, run: str) -> str:
-        made = " ".join(term for word in words(run) for term in _words[word])
+        found = words(run)
+        made = _terms_of(run) if found == [run] else " ".join(filter(None, [self[word] for word in found]))
         if len(self) < _CACHE_LIMIT and len(run) <= _TERM_LIMIT:
             self[run] = made
         return made
 
 
-class _Words(dict[str, tuple[str, ...]]):
-    """The terms of a word, remembered: stemming takes long."""
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        made = _terms_of(word)
-        if len(self) < _CACHE_LIMIT and len(word) <= _TERM_LIMIT:
-            self[word] = made
-        return made
-
-
 _runs = _Runs({_LINE_END: _LINE_END})
-_words = _Words()
 
 
-def _terms_of(word: str) -> tuple[str, ...]:
+def _terms_of(word: str) -> str:
+    if word.isascii() and word.isalpha() and word[1:].islower():
+        lower = word.lower()
+        return "" if lower in STOP_WORDS else stem(lower)[:_TERM_LIMIT]
     if is_unspaced(word):
-        return tuple(word[i : i + 2] for i in range(len(word) - 1)) or (word,)
+        return " ".join([word[i : i + 2] for i in range(len(word) - 1)]) or word
     whole = _plain(word)
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
     made = [_stemmed(whole)] if whole not in STOP_WORDS else []
-    if word.isascii() and word.isalpha() and word[1:].islower():
-        return (made[0][:_TERM_LIMIT],) if made else ()
     parts = _humps().findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [_stemmed(part) for part in map(_plain, parts) if part not in STOP_WORDS]
-    return tuple(dict.fromkeys(term[:_TERM_LIMIT] for term in made))
+    return " ".join(dict.fromkeys([term[:_TERM_LIMIT] for term in made]))
 
 
 def _plain(word: str) -> str:

@@ -215,18 +215,29 @@ def test_what_goes_while_a_folder_is_listed_hides_nothing_else(vault: FolderVaul
     assert names == {"one", "two", "three"} - {left.name}
 
 
+def test_a_change_that_keeps_the_size_is_seen_while_the_clock_stands_still(vault: FolderVault) -> None:
+    stamp = vault.append("a.md", "one\n")
+    file = vault.root / "a.md"
+    written = file.stat().st_ctime_ns  # a coarse clock says the same for a while
+    file.write_text("eno\n")
+    os.utime(file, ns=(written, written))
+    assert vault.stamps()["a.md"] != stamp
+    with pytest.raises(Stale):
+        vault.append("a.md", "two\n", after=stamp)
+
+
+@pytest.mark.parametrize("text", ["one\ntwo\nby hand\n", "eno\nowt\n"], ids=["more", "as much"])
 def test_an_append_beside_which_somebody_else_wrote_knows_no_stamp(
-    vault: FolderVault, monkeypatch: pytest.MonkeyPatch
+    vault: FolderVault, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     stamp = vault.append("a.md", "one\n")
     sync = os.fsync
 
     def slow(handle: int) -> None:
-        with (vault.root / "a.md").open("a") as file:
-            file.write("by hand\n")
+        (vault.root / "a.md").write_text(text)
         sync(handle)
 
     with monkeypatch.context() as slowed:
         slowed.setattr(os, "fsync", slow)
         assert vault.append("a.md", "two\n", after=stamp) == ""
-    assert vault.read("a.md") == "one\ntwo\nby hand\n"
+    assert vault.read("a.md") == text

@@ -48,6 +48,11 @@ class Comparison:
     def holds(self) -> bool:
         return self.answer == "yes"
 
+    @property
+    def conflict(self) -> str:
+        """What a person is told who has to settle it: that the two contradict each other, or may, and by what sign."""
+        return f"they {'contradict' if self.holds else 'may contradict'} each other ({self.reason})"
+
 
 def redundancy(one: str, other: str, *, cosine: float | None = None) -> Comparison:
     """Does neither text say anything that the other does not?"""
