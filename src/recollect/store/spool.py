@@ -43,7 +43,7 @@ def pending(folders: tuple[Path, ...]) -> list[Path]:
 
 
 def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-    """Each record with its file; None for one that does not read (it is kept aside, never deleted) or is gone by now."""
+    """Each record with its file; None for one that is gone or does not read (it is kept aside, never deleted)."""
     import json
 
     for path in paths:
