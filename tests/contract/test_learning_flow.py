@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from conftest import AGENT, Opener
-from recollect import BadInput, Memory, NotFound, Refused
+from recollect import Actor, BadInput, Memory, NotFound, Refused
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -43,11 +43,31 @@ def test_an_unknown_id_is_not_found(memory: Memory) -> None:
         lambda memory: memory.feedback(None, task="task-1"),
         lambda memory: memory.why(None),
         lambda memory: memory.recall(7),
+        lambda memory: memory.inject(task=7, outcome="billing", title="Refunds"),
+        lambda memory: memory.feedback("", task=None),
     ],
 )
 def test_what_is_not_text_is_bad_input(memory: Memory, ask: Callable[[Memory], object]) -> None:
     with pytest.raises(BadInput, match=r"must be text, not (NoneType|int)"):
         ask(memory)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda memory: memory.learn("Idle connections leak"),
+        lambda memory: memory.inject("Handle refunds"),
+        lambda memory: memory.journal.add("Moved the webhook"),
+    ],
+)
+def test_a_record_is_given_as_one_or_by_its_fields(memory: Memory, ask: Callable[[Memory], object]) -> None:
+    with pytest.raises(BadInput, match="or its fields by their names, not str"):
+        ask(memory)
+
+
+def test_an_actor_is_trusted_in_one_of_three_ways() -> None:
+    with pytest.raises(BadInput, match="trust must be one of human, agent, external, not 'root'"):
+        Actor(name="ada", channel="cli", trust="root")  # type: ignore[arg-type]
 
 
 def test_a_verdict_counts_only_where_the_learning_was_shown(open_memory: Opener) -> None:

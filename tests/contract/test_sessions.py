@@ -244,6 +244,15 @@ def test_verdicts_and_discoveries_of_a_final_message_count(memory: Memory, hooks
     assert "LEARNING_HELPFUL" not in logged(memory)
 
 
+def test_what_a_turn_discovers_is_learned_with_what_was_asked_as_its_context(
+    memory: Memory, hooks: Hooks, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("Order the refunds\nby their creation", ""))
+    said = "DISCOVERY[blocker]: The sandbox drops every second webhook, so send each of them twice."
+    hooks.fire("Stop", transcript_path=path, last_assistant_message=said)
+    assert memory.learnings.search("sandbox drops webhooks")[0].context == "Working on: Order the refunds"
+
+
 def test_a_verdict_on_what_this_session_was_not_shown_does_not_count(
     memory: Memory, hooks: Hooks, learning: str
 ) -> None:

@@ -191,6 +191,18 @@ def test_what_is_vouched_for_later_is_adopted(memory: Memory) -> None:
     assert taken(memory, CLAIM, trust="agent").known == 1
 
 
+def test_a_decision_that_is_vouched_for_later_is_adopted_and_undo_takes_that_back(memory: Memory) -> None:
+    foreign = {"type": "decision", "id": "dec_1", "decision": "Use a queue", "confidence": 0.8, "category": "ops"}
+    foreign |= {"decided_at": "2026-03-01T09:00:00Z"}
+    taken(memory, foreign)
+    done = taken(memory, foreign, trust="agent")
+    assert (done.added, done.adopted, done.known) == ({}, 1, 0)
+    assert memory.decisions.get("dec_1").trust == "agent"
+    assert taken(memory, foreign, trust="agent").known == 1
+    memory.data.undo()
+    assert memory.decisions.get("dec_1").trust == "external"
+
+
 def test_the_same_id_with_another_content_is_a_conflict_and_what_is_here_stays(memory: Memory) -> None:
     taken(memory, CLAIM)
     result = taken(memory, {"type": "outcome", "id": "o"}, {**CLAIM, "title": "Something else entirely"})

@@ -192,6 +192,18 @@ def test_a_quote_that_was_cut_off_goes_too(memory: Memory) -> None:
     assert memory.learnings.get(cut.id).title == "Note: [purged]"
 
 
+def test_a_topic_that_goes_leaves_no_second_copy_of_its_nodes(memory: Memory) -> None:
+    memory.journal.add(NewEntry(topic="zyzzogeton4711", text="Talked to the team"))
+    memory.staging.stage("Never deploy to zyzzogeton4711 on Fridays", "It is slow then.")
+    memory.journal.compact()
+    before = set(memory.context.vault.paths())
+    planned = memory.data.plan_purge(text="zyzzogeton4711").files
+    assert len(set(planned)) == len(planned)
+    memory.data.purge(text="zyzzogeton4711")
+    assert set(memory.context.vault.paths()) == before
+    assert "[purged]" in memory.journal.node("daily/2026-03-02")
+
+
 def test_a_key_inside_something_longer_goes_and_what_stands_around_it_stays(memory: Memory) -> None:
     id = memory.journal.add(NewEntry(text="Called https://host/v1?t=xhunter2y and https://host/v2", topic="calls")).id
     memory.data.purge(text="Hunter2")

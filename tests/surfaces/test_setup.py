@@ -66,7 +66,7 @@ THEIRS = {
 }
 
 
-@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
 def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str) -> None:
     shell.said("init", "--host", host)
     before = files(shell)
@@ -252,8 +252,10 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     assert start(shell) == ""
     shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
     assert not (shell.folder / "memory").exists()
+    assert all("pause --off" in shell.said(command) for command in ("status", "doctor"))
     shell.said("pause", "--off")
     assert BRIEF in start(shell)
+    assert not any("pause --off" in shell.said(command) for command in ("status", "doctor"))
 
 
 def ignoring(shell: Shell, pattern: str) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from zoneinfo import ZoneInfo
 
 from recollect.capture import bring, log
 from recollect.capture.bring_fields import Terms, check_trust
@@ -20,7 +19,7 @@ from recollect.capture.log_files import adopted_key, day_of_entry
 from recollect.capture.pieces import Passed, Piece
 from recollect.core.actor import Actor
 from recollect.core.choices import Trust
-from recollect.core.clock import day_of, iso
+from recollect.core.clock import day_of, iso, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
@@ -208,7 +207,7 @@ class _Gathering:
         return min(at, self._terms.now)
 
     def _day(self, piece: Piece) -> date:
-        return day_of(self._at(piece), ZoneInfo(self._ctx.settings.timezone))
+        return day_of(self._at(piece), zone_named(self._ctx.settings.timezone))
 
 
 def _key(trust: Trust, *said: str) -> str:

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 from recollect.core import calendar
 from recollect.core.calendar import parse_day
-from recollect.core.clock import day_of, parse_time
+from recollect.core.clock import day_of, parse_time, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import Entry
@@ -57,7 +56,7 @@ class LogDay:
 
 def today(ctx: Context) -> date:
     """The day it is in the project's time zone."""
-    return day_of(ctx.clock.now(), ZoneInfo(ctx.settings.timezone))
+    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
 
 
 def day_named(ctx: Context, name: str) -> date:
@@ -241,7 +240,7 @@ def _passage(found: Entry, position: int, noon: int) -> Passage:
 
 
 def midday(ctx: Context, day: date) -> int:
-    return round(datetime.combine(day, time(12), ZoneInfo(ctx.settings.timezone)).timestamp() * 1000)
+    return round(datetime.combine(day, time(12), zone_named(ctx.settings.timezone)).timestamp() * 1000)
 
 
 def moment(at: str, otherwise: int) -> int:

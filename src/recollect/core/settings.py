@@ -291,7 +291,10 @@ def merged(
                 raise BadInput(f"{source}: unknown setting {name}.{key!r}; see docs/settings.md")
             section[key] = _checked(section[key], part, f"{name}.{key}", source, trusted)
         changes[name] = type(current)(**section)
-    return Settings(**{**vars(settings), **changes})
+    try:
+        return Settings(**{**vars(settings), **changes})
+    except BadInput as refused:
+        raise BadInput(f"{source}: {refused}") from None
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -337,8 +340,11 @@ def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable
     if isinstance(current, tuple):
         value = _frozen(value)
     if type(value) is not type(current):
-        raise BadInput(f"{source}: {name} must be {type(current).__name__}, not {value!r}")
+        raise BadInput(f"{source}: {name} must be {_SPOKEN[type(current)]}, not {value!r}")
     return value
+
+
+_SPOKEN = {str: "text", int: "a whole number", float: "a number", tuple: 'a list such as ["one", "two"], or a table'}
 
 
 def _frozen(value: Any) -> Any:

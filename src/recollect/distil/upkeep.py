@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from zoneinfo import ZoneInfo
 
 from recollect.capture import log_files as logs
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period
-from recollect.core.clock import HOUR, day_of
+from recollect.core.clock import HOUR, day_of, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node, NodeStatus
@@ -65,7 +64,7 @@ class Pass:
             ctx=self.ctx,
             lease=self.lease,
             dry_run=self.dry_run,
-            today=day_of(self.now, ZoneInfo(settings.timezone)),
+            today=day_of(self.now, zone_named(settings.timezone)),
             limits=self.limits,
             models=self.models,
         )

@@ -33,6 +33,12 @@ class Staging:
 
         return ages(self._context, path)
 
+    def undated(self) -> Ages:
+        """What is staged, where `ages` is refused because git cannot say how old it is."""
+        from recollect.distil.staged import undated
+
+        return undated(self._context)
+
     def consolidate(self, *, dry_run: bool = False) -> Consolidation:
         """Move what has proved itself into the permanent documents, when that is due."""
         from recollect.distil.consolidate import consolidate
