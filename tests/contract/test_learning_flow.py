@@ -73,6 +73,11 @@ def test_something_else_than_a_record_or_its_fields_is_bad_input(
         ask(memory)
 
 
+def test_one_kind_for_a_list_of_kinds_is_bad_input(memory: Memory) -> None:
+    with pytest.raises(BadInput, match=r"give each kind as a member of a list or tuple: \('learning',\)"):
+        memory.search("webhooks", kinds="learning")
+
+
 def test_fields_do_what_a_record_does(memory: Memory) -> None:
     kept = memory.learn(learning()).learning
     assert memory.learnings.edit(kept.id, title="Deliveries overtake each other").version == 2

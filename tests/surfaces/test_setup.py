@@ -542,3 +542,12 @@ def test_the_last_failure_has_its_time_and_goes_with_the_next_success(shell: She
         )
     start(shell)
     assert "the last failure" not in shell.said("doctor", "--host", "claude-code")
+
+
+def test_doctor_names_a_variable_that_looks_like_a_setting_and_is_none(shell: Shell) -> None:
+    shell.run("init")
+    said = shell.said("doctor", RECOLLECT_INJECT_BUGDET="3", RECOLLECT_INJECT_BUDGET="900", RECOLLECT_STORE="")
+    assert "RECOLLECT_INJECT_BUGDET" in said
+    assert "RECOLLECT_INJECT_BUDGET" not in said
+    assert "RECOLLECT_STORE" not in said
+    assert "RECOLLECT_NOW" not in said

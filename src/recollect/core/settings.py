@@ -305,7 +305,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}
     for name, default in described():
-        text = environ.get("RECOLLECT_" + name.replace(".", "_").upper())
+        text = environ.get(_variable(name))
         if not text:
             continue
         value: Any = text
@@ -322,6 +322,17 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         else:
             given[key] = value
     return given
+
+
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look like a setting of ours and are none; a command goes on without them, `doctor` names them."""
+    known = {_variable(name) for name, _ in described()}
+    sections = tuple(f"{_variable(name.partition('.')[0])}_" for name, _ in described() if "." in name)
+    return sorted(name for name in environ if name.startswith(sections) and name not in known)
+
+
+def _variable(name: str) -> str:
+    return "RECOLLECT_" + name.replace(".", "_").upper()
 
 
 def _section(value: Any) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class Rescue:
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Look at everything; with `fix`, make derived state again."""
-        return doctor(self._project, self._opened, fix=fix, progress=progress)
+        return doctor(self._project, self._opened, environ=self._environ, fix=fix, progress=progress)
 
     def restore(self, source: Path) -> Restored:
         """Put a backup in the store's place; the present one is kept aside."""
