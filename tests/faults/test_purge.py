@@ -166,6 +166,14 @@ def test_a_purged_learning_takes_with_it_what_quotes_it(everywhere: Memory) -> N
         assert [event.what for event in events.of(tx, noted.id)] == ["purged"]
 
 
+def test_a_purge_of_signs_touches_no_id_that_is_made_of_words(memory: Memory) -> None:
+    memory.staging.stage("When untitled, name it", "Never leave a page untitled, because links to it break.")
+    kept = memory.learn(learning(observation="Deliveries overtake each other ?!?!?! and nobody sees it")).learning
+    memory.data.purge(text="?!?!?!")
+    assert "?!" not in memory.learnings.get(kept.id).observation
+    assert [event.what for event in memory.why("staged/when-untitled-name-it").events] == ["staged.added"]
+
+
 def test_a_learning_made_from_a_discovery_takes_the_discovery_along(memory: Memory) -> None:
     seen = memory.observe(f"DISCOVERY[blocker]: {SENTENCE} on Mondays", task="t").captured[0].learning
     memory.data.purge(id=seen.id)
