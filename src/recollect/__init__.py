@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Trouble,
     )
     from recollect.core.finding import NewFinding
+    from recollect.core.journal import NewEntry
     from recollect.core.learning import Injection, Learning
     from recollect.core.new_learning import LearningEdit, NewLearning
     from recollect.feedback.signals import Taken
@@ -45,6 +46,7 @@ _HOMES = {
     "LearningEdit": "recollect.core.new_learning",
     "Memory": "recollect.memory",
     "NewDecision": "recollect.core.decision",
+    "NewEntry": "recollect.core.journal",
     "NewFinding": "recollect.core.finding",
     "NewInjection": "recollect.inject.relevant",
     "NewLearning": "recollect.core.new_learning",
@@ -77,6 +79,7 @@ __all__ = [
     "LearningEdit",
     "Memory",
     "NewDecision",
+    "NewEntry",
     "NewFinding",
     "NewInjection",
     "NewLearning",

@@ -307,6 +307,14 @@ def test_staging_shows_ages_and_the_diff_and_consolidates(site: Site, tmp_path: 
     assert "lock files" in "".join(path.read_text() for path in (tmp_path / "project" / "docs").rglob("*.md"))
 
 
+def test_what_is_staged_is_shown_also_where_git_cannot_say_how_old_it_is(site: Site) -> None:
+    site.memory.staging.stage("When a build cache depends on lock files, put their hash into its key", "It was stale.")
+    site.go("/staging")
+    assert "git" in site.page.get_by_role("note").inner_text()
+    assert site.page.locator("tbody td").all_inner_texts()[1:] == ["–", "–"]
+    assert "lock files" in site.says()
+
+
 def test_a_vague_rule_is_sent_back_with_what_was_typed(site: Site) -> None:
     site.go("/staging")
     site.page.get_by_label("The rule").fill("Be careful")

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import PERSON, Opener
 from embedded import fill
-from recollect import Memory
+from recollect import Memory, ScriptedClock
 from recollect.core.context import Tx
 from recollect.core.errors import Stale, StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
@@ -76,6 +76,36 @@ def test_backups_in_the_projects_folder_are_listed_and_the_oldest_go(memory: Mem
     assert made[-1].removed == (made[0].path,)
     assert [kept.problem for kept in memory.data.backups()] == [""] * 5
     assert made[-1].spaces == (memory.context.space,)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_the_cycle_takes_one_backup_a_day(memory: Memory, clock: ScriptedClock) -> None:
+    def step(**more: bool) -> str:
+        return dict(memory.cycle(**more).steps)["backup"]
+
+    fill(memory)
+    assert step(dry_run=True) == "would write one"
+    assert memory.data.backups() == []
+    assert step() == "wrote memory-20260302T090000Z-1.db"
+    clock.advance(hours=23.9)
+    assert step() == "nothing due"
+    clock.advance(hours=0.1)
+    assert step() == "wrote memory-20260303T090000Z-1.db"
+    assert [(Path(kept.path).name, kept.problem) for kept in memory.data.backups()] == [
+        ("memory-20260303T090000Z-1.db", ""),
+        ("memory-20260302T090000Z-1.db", ""),
+    ]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_no_automatic_backup_is_a_setting(open_memory: Opener, environ: dict[str, str]) -> None:
+    environ["RECOLLECT_STORE_BACKUPS"] = "0"
+    memory = open_memory()
+    fill(memory)
+    assert dict(memory.cycle().steps)["backup"] == "switched off by store.backups"
+    assert memory.data.backups() == []
+    asked_for = [memory.data.backup().path for _ in range(2)]
+    assert [kept.path for kept in memory.data.backups()] == asked_for[1:], "the one just made always stays"
 
 
 def test_a_changed_letter_is_found_and_nothing_is_touched(memory: Memory, rescue: Rescue) -> None:

@@ -18,7 +18,7 @@ from samples import WEBHOOKS, learning
 
 def rule(memory: Memory, title: str, **changes: Any) -> Learning:
     """A learning that is its title: context and the rest say nothing that could be compared."""
-    return memory.learn(learning(WEBHOOKS, title=title, action=title, **changes)).learning
+    return memory.learn(learning(WEBHOOKS, **{"title": title, "action": title, **changes})).learning
 
 
 def test_a_learning_that_says_what_it_replaces_supersedes_it(memory: Memory) -> None:
@@ -41,6 +41,36 @@ def test_a_contradiction_without_a_cue_waits_for_a_person(memory: Memory) -> Non
         "they contradict each other (negation)",
     )
     assert [memory.learnings.get(each.id).status for each in (old, new)] == ["active", "active"]
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "asked"),
+    [
+        ("Log the full request body on errors", "Don't log the request body on errors", True),
+        ("Use one long-lived branch per release", "No long-lived branches", True),
+        ("Read timeout is 10 seconds", "Connect timeout is 3 seconds", False),
+        ("The model is retrained every week", "The model is evaluated every day", False),
+    ],
+)
+def test_what_may_contradict_is_worth_a_persons_time_only_when_it_is_about_the_same(
+    memory: Memory, known: str, said: str, asked: bool
+) -> None:
+    rule(memory, known)
+    rule(memory, said)
+    assert [matter.reason.startswith("they may contradict") for matter in memory.inbox.waiting()] == [True] * asked
+
+
+def test_a_matter_tells_what_both_say_and_nothing_twice(memory: Memory) -> None:
+    rule(memory, "Retry failed payments automatically", action="Set retries to 3")
+    memory.learn(
+        learning(
+            title="Failed payments must not be retried automatically",
+            action="failed payments must not be retried automatically.",
+        )
+    )
+    (matter,) = memory.inbox.waiting()
+    assert matter.detail["old"] == "Retry failed payments automatically — Set retries to 3"
+    assert matter.detail["new"] == "Failed payments must not be retried automatically"
 
 
 @pytest.mark.parametrize(

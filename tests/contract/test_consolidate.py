@@ -20,7 +20,7 @@ from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Reje
 from recollect.core.ids import counted_ids
 from recollect.distil.report import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
-from recollect.store import events, passages
+from recollect.store import events, leases, passages
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import verify
 from recollect.text.staging import read_staging, slug_of
@@ -260,6 +260,19 @@ def test_a_second_run_changes_nothing(project: Project) -> None:
     assert project.state() == before
 
 
+def test_while_another_process_consolidates_nothing_is_moved(project: Project) -> None:
+    project.begin(RIPE)
+    memory = project.memory()
+    before = project.state()
+    lease = leases.take(memory.context, "consolidate", seconds=60)
+    assert lease is not None
+    run = memory.staging.consolidate()
+    assert (run.due, run.reason, project.state()) == (False, "another process is consolidating", before)
+    leases.release(memory.context, lease)
+    assert set(fates(memory.staging.consolidate()).values()) == {"consolidated"}
+    assert leases.take(memory.context, "consolidate", seconds=60) is not None, "it was given back"
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:
     project.begin(RIPE)
     before = project.state()
@@ -440,6 +453,17 @@ def test_bringing_back_an_entry_that_was_merged_takes_its_words_out_of_the_other
     assert {entry.title: entry.body for entry in read_staging(project.read(FILE)).entries} == entries
 
 
+def test_words_merged_into_an_entry_that_was_edited_since_stay_there_too(project: Project) -> None:
+    memory, _ = rivalled(project)
+    memory.inbox.resolve(1, "merge")
+    edited = project.read(FILE).replace("Three was too few.", "Three was far too few.")
+    project.repo.write(FILE, edited)
+    back = memory.staging.restore(slug_of(RIVALS[1]))
+    assert (back.taken_out_of, "changed since" in back.note) == ("", True)
+    assert "Three was far too few." in project.read(FILE)
+    assert set(RIVALS) < set(project.titles())
+
+
 @pytest.mark.parametrize("verb", ["keep-old", "keep-new"])
 def test_bringing_back_the_loser_of_two_entries_asks_again(project: Project, verb: str) -> None:
     memory, _ = rivalled(project)
@@ -582,6 +606,9 @@ def test_bringing_back_an_entry_that_won_brings_back_what_it_replaced_and_asks_a
     assert project.read("memory/index.md") == before["memory/index.md"]
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
     assert set(OPPOSED) < set(project.titles())
+    memory.inbox.resolve(1, {"keep-new": "merge", "merge": "keep-new"}[verb])
+    assert memory.staging.restore("never-quarantine-a-flaky-test").taken_out_of == "docs/testing.md"
+    assert project.read("docs/testing.md") == before["docs/testing.md"], "of two answers the last is taken back"
 
 
 def test_what_was_edited_since_an_entry_won_is_left_alone(project: Project) -> None:
@@ -744,6 +771,32 @@ def test_keeping_the_old_drops_the_staged_entry_with_a_record(project: Project) 
     assert "Never quarantine a flaky test" in project.titles()
 
 
+def test_bringing_back_an_entry_asks_again_about_no_other(project: Project) -> None:
+    three = "Never build test records with factories"
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there.", three: "They are slow."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    numbers = {matter.subject: matter.number for matter in memory.inbox.waiting()}
+    for number in numbers.values():
+        memory.inbox.resolve(number, "keep-old")
+    memory.staging.restore(slug_of(three))
+    assert [matter.number for matter in memory.inbox.waiting()] == [numbers[f"staged/{slug_of(three)}"]]
+    assert len(numbers) == 2
+
+
+def test_an_entry_that_a_merge_stages_again_goes_by_what_a_person_said_of_it(project: Project) -> None:
+    project.begin({**RIPE, "Never quarantine a flaky test": "It is forgotten there."})
+    memory = project.memory()
+    memory.staging.consolidate()
+    with_entry = project.read(FILE)
+    memory.inbox.resolve(1, "keep-old")
+    project.repo.write(FILE, with_entry)
+    make_due_again(project)
+    assert fates(memory.staging.consolidate())["Never quarantine a flaky test"] == "redundant"
+    assert "Never quarantine a flaky test" not in project.titles()
+    assert memory.inbox.waiting() == []
+
+
 def test_an_entry_that_repeats_a_document_is_dropped_with_a_record(project: Project) -> None:
     project.begin({**RIPE, "Foreign keys must have an index": ""})
     memory = project.memory()
@@ -832,6 +885,12 @@ def test_a_staged_entry_becomes_a_learning(project: Project) -> None:
     assert made.observation == "Copied rows leak personal data."
     assert "Build test records with factories" not in project.titles()
     assert [hit.learning.id for hit in memory.search("factories for test records", kinds=("learning",))] == [made.id]
+
+
+def test_what_is_promoted_is_not_judged_a_second_time(project: Project) -> None:
+    project.begin({"Deployed the wrong branch": ""})
+    made = project.memory().staging.promote("deployed-the-wrong-branch").learning
+    assert (made.title, made.observation) == ("Deployed the wrong branch", "Deployed the wrong branch")
 
 
 def long_document() -> str:

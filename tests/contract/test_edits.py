@@ -97,6 +97,8 @@ def test_an_empty_domain_takes_it_away_and_undo_brings_it_back(memory: Memory, k
         {"confidence": 2},
         {"confidence": "0.9"},
         {"confidence": True},
+        {"status": "superseded"},
+        {"pinned": 1},
     ],
     ids=lambda wrong: ascii(wrong)[:40],
 )
@@ -281,6 +283,8 @@ def test_what_is_superseded_cannot_be_archived(memory: Memory, kept: Learning) -
     memory.learnings.supersede(kept.id, other.id)
     with pytest.raises(Refused, match=other.id):
         memory.learnings.archive(kept.id)
+    with pytest.raises(Refused, match=other.id):
+        memory.learnings.edit(kept.id, LearningEdit(status="archived"))
 
 
 # Merge

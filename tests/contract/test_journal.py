@@ -258,9 +258,11 @@ def test_an_entry_from_outside_is_in_the_tree_once_a_person_adopted_it(open_memo
     assert person.journal.show("2026-03-02").count("Ask the zebra") == 2
 
 
-def test_why_an_entry_names_its_writer_and_its_way(open_memory: Opener) -> None:
+def test_why_an_entry_names_its_writer_and_its_way_once_there_is_one(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
     memory.journal.add(NewEntry(text="x", topic="t", session="s-9"))
+    assert memory.why("log/2026-03-02#1").way == ()  # type: ignore[union-attr]
+    memory.journal.compact()
     found = memory.why("log/2026-03-02#1")
     assert found.session == "s-9"  # type: ignore[union-attr]
     assert found.way == ("root", "monthly/2026-03", "weekly/2026-W10", "daily/2026-03-02")  # type: ignore[union-attr]

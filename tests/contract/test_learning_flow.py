@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from conftest import AGENT, Opener
-from recollect import BadInput, Memory, NotFound, Refused
+from recollect import Actor, BadInput, Memory, NotFound, Refused
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -43,11 +43,56 @@ def test_an_unknown_id_is_not_found(memory: Memory) -> None:
         lambda memory: memory.feedback(None, task="task-1"),
         lambda memory: memory.why(None),
         lambda memory: memory.recall(7),
+        lambda memory: memory.inject(task=7, outcome="billing", title="Refunds"),
+        lambda memory: memory.feedback("", task=None),
     ],
 )
 def test_what_is_not_text_is_bad_input(memory: Memory, ask: Callable[[Memory], object]) -> None:
     with pytest.raises(BadInput, match=r"must be text, not (NoneType|int)"):
         ask(memory)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda memory: memory.learn("Idle connections leak"),
+        lambda memory: memory.inject("Handle refunds"),
+        lambda memory: memory.journal.add("Moved the webhook"),
+        lambda memory: memory.themes.add("unit-1", "Queues are named twice"),
+        lambda memory: memory.work.preview("Handle refunds"),
+        lambda memory: memory.learnings.edit("learn_x", "A better title"),
+        lambda memory: memory.decisions.record("Use a queue"),
+        lambda memory: memory.decisions.review("dec_x", "success"),
+        lambda memory: memory.decisions.edit("dec_x", "A better reason"),
+    ],
+)
+def test_something_else_than_a_record_or_its_fields_is_bad_input(
+    memory: Memory, ask: Callable[[Memory], object]
+) -> None:
+    with pytest.raises(BadInput, match="or its fields by their names, not str"):
+        ask(memory)
+
+
+def test_one_kind_for_a_list_of_kinds_is_bad_input(memory: Memory) -> None:
+    with pytest.raises(BadInput, match=r"give each kind as a member of a list or tuple: \('learning',\)"):
+        memory.search("webhooks", kinds="learning")
+
+
+def test_fields_do_what_a_record_does(memory: Memory) -> None:
+    kept = memory.learn(learning()).learning
+    assert memory.learnings.edit(kept.id, title="Deliveries overtake each other").version == 2
+    decided = memory.decisions.record(decision="Process webhooks from a queue", confidence=0.8, category="architecture")
+    assert memory.decisions.edit(decided.decision.id, context="Bursts time out").context == "Bursts time out"
+    assert memory.decisions.review(decided.decision.id, outcome="success").outcome == "success"
+    shown = memory.work.preview(task="t", outcome="o", title="Webhook deliveries overtake each other")
+    assert [learning.id for learning in shown.learnings] == [kept.id]
+    with pytest.raises(BadInput, match="has no field verdict"):
+        memory.decisions.review(decided.decision.id, outcome="success", verdict="good")
+
+
+def test_an_actor_is_trusted_in_one_of_three_ways() -> None:
+    with pytest.raises(BadInput, match="trust must be one of human, agent, external, not 'root'"):
+        Actor(name="ada", channel="cli", trust="root")  # type: ignore[arg-type]
 
 
 def test_a_verdict_counts_only_where_the_learning_was_shown(open_memory: Opener) -> None:

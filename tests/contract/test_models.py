@@ -6,10 +6,11 @@ import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import AGENT, PERSON, Opener
+from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import Memory, ScriptedClock
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
@@ -36,9 +37,12 @@ class Counting:
 
     name = "counting"
 
-    def __init__(self, *lines: str | NoAnswer | Callable[[], str], tokens: tuple[int, int] = (10, 5)):
+    def __init__(
+        self, *lines: str | NoAnswer | Callable[[], str], tokens: tuple[int, int] = (10, 5), stop: Any = "end"
+    ):
         self._lines = list(lines)
         self._tokens = tokens
+        self._stop = stop
         self.asked: list[Prompt] = []
 
     def complete(self, prompt: Prompt) -> Completion:
@@ -47,7 +51,7 @@ class Counting:
         if isinstance(line, NoAnswer):
             raise line
         text = line() if callable(line) else line
-        return Completion(text=text, input_tokens=self._tokens[0], output_tokens=self._tokens[1])
+        return Completion(text=text, input_tokens=self._tokens[0], output_tokens=self._tokens[1], stop=self._stop)
 
 
 def budgeted(open_memory: Opener, provider: object, tokens: int, environ: dict[str, str]) -> Memory:
@@ -122,6 +126,26 @@ def test_what_another_try_cannot_mend_is_not_tried_again(open_memory: Opener, fa
     models = ScriptedModels({"theme": provider})
     assert ask(open_memory(models=models).context, question()).value == "twin"
     assert (len(provider.asked), models.pauses) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [Counting("See https://evil.example"), Counting(ANSWER, stop="length"), Counting(ANSWER, stop="refusal")],
+    ids=["breaks a rule", "cut off", "refused"],
+)
+def test_an_answer_that_cannot_be_used_is_tried_again_and_paid_for_each_time(
+    open_memory: Opener, provider: Counting
+) -> None:
+    memory = open_memory(models=ScriptedModels({"theme": provider}))
+    assert ask(memory.context, question()).value == "twin"
+    assert used(memory) == (3, 45, 1)
+
+
+def test_about_more_than_a_model_is_given_it_is_not_asked(open_memory: Opener) -> None:
+    provider = Counting(ANSWER)
+    memory = open_memory(models=ScriptedModels({"theme": provider}))
+    assert ask(memory.context, question("x" * 200_001)).value == "twin"
+    assert (provider.asked, used(memory)) == ([], (0, 0, 1))
 
 
 # The budget
@@ -392,6 +416,31 @@ def test_an_agents_words_replace_the_offline_learning_unless_somebody_edited_it(
         "Better words": f"observer:agent:claude-code@{load_prompt('extract').version}",
         "Proxies drop idle sockets": "observer:offline",
     }
+
+
+GATEWAY = "The gateway closes idle connections after a minute, so clients have to send keep-alives."
+
+
+def test_an_output_from_outside_is_not_put_to_an_agent(open_memory: Opener, environ: dict[str, str]) -> None:
+    agent_memory(open_memory, environ)
+    open_memory(STRANGER).observe(f"All done. {GATEWAY} " * 3, task="t-1")
+    assert open_memory(PERSON).models.pending() == []
+
+
+def test_what_an_agent_saw_in_an_output_is_an_agents_word_whoever_runs_the_cycle(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    agent_memory(open_memory, environ).observe(
+        f"All done. {GATEWAY} " * 3, task="t-1", outcome="launch", title="Proxies"
+    )
+    person = open_memory(PERSON)
+    (asked,) = person.models.pending()
+    seen = {"discoveries": [{"type": "constraint", "content": GATEWAY}]}
+    assert [each.taken for each in person.models.apply([{"id": asked.id, "answer": seen}])] == [True]
+    person.cycle()
+    (kept,) = person.learnings.page()[0]
+    assert (kept.trust, kept.source_task_id, kept.source_outcome_id) == ("agent", "t-1", "launch")
+    assert asked.id not in [each.id for each in person.models.pending()]
 
 
 def test_a_purged_text_is_in_no_open_ask(open_memory: Opener, environ: dict[str, str]) -> None:

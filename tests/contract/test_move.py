@@ -13,7 +13,7 @@ from recollect.core.clock import ScriptedClock
 from recollect.core.errors import StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
 from recollect.memory.data import Rescue
-from recollect.memory.moving import move_memory
+from recollect.memory.moving import move_memory, pull_vault
 from recollect.memory.replay import Write, deliver
 from recollect.store import beginning, dump
 from recollect.store import project as projects
@@ -93,6 +93,30 @@ def test_what_was_moved_is_found_and_goes_on(home: Home, ends: tuple[str, str]) 
         assert memory.rate(found[0].learning.id, "helpful").times_helpful == 1
         memory.context.vault.append("2026-03-01.md", "third\n")
         assert memory.context.vault.read("2026-03-01.md") == "## Züge [project]\nsecond entry\nthird\n"
+
+
+def test_after_a_move_everything_agrees_before_and_after_the_next_cycle(home: Home, ends: tuple[str, str]) -> None:
+    with home.open(ends[0]) as memory:
+        memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+        memory.journal.compact()
+    home.move(*ends)
+    with home.open(ends[1]) as memory:
+        assert memory.data.verify() == ()
+        memory.cycle()
+        assert memory.data.verify() == ()
+
+
+def test_after_a_move_to_a_server_a_pull_brings_what_the_team_made_of_it(home: Home) -> None:
+    with home.open("embedded") as memory:
+        memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+        memory.journal.compact()
+    home.move("embedded", home.url)
+    with home.open(home.url) as memory:
+        memory.journal.add(topic="payouts", text="Payout events carry no currency")
+        memory.journal.compact()
+    team = projects.find(home.root, {**home.environ, "RECOLLECT_STORE": home.url})
+    assert pull_vault(team, force=False).conflicts == ()
+    assert "payouts" in (home.project.vault / "ROOT.md").read_text()
 
 
 def test_there_and_back_again_is_the_same_memory(home: Home) -> None:

@@ -86,6 +86,26 @@ def test_the_brief_names_what_waits(memory: Memory, hooks: Hooks, clock: Scripte
     assert "Use a queue over cron" in hooks.fire("SessionStart", source="startup")
 
 
+def test_the_brief_counts_what_only_a_person_settles(memory: Memory, hooks: Hooks) -> None:
+    for title in ("Retry failed payments automatically", "Failed payments must not be retried automatically"):
+        memory.learn(**{**WEBHOOKS, "title": title, "action": title})
+    assert "1 matter in the inbox for a person" in hooks.fire("SessionStart", source="startup")
+    memory.inbox.resolve(1, "keep-both")
+    hooks.session = "s-2"
+    assert "inbox" not in hooks.fire("SessionStart", source="startup")
+
+
+@pytest.mark.parametrize("long", ["x" * 2_000, "\n".join(["word " * 20] * 20)], ids=["a line", "many lines"])
+def test_a_long_entry_does_not_hide_the_rest_of_its_day(memory: Memory, hooks: Hooks, long: str) -> None:
+    memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
+    memory.journal.add(NewEntry(text=long, topic="logs"))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert "Refunds go through the queue now." in brief
+    shown = brief.partition("#### logs")[2].partition("_End of")[0].rstrip()
+    assert 900 < len(shown) < 1_300
+    assert shown.endswith("…")
+
+
 def test_a_prompt_brings_a_learning_once_per_session(memory: Memory, hooks: Hooks, learning: str) -> None:
     assert learning in hooks.fire("UserPromptSubmit", prompt=PROMPT)
     assert hooks.fire("UserPromptSubmit", prompt=PROMPT) == ""
@@ -131,13 +151,27 @@ def test_gemini_is_given_the_brief_again_with_the_prompt_after(
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
 def test_what_a_prompt_brings_fits_the_hosts_room(memory: Memory, hooks: Hooks, host: str) -> None:
     hooks.host = host
+    hooks.environ["RECOLLECT_INJECT_BUDGET"] = "9000"  # far more than any host has room for
     for number in range(8):
         long = dict.fromkeys(("context", "observation", "action"), f"stripe webhooks {number} " + "x" * 2000)
         memory.learn(**{**WEBHOOKS, **long, "title": f"Stripe webhooks {number}"})
         memory.journal.add(NewEntry(text="stripe webhooks " + "y" * 3_000, topic="stripe", session="s-0"))
     given = hooks.fire("UserPromptSubmit", prompt="stripe webhooks")
-    assert "## Relevant Learnings" in given
+    assert given.count("### Stripe webhooks") == 1
+    assert "## Earlier entries" not in given
     assert len(given) <= 10_000
+
+
+def test_where_room_is_short_the_least_relevant_entries_give_way_to_learnings(memory: Memory, hooks: Hooks) -> None:
+    hooks.environ["RECOLLECT_INJECT_BUDGET"] = "9000"
+    memory.learn(**{**WEBHOOKS, "title": "Stripe refund webhooks", "context": "stripe refund webhooks " + "x" * 8_700})
+    for words in ("stripe refund webhooks", "refund webhooks", "webhooks of stripe"):
+        memory.journal.add(NewEntry(text=f"{words} {'y' * 250}", topic=words, session="s-0"))
+    given = hooks.fire("UserPromptSubmit", prompt="stripe refund webhooks")
+    assert "### Stripe refund webhooks" in given
+    assert "log/2026-03-02#1 stripe refund webhooks" in given
+    assert "log/2026-03-02#2" not in given
+    assert "log/2026-03-02#3" not in given
 
 
 def test_a_prompt_brings_what_other_sessions_said_about_it(memory: Memory, hooks: Hooks) -> None:
@@ -146,6 +180,17 @@ def test_a_prompt_brings_what_other_sessions_said_about_it(memory: Memory, hooks
     given = hooks.fire("UserPromptSubmit", prompt="Where do refund webhooks wait?")
     assert "log/2026-03-02#1 refunds: Refund webhooks wait in the outbox table." in given
     assert "of this very session" not in given
+
+
+def test_of_an_entry_the_line_that_answers_is_brought_and_not_the_request(memory: Memory, hooks: Hooks) -> None:
+    lines = (
+        "- request: Where do refund webhooks wait in the outbox?",
+        "- outcome: Looked around.",
+        "- outcome: Refund webhooks wait in a table.",
+    )
+    memory.journal.add(NewEntry(text="\n".join(lines), topic="turn", session="s-0"))
+    given = hooks.fire("UserPromptSubmit", prompt="Where do refund webhooks wait in the outbox?")
+    assert "log/2026-03-02#1 turn: outcome: Refund webhooks wait in a table." in given
 
 
 def test_text_from_outside_is_not_brought(open_memory: Opener, hooks: Hooks) -> None:
@@ -197,6 +242,15 @@ def test_verdicts_and_discoveries_of_a_final_message_count(memory: Memory, hooks
     found = memory.learnings.search("sandbox drops webhooks")
     assert [made.source_outcome_id for made in found if "sandbox" in made.title] == ["s-1"]
     assert "LEARNING_HELPFUL" not in logged(memory)
+
+
+def test_what_a_turn_discovers_is_learned_with_what_was_asked_as_its_context(
+    memory: Memory, hooks: Hooks, tmp_path: Path
+) -> None:
+    path = transcript(tmp_path / "t.jsonl", ("Order the refunds\nby their creation", ""))
+    said = "DISCOVERY[blocker]: The sandbox drops every second webhook, so send each of them twice."
+    hooks.fire("Stop", transcript_path=path, last_assistant_message=said)
+    assert memory.learnings.search("sandbox drops webhooks")[0].context == "Working on: Order the refunds"
 
 
 def test_a_verdict_on_what_this_session_was_not_shown_does_not_count(
@@ -287,7 +341,8 @@ def test_a_subagent_has_a_context_of_its_own(memory: Memory, hooks: Hooks, learn
     verdict = f"LEARNING_NOT_HELPFUL: {learning}"
     hooks.fire("SubagentStop", agent_id="a-1", agent_type="reviewer", last_assistant_message=verdict)
     assert memory.learnings.get(learning).confidence == pytest.approx(0.6)
-    assert {injection.task_id for injection in memory.learnings.injections(learning)} == {"s-1", "a-1"}
+    verdicts = {injection.task_id: injection.feedback for injection in memory.learnings.injections(learning)}
+    assert verdicts == {"s-1": None, "a-1": "not_helpful"}
 
 
 def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(

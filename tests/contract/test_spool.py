@@ -27,8 +27,13 @@ def spool_files(memory: Memory) -> list[Path]:
     return [path for folder in memory.project.spools if folder.is_dir() for path in sorted(folder.iterdir())]
 
 
-def put_record(memory: Memory, record: Any, name: str = "000-x.json") -> Path:
-    folder = memory.project.spools[0]
+def modes(memory: Memory) -> list[int]:
+    """Who may read what waits: its words are nobody else's."""
+    return [path.stat().st_mode & 0o777 for path in spool_files(memory)]
+
+
+def put_record(memory: Memory, record: Any, name: str = "000-x.json", *, place: int = 0) -> Path:
+    folder = memory.project.spools[place]
     folder.mkdir(parents=True, exist_ok=True)
     text = record if isinstance(record, str) else json.dumps(record)
     (folder / name).write_text(text, "utf-8")
@@ -58,6 +63,7 @@ def test_a_locked_store_still_gives_the_block_and_remembers_it_later(
             busy.learn(learning(FLAKY))
     assert kept.id in chosen.markdown
     assert busy.status().spooled == 1
+    assert modes(busy) == [0o600]
     assert busy.learnings.get(kept.id).times_injected == 0
     assert SECRET.encode() not in everything_stored(busy)
 
@@ -97,13 +103,16 @@ def test_a_cycle_of_a_memory_that_stays_open_replays_what_waits(open_memory: Ope
     assert spool_files(memory) == []
 
 
-def test_records_are_replayed_oldest_first(open_memory: Opener) -> None:
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 1), (1, 0)])
+def test_records_are_replayed_oldest_first_whichever_folder_took_them(
+    open_memory: Opener, first: int, second: int
+) -> None:
     memory = open_memory()
     kept = memory.learn(learning()).learning
     said = record(kept.id, id="spooled_2", verb="feedback")
     said["arguments"] = {"output": f"LEARNING_HELPFUL: {kept.id}", "task": "task-1"}
-    put_record(memory, said, "000002-b.json")
-    put_record(memory, record(kept.id), "000001-a.json")
+    put_record(memory, said, "000002-b.json", place=second)
+    put_record(memory, record(kept.id), "000001-a.json", place=first)
     after = open_memory().learnings.get(kept.id)
     assert (after.times_injected, after.times_helpful, after.confidence) == (1, 1, 0.75)
 
@@ -193,5 +202,7 @@ def test_a_read_only_project_spools_in_the_users_state_folder(
     busy.project.spools[0].write_text("a file where the folder should be")
     with holder.context.db.write(holder.context.space):
         busy.inject(task="task-1", outcome="billing", title="Stripe webhooks order")
-    assert len(list(busy.project.spools[1].iterdir())) == 1
+    busy.project.spools[0].unlink()
+    assert [path.parent for path in spool_files(busy)] == [busy.project.spools[1]]
+    assert modes(busy) == [0o600]
     assert open_memory().learnings.get(kept.id).times_injected == 1

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import AGENT, PERSON, Opener
-from recollect import BadInput, Memory, Refused
+from recollect import BadInput, LearningEdit, Memory, Refused
 from recollect.core.clock import ScriptedClock
+from recollect.core.decision import NewDecision
 from recollect.core.ids import random_id
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
@@ -55,7 +57,7 @@ def comparable(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def full(memory: Memory, clock: ScriptedClock) -> Memory:
-    """A memory with one of everything: superseded chain, pins, tags, verdicts, discoveries."""
+    """A memory with one of everything: superseded chain, pins, tags, verdicts, discoveries, a decision, a question."""
     a = memory.learn(learning(WEBHOOKS, source_task_id="t0", source_outcome_id="o0")).learning
     b = memory.learn(learning(MIGRATIONS)).learning
     c = memory.learn(learning(FLAKY, confidence=0.65, pattern_type="gotcha")).learning
@@ -70,6 +72,9 @@ def full(memory: Memory, clock: ScriptedClock) -> Memory:
     memory.work.add_outcome("o2", name="Ünïcode — “name” \u2028 with a line separator")
     output = "DISCOVERY[blocker]: The linter needs node 20 to start\nDISCOVERY[dependency]: Task 4 first\n"
     memory.observe(output, task="t2", outcome="o1", title="Set up linting")
+    memory.decisions.record(NewDecision(decision="Use a queue over cron", confidence=0.8, category="architecture"))
+    for title in ("Retry failed payments automatically", "Failed payments must not be retried automatically"):
+        memory.learn(learning(title=title, action=title))
     return memory
 
 
@@ -87,6 +92,15 @@ def fresh(tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]) -> Any:
     yield opener
     for memory in opened:
         memory.close()
+
+
+def test_an_export_holds_every_kind_of_record_and_counts_them(full: Memory) -> None:
+    lines: list[str] = []
+    told = full.data.export(lines.append)
+    types = Counter(json.loads(line)["type"] for line in lines)
+    assert types.pop("recollect") == 1
+    assert types.keys() == HISTORY | {"outcome", "task", "discovery", "learning", "decision"}
+    assert told.records == types
 
 
 def test_what_a_person_vouches_for_comes_back_equal(full: Memory, fresh: Any) -> None:
@@ -157,6 +171,12 @@ def test_claims_of_trust_counters_and_confidence_do_not_count(memory: Memory) ->
     assert kept.created_at == memory.context.clock.now()
 
 
+def test_a_pin_that_an_import_brought_is_a_persons(open_memory: Opener) -> None:
+    taken(open_memory(PERSON), {**CLAIM, "pinned": True}, trust="agent")
+    with pytest.raises(Refused, match="person"):
+        open_memory(AGENT).learnings.edit("learn_claim", LearningEdit(title="Another"))
+
+
 def test_what_came_from_outside_is_found_but_not_injected(memory: Memory) -> None:
     taken(memory, CLAIM)
     assert [hit.learning.id for hit in memory.search("stripe webhook order")] == ["learn_claim"]
@@ -169,6 +189,18 @@ def test_what_is_vouched_for_later_is_adopted(memory: Memory) -> None:
     assert (done.added, done.adopted, done.known) == ({}, 1, 0)
     assert [each.trust for each in memory.learnings.page()[0]] == ["agent"]
     assert taken(memory, CLAIM, trust="agent").known == 1
+
+
+def test_a_decision_that_is_vouched_for_later_is_adopted_and_undo_takes_that_back(memory: Memory) -> None:
+    foreign = {"type": "decision", "id": "dec_1", "decision": "Use a queue", "confidence": 0.8, "category": "ops"}
+    foreign |= {"decided_at": "2026-03-01T09:00:00Z"}
+    taken(memory, foreign)
+    done = taken(memory, foreign, trust="agent")
+    assert (done.added, done.adopted, done.known) == ({}, 1, 0)
+    assert memory.decisions.get("dec_1").trust == "agent"
+    assert taken(memory, foreign, trust="agent").known == 1
+    memory.data.undo()
+    assert memory.decisions.get("dec_1").trust == "external"
 
 
 def test_the_same_id_with_another_content_is_a_conflict_and_what_is_here_stays(memory: Memory) -> None:
@@ -235,6 +267,19 @@ def test_a_bad_line_is_named_and_the_others_come_in(memory: Memory, reason: str,
     assert [problem.line for problem in result.bad] == [2]
     assert reason in result.bad[0].reason
     assert {outcome.id for outcome in memory.work.outcomes()} >= {"before"}
+
+
+def test_of_many_lines_each_comes_in_once_and_the_first_thousand_problems_are_spelled_out(memory: Memory) -> None:
+    good = [{"type": "outcome", "id": f"outcome-{number}"} for number in range(450)]
+    result = taken(memory, *good, *[{"type": "root"}] * 1002)
+    assert (result.added, result.known, result.left) == ({"outcome": 450}, 0, 0)
+    assert [problem.line for problem in result.bad] == list(range(451, 1451))
+    assert result.unreported == 2
+
+
+def test_a_mark_before_the_first_line_is_no_part_of_it(memory: Memory) -> None:
+    result = taken(memory, "\ufeff" + json.dumps({"type": "outcome", "id": "launch"}) + "\n")
+    assert (result.added, result.bad) == ({"outcome": 1}, ())
 
 
 def test_a_torn_last_line_says_so(memory: Memory) -> None:

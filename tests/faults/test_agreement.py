@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import Opener
 from embedded import derived_dump, engine, fill, raw  # noqa: F401
-from recollect import LearningEdit, Memory, ScriptedClock
+from recollect import LearningEdit, Memory, NewDecision, NewFinding, ScriptedClock
 from recollect.core.passage import Passage
 from recollect.store import passages
 from recollect.tend.owners import OWNERS
+from samples import WEBHOOKS, learning
 
 
 def differences(memory: Memory) -> list[str]:
@@ -22,6 +24,32 @@ def test_after_ordinary_work_everything_agrees(memory: Memory) -> None:
     memory.learnings.undo()
     memory.rate(ids[0], "not_helpful", task="t1")
     memory.cycle()
+    assert differences(memory) == []
+
+
+class Ticking:
+    """A real clock shows another time whenever it is asked."""
+
+    def __init__(self) -> None:
+        self._at = 1_772_442_000_000
+
+    def now(self) -> int:
+        self._at += 1
+        return self._at
+
+
+def test_whatever_is_captured_agrees_while_the_clock_goes_on(open_memory: Opener) -> None:
+    memory = open_memory(clock=Ticking())
+    memory.learn(learning(WEBHOOKS))
+    memory.observe("DISCOVERY[constraint]: The queue takes 256 KB, so larger payloads go to a store.", task="t1")
+    memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+    memory.decisions.record(NewDecision(decision="Use a queue for webhooks", confidence=0.8, category="architecture"))
+    memory.staging.stage("When a build cache depends on lock files, put their hash into its key")
+    for number in range(5):
+        memory.themes.add(f"wu-{number}", NewFinding(description=f"The build cache key misses hash {number}"))
+    assert differences(memory) == []
+    memory.themes.run()
+    memory.journal.compact()
     assert differences(memory) == []
 
 

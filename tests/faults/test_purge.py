@@ -11,10 +11,11 @@ import pytest
 from conftest import AGENT, Opener
 from embedded import database, engine, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NotFound, Refused
+from recollect.core.decision import NewDecision
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
 from recollect.memory.replay import Write, keep
-from recollect.store import answers, escalations, events, spool
+from recollect.store import answers, escalations, events, spool, wisdom
 from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
 from samples import MIGRATIONS, WEBHOOKS, learning
@@ -112,6 +113,46 @@ def test_the_rest_stays_and_a_mark_says_that_something_went(everywhere: Memory) 
     assert "LEARNING_HELPFUL" in waiting[0].read_text()
 
 
+@pytest.mark.parametrize("by", ["text", "id"])
+def test_what_does_not_say_it_stays_row_for_row(everywhere: Memory, by: str) -> None:
+    said = "DISCOVERY[constraint]: The gateway closes idle connections after a minute."
+    other = everywhere.observe(said, task="gateways", outcome="launch").captured[0].learning
+
+    def told() -> list[object]:
+        with everywhere.context.db.read(everywhere.context.space) as tx:
+            history = [event for id in (other.id, other.source_discovery_id or "") for event in events.of(tx, id)]
+        return [everywhere.learnings.get(other.id), everywhere.work.discoveries(task="gateways"), history]
+
+    before = told()
+    noted = next(each for each in everywhere.learnings.page(status="all")[0] if each.title == WEBHOOKS["title"])
+    everywhere.data.purge(**({"text": CANARY} if by == "text" else {"id": noted.id}))
+    assert told() == before
+
+
+def test_a_text_too_short_to_be_a_name_leaves_every_name_as_it_was(memory: Memory) -> None:
+    memory.journal.add(NewEntry(text="The codeword is !! a !!.", topic="codes"))
+    memory.staging.stage("Foreign keys must have an index", "Joins on them are slow.")
+
+    def subjects() -> set[str]:
+        with memory.context.db.read(memory.context.space) as tx:
+            return {event.subject for event in events.all_of(tx) if "/" in event.subject}
+
+    before = subjects()
+    memory.data.purge(text="!! a !!")
+    assert before
+    assert subjects() >= before
+
+
+def test_a_wording_made_of_what_was_purged_goes_too(memory: Memory) -> None:
+    given = NewDecision(decision=f"Use a queue since {SENTENCE}", confidence=0.8, category="architecture")
+    id = memory.decisions.record(given).decision.id
+    with memory.context.db.write(memory.context.space) as tx:
+        assert wisdom.put_wording(tx, id, "digest", version=1, wording="A queue, as the paraphrase says", generator="g")
+    memory.data.purge(text=CANARY)
+    memory.context.db.close()
+    assert holding(memory.project.root, "as the paraphrase says") == []
+
+
 def test_a_purged_learning_takes_with_it_what_quotes_it(everywhere: Memory) -> None:
     noted = next(each for each in everywhere.learnings.page(status="all")[0] if each.title == WEBHOOKS["title"])
     everywhere.data.purge(id=noted.id)
@@ -123,6 +164,14 @@ def test_a_purged_learning_takes_with_it_what_quotes_it(everywhere: Memory) -> N
     assert holding(everywhere.project.root, WEBHOOKS["implication"]) == []
     with everywhere.context.db.read(everywhere.context.space) as tx:
         assert [event.what for event in events.of(tx, noted.id)] == ["purged"]
+
+
+def test_a_purge_of_signs_touches_no_id_that_is_made_of_words(memory: Memory) -> None:
+    memory.staging.stage("When untitled, name it", "Never leave a page untitled, because links to it break.")
+    kept = memory.learn(learning(observation="Deliveries overtake each other ?!?!?! and nobody sees it")).learning
+    memory.data.purge(text="?!?!?!")
+    assert "?!" not in memory.learnings.get(kept.id).observation
+    assert [event.what for event in memory.why("staged/when-untitled-name-it").events] == ["staged.added"]
 
 
 def test_a_learning_made_from_a_discovery_takes_the_discovery_along(memory: Memory) -> None:
@@ -149,6 +198,18 @@ def test_a_quote_that_was_cut_off_goes_too(memory: Memory) -> None:
     cut = memory.learn(learning(WEBHOOKS, title=f"Note: {sentence[:70]}…")).learning
     memory.data.purge(text=sentence)
     assert memory.learnings.get(cut.id).title == "Note: [purged]"
+
+
+def test_a_topic_that_goes_leaves_no_second_copy_of_its_nodes(memory: Memory) -> None:
+    memory.journal.add(NewEntry(topic="zyzzogeton4711", text="Talked to the team"))
+    memory.staging.stage("Never deploy to zyzzogeton4711 on Fridays", "It is slow then.")
+    memory.journal.compact()
+    before = set(memory.context.vault.paths())
+    planned = memory.data.plan_purge(text="zyzzogeton4711").files
+    assert len(set(planned)) == len(planned)
+    memory.data.purge(text="zyzzogeton4711")
+    assert set(memory.context.vault.paths()) == before
+    assert "[purged]" in memory.journal.node("daily/2026-03-02")
 
 
 def test_a_key_inside_something_longer_goes_and_what_stands_around_it_stays(memory: Memory) -> None:

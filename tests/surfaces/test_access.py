@@ -25,10 +25,10 @@ from recollect.api import access
 from recollect.api.app import make_app
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.api.session import Sessions, changing, visiting
-from recollect.core.errors import Refused
+from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.models.jobs import KINDS
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
-from recollect.store import dump
+from recollect.store import dump, events
 from repos import Repo
 from serving import Served, serving
 
@@ -223,10 +223,13 @@ def test_a_body_too_large_is_refused(served: Served) -> None:
 
 
 @before_the_store
-@pytest.mark.parametrize("name", ["token", "access_token", "api_key", "q"])
-def test_a_token_in_the_address_is_refused(served: Served, name: str) -> None:
-    secret = served.secrets["api"]
-    assert unlike(served.client(None, headers=JSON), calls(served.app), 400, params={name: secret}) == {}
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("token", "x"), ("access_token", "x"), ("API_KEY", "x"), ("authorization", "Bearer x"), ("q", None)],
+)
+def test_a_token_in_the_address_is_refused(served: Served, name: str, value: str | None) -> None:
+    params = {name: value or served.secrets["api"]}
+    assert unlike(served.client(None, headers=JSON), calls(served.app), 400, params=params) == {}
 
 
 def chunked(served: Served, path: str, chunk: bytes, pause: float) -> bytes:
@@ -429,6 +432,41 @@ def test_only_a_person_makes_and_revokes_tokens(memory: Memory, open_memory: Ope
     memory.tokens.new("worker")
     with pytest.raises(Refused, match="only a person"):
         agent.tokens.revoke("worker")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"name": " "}, {"name": "n" * 61}, {"name": "two\nlines"}, {"name": "worker", "channel": "root"}], ids=str
+)
+def test_a_token_needs_a_name_and_a_channel_that_we_know(memory: Memory, wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        memory.tokens.new(**wrong)
+    assert memory.tokens.list() == []
+
+
+@pytest.mark.parametrize(("channel", "trust"), [("api", "agent"), ("person", "human"), ("import", "external")])
+def test_whose_token_it_is_decides_how_far_its_words_are_trusted(memory: Memory, channel: Any, trust: str) -> None:
+    _, secret = memory.tokens.new("worker", channel=channel)
+    holder = memory.tokens.holder(secret)
+    assert holder is not None
+    assert (holder.actor.channel, holder.actor.trust) == (channel, trust)
+
+
+def test_a_name_is_of_one_token_until_that_is_revoked(memory: Memory, clock: ScriptedClock) -> None:
+    first, _ = memory.tokens.new(" worker ")
+    with pytest.raises(Refused, match="worker already"):
+        memory.tokens.new("worker")
+    memory.tokens.revoke("worker")
+    clock.advance(seconds=1)
+    second, secret = memory.tokens.new("worker")
+    assert memory.tokens.revoke(first.id).revoked_at == clock.now() - 1_000, "once is enough"
+    assert memory.tokens.holder(secret) == second
+    memory.tokens.revoke("worker")
+    assert memory.tokens.holder(secret) is None
+    with pytest.raises(NotFound):
+        memory.tokens.revoke("worker")
+    with memory.context.db.read(memory.context.space) as tx:
+        told = [(event.subject, event.what) for event in events.all_of(tx)]
+    assert told == [(token.id, f"token.{what}") for token in (first, second) for what in ("made", "revoked")]
 
 
 def test_the_secret_is_nowhere_in_the_store(memory: Memory) -> None:

@@ -114,6 +114,15 @@ def test_no_project_is_2_and_makes_nothing(bare: Shell, line: str) -> None:
     assert list(bare.folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("line", ["log add Hello", "log show today", "doctor", "compact"])
+def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
+    shell.said("log", "add", "The first entry of this log")
+    (shell.folder / "recollect.toml").write_text('space = "shop"\ntimezone = "Mars/Base"\n')
+    done = shell.run(*line.split())
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().endswith("'Mars/Base' is not an IANA time zone such as Europe/Berlin; set timezone\n")
+
+
 @pytest.mark.parametrize("line", ["status", "inject --task a --outcome b --title c"])
 def test_a_damaged_store_is_3_and_stays_as_it_is(shell: Shell, line: str) -> None:
     database = shell.folder / ".recollect" / "memory.db"

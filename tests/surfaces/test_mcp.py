@@ -234,7 +234,9 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("get", {"id": "../../etc/passwd"}, "ids look like learn_"),
         ("get", {"id": "staged/nothing"}, "no staged/nothing"),
         ("get", {"id": "doc/../../etc/passwd"}, "no doc/"),
-        ("get", {}, "Field required"),
+        ("get", {}, "get needs id"),
+        ("remember", {"title": "x"}, "remember needs context, observation, implication, action"),
+        ("search", {"query": "x", "limit": "many"}, "search cannot use limit: Input should be a valid integer"),
         ("search", {"query": "x", "limit": -1}, "limit"),
         ("search", {"query": "x", "min_confidence": 7}, "confidence"),
         ("remember", {**WEBHOOKS, "action": " "}, "action is empty"),
@@ -250,7 +252,9 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
 def test_what_cannot_be_done_is_a_tool_error_that_says_why(
     quick: Site, tool: str, arguments: dict[str, Any], says: str
 ) -> None:
-    assert says in quick.client.refused(tool, **arguments)
+    said = quick.client.refused(tool, **arguments)
+    assert says in said
+    assert "pydantic" not in said
 
 
 def test_a_search_finds_whatever_is_remembered_and_says_what_kind_it_is(quick: Site) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import apsw
 import pytest
 
+from recollect.tend.transfer import BATCH
 from shell import Shell
 
 
@@ -130,6 +134,12 @@ def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
     assert id in said
 
 
+def test_a_narrow_terminal_cuts_no_letter_of_an_id_off(shell: Shell) -> None:
+    told = "DISCOVERY[blocker]: The sandbox answers 429 to bursts, so back off before the next request is sent."
+    shell.said("observe", "--task", "TASK-7", stdin=told)
+    assert "…" not in on_a_terminal(shell, "discovery list")[1]
+
+
 def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
     assert "nothing found" in on_a_terminal(shell, "search zebra")[1]
 
@@ -232,3 +242,26 @@ def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
 def test_a_log_entry_may_be_piped_with_its_topic_or_session(shell: Shell, options: list[str]) -> None:
     id = shell.json("log", "add", *options, stdin="Retries are idempotent now.")["id"]
     assert "Retries are idempotent now." in shell.said("log", "show", id)
+
+
+def test_a_command_that_is_interrupted_does_not_say_that_nothing_was_changed(shell: Shell) -> None:
+    lines = [json.dumps({"type": "outcome", "id": f"o{number}"}) + "\n" for number in range(BATCH)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "recollect", "import", "-"],
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as importing:
+        assert importing.stdin is not None
+        assert importing.stderr is not None
+        importing.stdin.writelines(lines)
+        importing.stdin.flush()
+        deadline = time.monotonic() + 30
+        while not shell.json("outcome", "list") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        importing.send_signal(signal.SIGINT)
+        assert importing.wait(timeout=30) == 130
+        assert importing.stderr.read().strip() == "recollect: stopped; what was saved before that stays"
+    assert shell.json("outcome", "list")

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect import Memory
+from recollect.store import leases
+from recollect.tend.cycle import LEASE_SECONDS
 from repos import Repo
 from shell import Shell
 
@@ -137,6 +140,23 @@ def test_worktrees_share_one_store_and_a_clone_is_the_same_space(shell: Shell, t
     clone = shell.json("status", folder=tmp_path / "clone")
     assert clone["space"] == "shop"
     assert clone["store"] == str(tmp_path / "clone" / ".recollect" / "memory.db")
+
+
+def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tmp_path: Path) -> None:
+    for number in range(5):
+        shell.said("finding", "add", f"The build cache key misses hash {number}", "--work", f"wu-{number}")
+    shell.said("themes", "run")
+    shutil.copytree(shell.folder, tmp_path / "clone", ignore=shutil.ignore_patterns(".recollect"))
+    assert "themes run --always" in shell.said("themes", "list", folder=tmp_path / "clone")
+    shell.said("themes", "run", "--always", folder=tmp_path / "clone")
+    assert shell.said("themes", "list", folder=tmp_path / "clone") == shell.said("themes", "list")
+
+
+def test_a_killed_cycle_is_waited_for_and_that_is_said(shell: Shell) -> None:
+    with Memory.open(shell.folder, environ=shell.environ) as memory:
+        leases.take(memory.context, "cycle", seconds=LEASE_SECONDS)
+    assert "killed keeps its turn for ten minutes" in shell.said("cycle")
+    assert "backup: wrote" in shell.said("cycle", RECOLLECT_NOW="2026-03-02T09:10:01Z")
 
 
 def test_each_source_of_settings_overrules_the_one_before(shell: Shell) -> None:

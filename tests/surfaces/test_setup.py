@@ -66,7 +66,7 @@ THEIRS = {
 }
 
 
-@pytest.mark.parametrize("host", ["claude-code", "gemini"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
 def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str) -> None:
     shell.said("init", "--host", host)
     before = files(shell)
@@ -252,8 +252,10 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     assert start(shell) == ""
     shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
     assert not (shell.folder / "memory").exists()
+    assert all("pause --off" in shell.said(command) for command in ("status", "doctor"))
     shell.said("pause", "--off")
     assert BRIEF in start(shell)
+    assert not any("pause --off" in shell.said(command) for command in ("status", "doctor"))
 
 
 def ignoring(shell: Shell, pattern: str) -> None:
@@ -540,3 +542,12 @@ def test_the_last_failure_has_its_time_and_goes_with_the_next_success(shell: She
         )
     start(shell)
     assert "the last failure" not in shell.said("doctor", "--host", "claude-code")
+
+
+def test_doctor_names_a_variable_that_looks_like_a_setting_and_is_none(shell: Shell) -> None:
+    shell.run("init")
+    said = shell.said("doctor", RECOLLECT_INJECT_BUGDET="3", RECOLLECT_INJECT_BUDGET="900", RECOLLECT_STORE="")
+    assert "RECOLLECT_INJECT_BUGDET" in said
+    assert "RECOLLECT_INJECT_BUDGET" not in said
+    assert "RECOLLECT_STORE" not in said
+    assert "RECOLLECT_NOW" not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,22 @@ def test_a_day_loses_its_oldest_entries_first() -> None:
     assert "#### entry 39" in lines
     assert "#### entry 0" not in lines
     assert lines[2] == "- … and more"
+
+
+@pytest.mark.parametrize(
+    ("stored", "expected"),
+    [
+        ("# Plan", ["#### Plan"]),
+        ("### Plan", ["##### Plan"]),
+        ("###### Plan", ["###### Plan"]),
+        ("  - nested\tpoint  ", ["  - nested point"]),
+        ("said\n  <!-- a remark -->  \nand done", ["said", "and done"]),
+        ("Plan\n  ====\nbody", ["Plan", "body"]),
+        ("a <!-- begins here", ["a \\<\\!-- begins here"]),
+    ],
+)
+def test_a_stored_text_keeps_its_shape_below_our_own_headings(stored: str, expected: list[str]) -> None:
+    assert frame.quote(stored, below=4) == expected
 
 
 HOSTILE = (

@@ -77,6 +77,17 @@ def test_a_file_of_another_shape_is_refused(text: str) -> None:
         insertions.into_json(text, ("hooks", "Stop"), HOOK, item=True)
 
 
+@pytest.mark.parametrize("before", ["", "model = 1\n", "a blank line at the end\n\n"])
+def test_a_block_that_another_clone_put_in_is_not_put_in_twice(before: str) -> None:
+    theirs, _ = insertions.as_block(before, "# begin", "theirs", "# end")
+    assert insertions.as_block(theirs, "# begin", "theirs", "# end")[0] == theirs
+    ours, piece = insertions.as_block(theirs, "# begin", "ours", "# end")
+    assert ours == theirs.replace("theirs", "ours")
+    bare = insertions.without(ours, [piece])
+    assert bare is not None
+    assert "ours" not in bare
+
+
 @pytest.mark.parametrize("before", ["", "model = 1\n", "no line end"])
 def test_a_block_comes_and_goes(before: str) -> None:
     after, piece = insertions.as_block(before, "# begin", "ours", "# end")

@@ -221,6 +221,27 @@ def test_a_password_is_found_beside_its_name(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shortest"),
+    [
+        ('password = "SECRET"', 4),
+        ("password=SECRET", 6),
+        ('the password is "SECRET"', 4),
+        ("the password is SECRET", 6),
+        ("<password>SECRET</password>", 4),
+        ('api_key = "SECRET"', 12),
+        ("api_key=SECRET", 12),
+        ("the api key is SECRET", 12),
+        ("<token>SECRET</token>", 12),
+    ],
+)
+def test_what_is_shorter_than_any_secret_stays(text: str, shortest: int) -> None:
+    value = "q7Xk9Z" + "pL2vR4tB8n"
+    assert "[redacted:" in redact(text.replace("SECRET", value[:shortest])).text
+    short = text.replace("SECRET", value[: shortest - 1])
+    assert redact(short).text == short
+
+
 @pytest.mark.parametrize("newline", ["\\n", "\\\\n", "\n    ", "\r\n"])
 def test_a_private_key_goes_as_a_whole_however_its_lines_are_broken(newline: str) -> None:
     text = private_key("OPENSSH PRIVATE KEY").replace("\n", newline)

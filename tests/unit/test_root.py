@@ -160,6 +160,12 @@ def test_active_context_shows_what_is_open_and_puts_what_is_done_last():
     assert active == ["- new: TODO index → log/2026-02-27#1", "- old: old shipped → log/2026-02-28#2"]
 
 
+def test_what_holds_no_phrase_is_shown_in_its_own_words() -> None:
+    said = Point(section="note", topic="misc", text="We did it and then that", refs=("2026-02-28#1",))
+    text, _ = build(months(1, (mention("misc"),)), [said], TODAY, 3000)
+    assert "- misc: We did it and then that → log/2026-02-28#1" in text
+
+
 def test_a_capsule_reads_back_from_its_row():
     made = capsule.capsule(
         "2026-02", [Point(section="lesson", topic="t [x]: y", text="never x", refs=("2026-02-03#1",))]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from recollect.capture.bring_fields import Fate, Terms, Values, reference, row_id, time_of
-from recollect.capture.decide import new_decision
+from recollect.capture.decide import adopt_known, new_decision
 from recollect.core.clock import ScriptedClock, iso
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision, NewDecision, Review
@@ -61,8 +61,12 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
 def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
     known = decisions.many(tx, [given.id])
     if known:
-        same = all(getattr(known[0], name) == getattr(given, name) for name in CONTENT)
-        return "known" if same else "conflict"
+        if any(getattr(known[0], name) != getattr(given, name) for name in CONTENT):
+            return "conflict"
+        if known[0].trust == "external" and terms.trust != "external":
+            adopt_known(tx, ctx, known[0], change=terms.change, reason=terms.reason)
+            return "adopted"
+        return "known"
     if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
         given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
     decisions.insert(tx, given)

@@ -173,6 +173,12 @@ def adopt(ctx: Context, id: str) -> Decision:
     return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
 
 
+def adopt_known(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
+    """The same as part of an import that a person vouches for, which was checked when it began."""
+    person = replace(ctx, actor=replace(ctx.actor, trust="human"))
+    _save(tx, person, known, replace(known, trust="agent"), "decision.adopted", change, reason)
+
+
 def undo(ctx: Context) -> list[Decision]:
     """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
     with ctx.db.write(ctx.space) as tx:

@@ -224,7 +224,7 @@ def check_version(before: Learning | Decision, expect: int | None) -> None:
     """Refuse the change of somebody who read another version."""
     if expect is not None and before.version != expect:
         raise Stale(
-            f"{before.id} is at version {before.version}, you edited version {expect}; "
+            f"{before.id} is at version {before.version}, you edited version {expect!r}; "
             "read it again and repeat your edit. Nothing was overwritten"
         )
 

@@ -31,11 +31,13 @@ Found = tuple[tuple[DiscoveryType, str], ...]
 def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
     """What does this discovery teach?"""
     facts = {"type": discovery.type, "content": discovery.content, "task": title}
+    # A host's session is task and outcome in one: its id names neither.
+    outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
     return Ask(
         kind="extract",
         subject=discovery.id,
         sources=(json.dumps(facts, ensure_ascii=False),),
-        offline=partial(extract, discovery.type, discovery.content, title, discovery.outcome_id or ""),
+        offline=partial(extract, discovery.type, discovery.content, title, outcome or ""),
         accept=_read_coia,
         longest=LONGEST_COIA,
     )

@@ -70,14 +70,15 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
     for _ in range(_TRIES):
         before = ctx.vault.read(path)
         items, stamp = _items(path, before)
-        text = write_work_file(work_id, stamp or iso(ctx.clock.now()), [*items, raw_item(safe)])
+        stamp = stamp or iso(ctx.clock.now())
+        text = write_work_file(work_id, stamp, [*items, raw_item(safe)])
         try:
             ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
         except Stale:
             continue  # another process added one; add ours to what it wrote
         finding = Finding(work_id=work_id, number=len(items) + 1, **vars(safe))
         with ctx.db.write(ctx.space) as tx:
-            passages.put(tx, passage_of(finding, at=when(stamp or iso(ctx.clock.now()))))
+            passages.put(tx, passage_of(finding, at=when(stamp)))
             events.record(tx, ctx, subject=finding.id, what="finding.added")
         return finding
     raise Refused(f"{path} keeps changing; try again")

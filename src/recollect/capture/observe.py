@@ -47,10 +47,11 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
     task = kept_id(task, "task")
     outcome = kept_id(outcome, "outcome") if outcome is not None else None
+    title = kept(title)
     text = strip(output)
     marked = read_discoveries(text)
-    found = (*marked.discoveries, *_unmarked(ctx, text, task))
-    seen = _kept(ctx, found, task=task, outcome=outcome, title=kept(title))
+    found = (*marked.discoveries, *_unmarked(ctx, text, task=task, outcome=outcome, title=title))
+    seen = _kept(ctx, found, task=task, outcome=outcome, title=title)
     return replace(seen, unknown_types=marked.unknown_types)
 
 
@@ -71,11 +72,14 @@ def use_answers(ctx: Context) -> int:
     return used
 
 
-def _unmarked(ctx: Context, output: str, task: str) -> Found:
-    """What a model sees in the lines that the author did not mark."""
+def _unmarked(ctx: Context, output: str, *, task: str, outcome: str | None, title: str) -> Found:
+    """What a model sees in the lines that the author did not mark. Text from outside is not shown to one: an answer
+    that comes later is an agent's word, and nobody would know whose words it was made of."""
     rest = without_discoveries(output).strip()
-    if len(rest) < WORTH_READING or ctx.models.provider("observe") is None:
+    if len(rest) < WORTH_READING or ctx.actor.trust == "external" or ctx.models.provider("observe") is None:
         return ()
+    with ctx.db.write(ctx.space) as tx:  # an answer that comes later is about what is known of the task
+        tasks.ensure_task(tx, task, outcome=outcome, at=ctx.clock.now(), title=title)
     return ask(ctx, observation(kept(rest), task)).value
 
 

@@ -18,9 +18,11 @@ from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import StoreBusy
 from recollect.core.journal import EntryType, NewEntry
-from recollect.store import hosts, journal, leases
+from recollect.core.new_learning import TITLE_LIMIT
+from recollect.store import hosts, journal, leases, tasks
 from recollect.store.files import content_hash
 from recollect.text import frame, transcript
+from recollect.text.kept import kept, kept_id
 from recollect.text.signals import without_signals
 from recollect.text.transcript import Talk
 
@@ -67,9 +69,12 @@ def turn(
             files = tuple(file.removeprefix(f"{root}/") for file in talk.files)
             new = _entry(asked=asked, said=said, files=files, topic=topic, session=session)
             logged = log.add(ctx, new, change=f"turn.{session}.{place}-{read}.{digest}") if new else None
-        if path:
-            with ctx.db.write(ctx.space) as tx:
+        with ctx.db.write(ctx.space) as tx:
+            if path:
                 hosts.read_up_to(tx, session, transcript=path, place=read)
+            if title := kept(asked).strip().partition("\n")[0]:
+                task = kept_id(session, "session")  # what the turn discovered, it did while working on this
+                tasks.ensure_task(tx, task, outcome=task, at=ctx.clock.now(), title=title[:TITLE_LIMIT])
         return logged
     finally:
         leases.release(ctx, lease)

@@ -81,7 +81,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "The store": {
         "backup": ("care", "Copy the store while it is in use."),
         "restore": ("care", "Put a backup in the store's place."),
-        "export": ("data", "Write everything as JSONL."),
+        "export": ("data", "Write the store's rows as JSONL."),
         "import": ("data", "Take in an export, or what another tool kept."),
         "purge": ("data", "Remove a thing or a text for good."),
         "migrate": ("migrate", "Move this project's memory to another store."),
@@ -146,8 +146,9 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.Abort:
-        click.echo("recollect: stopped; nothing was changed", err=True)
+    except click.Abort as stop:  # a question that was not answered has no cause, an interrupted command has one
+        left = "what was saved before that stays" if stop.__cause__ else "nothing was changed"
+        click.echo(f"recollect: stopped; {left}", err=True)
         return 130
     except click.ClickException as error:
         error.show()

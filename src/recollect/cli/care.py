@@ -14,10 +14,14 @@ from recollect.cli.output import emit, table
 from recollect.cli.progress import copying, counting, naming
 from recollect.core.clock import iso
 from recollect.hosts.flow import HOSTS
+from recollect.hosts.quiet import PAUSED, SILENT
 from recollect.memory import Memory
 from recollect.memory.data import Rescue
+from recollect.search.refresh import NO_EMBEDDER
 from recollect.tend.verify import Finding
 from recollect.text.counting import counted
+
+EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"
 
 
 @click.command()
@@ -86,6 +90,7 @@ def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_js
     good = sum(not kept.problem for kept in found.backups)
     none = "backups: none yet; take one with: recollect backup"
     lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
+    lines += [SILENT] if (rescue.data / PAUSED).exists() else []
     emit(found, "\n".join(lines), as_json=as_json)
     return _code(found.findings, strict=strict)
 
@@ -111,8 +116,15 @@ def embed(memory: Memory) -> Answer:
     """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
     with counting("passages") as progress:
         done = memory.data.embed(progress=progress)
-    text = done.why_not or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    text = _without_vectors(memory, done.why_not) or f"made the vectors of {done.made} passages, {done.waiting} wait"
     return Answer(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
+
+
+def _without_vectors(memory: Memory, why_not: str) -> str:
+    if why_not != NO_EMBEDDER:
+        return why_not
+    off = memory.context.settings.embed.use == "off"
+    return f"{why_not}; {'embed.use is off' if off else EMBEDDER_MISSING}"
 
 
 def _prove(memory: Memory, host: str) -> Answer:

@@ -28,7 +28,7 @@ from recollect.text.counting import counted
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @answers
 def export(memory: Memory, file: Path | None) -> Answer | None:
-    """Write everything as JSONL, one record a line, to FILE or to standard output."""
+    """Write the rows of the store as JSONL, to FILE or to standard output. The files of memory/ are not in it."""
     with counting("records") as progress:
         if file is None:
             memory.data.export(lambda line: click.echo(line, nl=False), progress=progress)
@@ -87,7 +87,7 @@ def _reading(path: Path) -> AbstractContextManager[BufferedReader]:
 
 def _imported(done: Imported) -> list[str]:
     lines = [f"added {counted(count, kind)}" for kind, count in done.added.items()]
-    lines += [f"adopted {counted(done.adopted, 'learning')}"] if done.adopted else []
+    lines += [f"adopted {counted(done.adopted, 'record')}"] if done.adopted else []
     lines = lines or ["nothing new"]
     lines += [f"{done.known} known from before"] if done.known else []
     lines += [f"{counted(done.left, 'record')} of history left where it happened"] if done.left else []

@@ -10,6 +10,8 @@ from typing import Any
 from recollect.cli.printing import put, visible
 from recollect.core.plain import plain
 
+HELD = "another process is at it; one that was killed keeps its turn for ten minutes at most"
+
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
     """The value as JSON, or its text for a person."""
@@ -47,6 +49,8 @@ def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
 
     drawn = Table(*headings, box=None, header_style="none", pad_edge=False)
     drawn.columns[0].no_wrap = True  # an id must stay one word to be copied
+    for column in drawn.columns[1:]:
+        column.overflow = "fold"  # and no letter of another may be cut off
     for row in cells:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
     console = Console(color_system=None)

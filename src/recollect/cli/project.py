@@ -10,9 +10,10 @@ import click
 
 from recollect.cli.command import Answer, answers, common
 from recollect.cli.opening import actor_of
-from recollect.cli.output import emit
+from recollect.cli.output import HELD, emit
 from recollect.core.errors import Refused
 from recollect.hosts.flow import HOSTS
+from recollect.hosts.quiet import PAUSED, SILENT
 from recollect.memory import Memory
 from recollect.models.jobs import KINDS
 from recollect.store import beginning
@@ -94,6 +95,7 @@ def status(memory: Memory) -> Answer:
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
+        *([f"hosts       {SILENT}"] if (memory.project.data / PAUSED).exists() else []),
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     return Answer(found, "\n".join(lines))
@@ -137,7 +139,7 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 def cycle(memory: Memory, dry_run: bool) -> Answer:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
     report = memory.cycle(dry_run=dry_run)
-    text = "another process is at it" if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
+    text = HELD if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     return Answer(report, text)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from recollect.cli.command import Answer, Group, answers
 from recollect.cli.output import table
+from recollect.core.errors import NotFound
 from recollect.core.finding import NewFinding
 from recollect.memory import Memory
 from recollect.text.counting import counted
@@ -73,6 +76,9 @@ def list_(memory: Memory) -> Answer:
     found = memory.themes.list()
     rows = [(theme.name, len(theme.findings), len(theme.work_ids), theme.summary) for theme in found]
     text = table(("theme", "findings", "work units", "summary"), rows) if rows else "no themes yet"
+    with suppress(NotFound):
+        if not rows and memory.themes.index():
+            text += " in this clone's store; INDEX.md names some: recollect themes run --always takes them in"
     return Answer({"themes": found}, text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.command import Answer, answers
-from recollect.cli.output import table
+from recollect.cli.output import HELD, table
 from recollect.cli.progress import levels
 from recollect.core.calendar import ROOT
 from recollect.distil.tree import Compacted
@@ -67,7 +67,7 @@ def recall(memory: Memory, question: str, limit: int) -> Answer:
 
 def _told(done: Compacted, how: str) -> str:
     if done.held:
-        return "another process is at it"
+        return HELD
     lines = [f"{change.id} {how}{change.what}" for change in done.changes] or ["nothing due"]
     lines += [f"{path} keeps what somebody wrote into the node; a log is the place for it" for path in done.kept]
     lines += [f"{path} cannot be read; its period stays tentative" for path in done.unreadable]

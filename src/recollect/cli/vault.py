@@ -36,12 +36,12 @@ def vault_push(force: bool, project: str | None, as_json: bool) -> None:
 
 
 def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:
-    where, back = ("here", "push") if pull else ("there", "pull")
+    where, back, side = ("here", "push", "team") if pull else ("there", "pull", "folder")
     kept = "missing there, kept here" if pull else "missing here, kept in the store"
     lines = [f"wrote {path}" for path in done.written] + [f"removed {path}" for path in done.removed]
     lines += [f"newer {where}, left alone: {path}" for path in done.ahead]
     lines += [f"{kept}: {path}; bring it back with: recollect vault {back}" for path in done.missing]
-    lines += [f"changed on both sides, left alone: {path}" for path in done.conflicts]
+    lines += [f"changed on both sides, left alone: {path}; --force takes the {side}'s" for path in done.conflicts]
     value = {name: getattr(done, name) for name in ("written", "removed", "ahead", "missing", "conflicts")}
     emit(value, "\n".join(lines) or "nothing to do: both sides are equal", as_json=as_json)
     if done.conflicts:

@@ -56,7 +56,7 @@ def _entry(found: EntryExplanation) -> str:
     lines = [
         f"{found.id}: {found.topic} [{found.type}], trusted as {found.trust}",
         f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
-        " → ".join([*found.way, found.id]),
+        " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect compact",
     ]
     return "\n".join([*lines, *map(_event, found.events)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect.core.errors import BadInput
 from recollect.core.record import record
 
 TYPE_CHECKING = False
@@ -18,6 +19,10 @@ class Actor:
     name: str
     channel: str
     trust: Trust
+
+    def __post_init__(self) -> None:
+        if self.trust not in TRUSTS:
+            raise BadInput(f"trust must be one of {', '.join(TRUSTS)}, not {self.trust!r}")
 
 
 def lowest(*trusts: Trust) -> Trust:

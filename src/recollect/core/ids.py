@@ -41,7 +41,9 @@ def counted_ids() -> Ids:
 
 def check_id(value: str, name: str) -> str:
     """Ids of tasks and outcomes come from callers: any printable text on one line."""
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    if not value.strip():
         raise BadInput(f"{name} is empty; give the id your tracker uses")
     if len(value) > ID_LIMIT or not value.isprintable():
         raise BadInput(f"{name} must be at most {ID_LIMIT} printable characters on one line")

@@ -14,6 +14,7 @@ _set = object.__setattr__  # what a frozen record lets nobody else do
 
 TYPE_CHECKING = False  # `typing` itself is worth avoiding here
 if TYPE_CHECKING:
+    from collections.abc import Set
     from typing import Any, NoReturn, TypeVar, dataclass_transform
 
     T = TypeVar("T")
@@ -34,9 +35,7 @@ def record(cls: type[T]) -> type[T]:
     def make(self: Any, **given: Any) -> None:
         values = {**defaults, **given} if defaults else given
         if len(values) != len(wanted) or not wanted.issuperset(values):
-            missing, unknown = sorted(wanted - values.keys()), sorted(values.keys() - wanted)
-            said = f"needs {', '.join(missing)}" if missing else f"has no field {', '.join(unknown)}"
-            raise TypeError(f"{cls.__name__} {said}")
+            raise TypeError(_misfit(cls.__name__, wanted - values.keys(), values.keys() - wanted))
         _set(self, "__dict__", values)
         if check is not None:
             check(self)
@@ -56,11 +55,18 @@ def record(cls: type[T]) -> type[T]:
 
 
 def checked(cls: type[T], fields: dict[str, Any]) -> T:
-    """A record of what a caller named; a name that it lacks or does not have is bad input."""
+    """A record or dataclass of what a caller named; a name that it lacks or does not have is bad input."""
     try:
         return cls(**fields)
-    except TypeError as error:
-        raise BadInput(str(error).partition(") ")[2] or str(error)) from None
+    except TypeError:
+        from dataclasses import MISSING
+        from dataclasses import fields as fields_of
+
+        known = {field.name: (field.default, field.default_factory) for field in fields_of(cls)}  # type: ignore[arg-type]
+        required = {name for name, defaults in known.items() if defaults == (MISSING, MISSING)}
+        if required <= fields.keys() <= known.keys():
+            raise
+        raise BadInput(_misfit(cls.__name__, required - fields.keys(), fields.keys() - known.keys())) from None
 
 
 def made(cls: type[T], values: dict[str, Any]) -> T:
@@ -71,6 +77,12 @@ def made(cls: type[T], values: dict[str, Any]) -> T:
     one = cls.__new__(cls)
     _set(one, "__dict__", values)
     return one
+
+
+def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
+    return (
+        f"{name} needs {', '.join(sorted(missing))}" if missing else f"{name} has no field {', '.join(sorted(unknown))}"
+    )
 
 
 class _LateFields:

@@ -291,7 +291,10 @@ def merged(
                 raise BadInput(f"{source}: unknown setting {name}.{key!r}; see docs/settings.md")
             section[key] = _checked(section[key], part, f"{name}.{key}", source, trusted)
         changes[name] = type(current)(**section)
-    return Settings(**{**vars(settings), **changes})
+    try:
+        return Settings(**{**vars(settings), **changes})
+    except BadInput as refused:
+        raise BadInput(f"{source}: {refused}") from None
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -302,7 +305,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}
     for name, default in described():
-        text = environ.get("RECOLLECT_" + name.replace(".", "_").upper())
+        text = environ.get(_variable(name))
         if not text:
             continue
         value: Any = text
@@ -321,6 +324,17 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """Variables that look like a setting of ours and are none; a command goes on without them, `doctor` names them."""
+    known = {_variable(name) for name, _ in described()}
+    sections = tuple(f"{_variable(name.partition('.')[0])}_" for name, _ in described() if "." in name)
+    return sorted(name for name in environ if name.startswith(sections) and name not in known)
+
+
+def _variable(name: str) -> str:
+    return "RECOLLECT_" + name.replace(".", "_").upper()
+
+
 def _section(value: Any) -> dict[str, Any]:
     """The options of a section; empty for a plain value."""
     return dict(getattr(value, "__dict__", {}))
@@ -337,8 +351,11 @@ def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable
     if isinstance(current, tuple):
         value = _frozen(value)
     if type(value) is not type(current):
-        raise BadInput(f"{source}: {name} must be {type(current).__name__}, not {value!r}")
+        raise BadInput(f"{source}: {name} must be {_SPOKEN[type(current)]}, not {value!r}")
     return value
+
+
+_SPOKEN = {str: "text", int: "a whole number", float: "a number", tuple: 'a list such as ["one", "two"], or a table'}
 
 
 def _frozen(value: Any) -> Any:

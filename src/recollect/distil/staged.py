@@ -60,6 +60,16 @@ def ages(ctx: Context, path: str | None = None) -> Ages:
     )
 
 
+def undated(ctx: Context) -> Ages:
+    """The entries where git cannot say how old they are."""
+    staging = read_staging(ctx.worktree.read(ctx.settings.staging.file) or "")
+    return Ages(
+        file_lines=staging.lines,
+        last_consolidation=staging.consolidated_on,
+        entries=tuple(EntryAge(title=one.title, age=None, added=None, slug=one.slug) for one in staging.entries),
+    )
+
+
 def read_with_history(ctx: Context, path: str) -> StagingFile:
     text = ctx.worktree.read(path)
     if text is None:

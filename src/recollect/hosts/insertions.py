@@ -49,10 +49,16 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
 
 
 def as_block(text: str, begin: str, body: str, end: str) -> tuple[str, str]:
-    """A text with a block between two marks at its end, and the piece that was put in."""
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    piece = f"{gap}{begin}\n{body.strip()}\n{end}\n"
-    return text + piece, piece
+    """A text with a block between two marks at its end, and the piece that was put in.
+
+    A block that stands there already, because another clone put it in and committed it, is not put in again.
+    """
+    block = f"{begin}\n{body.strip()}\n{end}\n"
+    if block in text:
+        return text, block
+    text = block_without(text, begin, end)
+    gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    return text + gap + block, gap + block
 
 
 def without(text: str, pieces: list[str]) -> str | None:

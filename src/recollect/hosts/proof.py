@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.hosts.configuration import CLAUDE_CODE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS
 from recollect.hosts.flow import CYCLE, FAILED
-from recollect.hosts.quiet import PAUSED, in_ci
+from recollect.hosts.quiet import PAUSED, SILENT, in_ci
 from recollect.hosts.setup import has_plugin, plugin_folder, told
 from recollect.store.project import is_begun
 
@@ -118,7 +118,7 @@ def _notes(project: Project, doubled: list[str], environ: Mapping[str, str]) -> 
     if doubled:
         yield f"everything comes twice, from the plugin and from {', '.join(doubled)}; recollect init mends it"
     if (project.data / PAUSED).exists():
-        yield "hooks are silent: recollect pause --off lets them answer again"
+        yield SILENT
     if not is_begun(project):
         yield f"hooks are silent: you did not begin this memory, or {project.state} cannot be written; recollect init"
     if in_ci(environ):

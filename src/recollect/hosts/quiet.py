@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recollect.store.project import Project
 
 PAUSED = "paused"
+SILENT = "hooks are silent: recollect pause --off lets them answer again"
 
 
 def silent(project: Project, moment: Moment, environ: Mapping[str, str]) -> bool:

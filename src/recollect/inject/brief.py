@@ -159,12 +159,13 @@ def _lines(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _clipped(lines: list[str]) -> list[str]:
+    """An entry within its room; the line that leaves it is cut, since many an answer is one long line."""
     kept: list[str] = []
     left = ENTRY_CHARACTERS
     for line in lines:
+        if len(line) >= left:
+            return [*kept, line[:left] + " …"]
         left -= len(line) + 1
-        if left < 0:
-            return [*kept, "…"] if kept else [line[:ENTRY_CHARACTERS] + " …"]
         kept.append(line)
     return kept
 

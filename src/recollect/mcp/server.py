@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
+from pydantic import ValidationError
 
 from recollect import __version__
 from recollect.core.actor import Actor
@@ -63,7 +64,7 @@ def make_server(memory: Memory, *, acting: Acting | None = None) -> MCPServer[An
 
 
 class _Strict(MCPServer[Any]):
-    """The SDK's server drops arguments that a tool does not have; a misspelt one would go unnoticed."""
+    """The SDK's server drops arguments that a tool does not have, and words wrong ones for who wrote the tool."""
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -79,10 +80,23 @@ class _Strict(MCPServer[Any]):
             raise ToolError(
                 f"{name} does not take {', '.join(unknown)[:200]}; it takes {', '.join(known) or 'nothing'}"
             )
-        return await super().call_tool(name, arguments, context)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as refused:
+            if isinstance(refused.__cause__, ValidationError):
+                raise ToolError(f"{name} {_wrong(refused.__cause__)}") from None
+            raise
 
 
 _ARGUMENTS = {verb.__name__: tuple(inspect.signature(verb).parameters)[1:] for verb, _ in TOOLS}
+
+
+def _wrong(found: ValidationError) -> str:
+    """What is missing, and what cannot be used and why."""
+    errors = [(".".join(map(str, error["loc"])), error["type"], error["msg"]) for error in found.errors()]
+    missing = ", ".join(name for name, kind, _ in errors if kind == "missing")
+    unusable = [f"cannot use {name}: {message}" for name, kind, message in errors if kind != "missing"]
+    return "; ".join(([f"needs {missing}"] if missing else []) + unusable)
 
 
 def agent(ctx: Context[Any, Any]) -> Actor:

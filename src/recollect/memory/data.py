@@ -129,9 +129,14 @@ class Rescue:
         claim_new(project)
         return cls(project, actor, clock or clock_from(environ), environ)
 
+    @property
+    def data(self) -> Path:
+        """The folder beside the project's files that is ours."""
+        return self._project.data
+
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
         """Look at everything; with `fix`, make derived state again."""
-        return doctor(self._project, self._opened, fix=fix, progress=progress)
+        return doctor(self._project, self._opened, environ=self._environ, fix=fix, progress=progress)
 
     def restore(self, source: Path) -> Restored:
         """Put a backup in the store's place; the present one is kept aside."""

@@ -17,6 +17,7 @@ from recollect.distil.decisions import Compaction, Waiting
 from recollect.distil.levels import check_level
 from recollect.distil.page import Page
 from recollect.distil.wisdom import Wisdom
+from recollect.memory.given import as_record
 from recollect.store import decisions as rows
 from recollect.store.decisions import DecisionFilter
 
@@ -27,8 +28,8 @@ class Decisions:
     def __init__(self, context: Context):
         self._context = context
 
-    def record(self, new: NewDecision, *, anyway: bool = False) -> Decided:
-        return changes.decide(self._context, new, anyway=anyway)
+    def record(self, new: NewDecision | None = None, /, *, anyway: bool = False, **fields: Any) -> Decided:
+        return changes.decide(self._context, as_record(new, NewDecision, fields), anyway=anyway)
 
     def get(self, id: str) -> Decision:
         """The decision whole, whatever its age."""
@@ -56,11 +57,11 @@ class Decisions:
         check_level(level)
         return query(self._context, text, _filter(wanted), level=level, limit=limit, offset=offset, whole=whole)
 
-    def review(self, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
-        return changes.review(self._context, id, outcome, expect=expect)
+    def review(self, id: str, review: Review | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
+        return changes.review(self._context, id, as_record(review, Review, fields), expect=expect)
 
-    def edit(self, id: str, edit: DecisionEdit, *, expect: int | None = None) -> Decision:
-        return changes.edit(self._context, id, edit, expect=expect)
+    def edit(self, id: str, edit: DecisionEdit | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
+        return changes.edit(self._context, id, as_record(edit, DecisionEdit, fields), expect=expect)
 
     def reverse(self, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
         return changes.reverse(self._context, id, reason=reason, by=by, expect=expect)

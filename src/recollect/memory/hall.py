@@ -12,9 +12,10 @@ from pathlib import Path
 
 from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
-from recollect.core.errors import BadInput, Trouble
+from recollect.core.errors import Trouble
 from recollect.core.ids import Ids, random_id
 from recollect.core.record import checked
+from recollect.memory.given import as_record, text
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -153,7 +154,7 @@ class Memory:
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, new or checked(NewLearning, fields), anyway=anyway)
+        done = learn(self.context, as_record(new, NewLearning, fields), anyway=anyway)
         embed_at_once(self.context)
         return done
 
@@ -161,7 +162,7 @@ class Memory:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        done = observe(self.context, _text(output, "output"), task=task, outcome=outcome, title=_text(title, "title"))
+        done = observe(self.context, text(output, "output"), task=task, outcome=outcome, title=text(title, "title"))
         embed_at_once(self.context)
         return done
 
@@ -170,7 +171,7 @@ class Memory:
         from recollect.capture import follow
         from recollect.search.everything import SearchOptions, search
 
-        query = _text(query, "query")
+        query = text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
             follow.refresh(self.context)
         return search(self.context, query, checked(SearchOptions, options))
@@ -181,7 +182,7 @@ class Memory:
         from recollect.memory.replay import Write, deliver
         from recollect.text.kept import kept
 
-        wanted = wanted or checked(NewInjection, fields)
+        wanted = as_record(wanted, NewInjection, fields)
         chosen = choose(self.context, wanted)
         shown: dict[str, Any] = {
             "task": wanted.task,
@@ -196,7 +197,7 @@ class Memory:
         """Count the verdicts in an agent's final message."""
         from recollect.feedback.signals import take
 
-        return take(self.context, _text(output, "output"), task=task)
+        return take(self.context, text(output, "output"), task=task)
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""
@@ -208,7 +209,7 @@ class Memory:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
-        return why(self.context, _text(id, "id"))
+        return why(self.context, text(id, "id"))
 
     def status(self) -> Status:
         """What is remembered, what waits, what is wrong."""
@@ -229,7 +230,7 @@ class Memory:
         """Walk from ROOT.md down to the raw words that answer a question."""
         from recollect.search.recall import recall
 
-        return recall(self.context, _text(question, "question"), limit=limit)
+        return recall(self.context, text(question, "question"), limit=limit)
 
     # Facets
 
@@ -318,10 +319,3 @@ class Memory:
             from recollect.memory.replay import replay
 
             replay(self.context, self.project)
-
-
-def _text(value: str, name: str) -> str:
-    """What a caller without a type checker may get wrong; the rooms rely on it."""
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be text, not {type(value).__name__}")
-    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 from recollect.capture import log
 from recollect.capture import log_files as logs
@@ -13,6 +14,7 @@ from recollect.core.journal import Entry, NewEntry, Point
 from recollect.distil import tree
 from recollect.distil.tree import Compacted, NodeView
 from recollect.distil.upkeep import Progress
+from recollect.memory.given import as_record
 from recollect.memory.opening import embed_at_once
 from recollect.tend.rebuild import rebuild_tree
 from recollect.tend.reindex import reindex
@@ -25,8 +27,9 @@ class Journal:
         self._context = context
         self._folder = folder
 
-    def add(self, new: NewEntry) -> Logged:
-        done = log.add(self._context, new)
+    def add(self, new: NewEntry | None = None, /, **fields: Any) -> Logged:
+        """Append an entry, given as a record or as its fields."""
+        done = log.add(self._context, as_record(new, NewEntry, fields))
         embed_at_once(self._context)
         return done
 

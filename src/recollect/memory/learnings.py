@@ -13,6 +13,7 @@ from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
 from recollect.core.limits import check_page
 from recollect.core.new_learning import LearningEdit
+from recollect.memory.given import as_record
 from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
 from recollect.store import learnings as rows
@@ -64,8 +65,8 @@ class Learnings:
         found = [hit.learning for hit in hits if hit.learning is not None]
         return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
 
-    def edit(self, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
-        return edits.edit(self._context, id, changes, expect=expect)
+    def edit(self, id: str, edit: LearningEdit | None = None, *, expect: int | None = None, **fields: Any) -> Learning:
+        return edits.edit(self._context, id, as_record(edit, LearningEdit, fields), expect=expect)
 
     def tag(self, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
         return edits.retag(self._context, id, add=add, remove=remove)

@@ -13,7 +13,7 @@ from recollect.core.clock import Clock
 from recollect.core.errors import BadInput, NotInitialised
 from recollect.memory.opening import open_database, open_vault
 from recollect.store import project as projects
-from recollect.store.files import write_path
+from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.sqlite import SqliteDb
 from recollect.store.vault import FolderVault
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.store.postgres_setup import Made
 
 EMBEDDED = "embedded"
+MIRROR = "mirror.json"
 
 
 def move_memory(
@@ -34,6 +35,9 @@ def move_memory(
         raise BadInput(f"there is no embedded store at {project.database}; nothing to move")
     with _opened(project, source) as old, _opened(project, target) as new:
         moved = move(old, new, project.settings.space, at=clock.now(), restart=restart, progress=progress)
+        if EMBEDDED in (source, target):  # one end is the folder that `vault` mirrors the other to from now on
+            texts = ((path, old.vault.read(path)) for path in old.vault.paths())
+            _remember_equal(project, {path: content_hash(text) for path, text in texts if text is not None})
     return replace(moved, upgraded=isinstance(old.db, SqliteDb) and old.db.upgraded)
 
 
@@ -79,10 +83,14 @@ def _mirrored(project: Project, *, pull: bool, force: bool) -> Mirrored:
     if not url:
         raise BadInput(f"the vault of an embedded store is a folder already: {project.vault}")
     folder = FolderVault(project.vault, project.data / "vault.lock")
-    memory = project.data / "mirror.json"
+    memory = project.data / MIRROR
     last = json.loads(memory.read_text("utf-8")) if memory.exists() else {}
     with _opened(project, url) as team:
         source, target = (team.vault, folder) if pull else (folder, team.vault)
         done = mirror(source, target, last, pull=pull, force=force)
-    write_path(memory, json.dumps(done.equal, indent=0, sort_keys=True))
+    _remember_equal(project, done.equal)
     return done
+
+
+def _remember_equal(project: Project, hashes: dict[str, str]) -> None:
+    write_path(project.data / MIRROR, json.dumps(hashes, indent=0, sort_keys=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.core.context import Context
+from recollect.memory.given import text
 
 if TYPE_CHECKING:
     from recollect.capture.learn import Captured
@@ -25,13 +26,19 @@ class Staging:
         """Append a learning to the staging file, past the quality gate."""
         from recollect.capture.stage import stage
 
-        return stage(self._context, title, body)
+        return stage(self._context, text(title, "title"), text(body, "body"))
 
     def ages(self, path: str | None = None) -> Ages:
         """How long each entry has been staged, in active days."""
         from recollect.distil.staged import ages
 
         return ages(self._context, path)
+
+    def undated(self) -> Ages:
+        """What is staged, where `ages` is refused because git cannot say how old it is."""
+        from recollect.distil.staged import undated
+
+        return undated(self._context)
 
     def consolidate(self, *, dry_run: bool = False) -> Consolidation:
         """Move what has proved itself into the permanent documents, when that is due."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recollect.capture import finding as findings
 from recollect.capture.finding import Survey
 from recollect.capture.learn import Captured
@@ -9,6 +11,7 @@ from recollect.core.context import Context
 from recollect.core.finding import Finding, NewFinding, Theme
 from recollect.distil import themes
 from recollect.distil.themes import Due, Gathering
+from recollect.memory.given import as_record
 
 
 class Themes:
@@ -17,8 +20,8 @@ class Themes:
     def __init__(self, context: Context):
         self._context = context
 
-    def add(self, work_id: str, new: NewFinding) -> Finding:
-        return findings.add(self._context, work_id, new)
+    def add(self, work_id: str, new: NewFinding | None = None, **fields: Any) -> Finding:
+        return findings.add(self._context, work_id, as_record(new, NewFinding, fields))
 
     def finding(self, id: str) -> Finding:
         return findings.get(self._context, id)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recollect.core.context import Context, Tx
 from recollect.core.learning import Injection
 from recollect.core.limits import check_page
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.inject.relevant import Chosen, NewInjection, choose
+from recollect.memory.given import as_record
 from recollect.store import counts, events, injections, tasks
 from recollect.text.kept import kept, kept_id
 
@@ -60,9 +63,9 @@ class Work:
             about, serves = tasks.known_task(tx, task), tasks.known_outcome(tx, outcome)
             return about.title if about else "", serves.name if serves else ""
 
-    def preview(self, wanted: NewInjection) -> Chosen:
+    def preview(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task would be shown; nothing is recorded."""
-        return choose(self._context, wanted)
+        return choose(self._context, as_record(wanted, NewInjection, fields))
 
     def _record(self, tx: Tx, id: str, what: str, new: dict[str, str]) -> None:
         change = self._context.ids("change")

@@ -231,6 +231,8 @@ def _checked(ctx: Context, options: SearchOptions) -> Narrow:
 
 
 def _known(name: str, given: Sequence[str], known: Sequence[str]) -> None:
+    if isinstance(given, str):
+        raise BadInput(f"give each {name} as a member of a list or tuple: ({given!r:.40},)")
     for one in given:
         if one not in known:
             raise BadInput(f"{name} must be one of {', '.join(known)}, not {one!r:.40}")

@@ -25,9 +25,9 @@ def expected(length: int) -> float:
 
 def graded(stream: str) -> tuple[set[str], set[str]]:
     """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
-    title, who, keywords, text = stream.split("\n", HEADER_LINES)
+    *header, text = stream.split("\n", HEADER_LINES)
     tokens = text.split()
-    strong = {*title.split(), *who.split(), *keywords.split()}
+    strong = set(" ".join(header).split())
     often = expected(len(tokens))
     if often <= 1:
         return strong.union(tokens), set()

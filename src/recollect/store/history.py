@@ -67,7 +67,7 @@ class Repository:
         """For each line of `text`, the working copy of `path`, the day it was added; None before a commit."""
         committed = self.committed(path)
         if committed is None:
-            raise NoHistory(f"{path.name} is not in git yet; its entries get an age with the first commit")
+            raise NoHistory(f"{path.name} is not in git yet; commit it, and its entries get an age")
         told = self._git(
             path.parent,
             *("blame", "-w", "-M", "-C", "-C", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain"),

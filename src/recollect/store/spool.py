@@ -43,15 +43,13 @@ def pending(folders: tuple[Path, ...]) -> list[Path]:
 
 
 def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
-    """Each record with its file; None for one that does not read (it is kept aside, never deleted)."""
+    """Each record with its file; None for one that is gone or does not read (it is kept aside, never deleted)."""
     import json
 
     for path in paths:
         try:
             record = json.loads(path.read_text("utf-8"))
             yield path, record if isinstance(record, dict) else None
-        except FileNotFoundError:
-            continue
         except (OSError, ValueError, RecursionError):
             yield path, None
 

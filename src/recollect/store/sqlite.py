@@ -269,6 +269,12 @@ def _quoted(token: str) -> str:
     return '"' + token.replace('"', '""') + '"'
 
 
+def _is_full(path: Path) -> bool:
+    with suppress(OSError):
+        return os.statvfs(path.parent).f_bavail == 0
+    return False
+
+
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
     """SQLite's errors as ours, each with what to do."""
@@ -284,11 +290,12 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreDamaged(
             f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
         ) from None
-    except apsw.FullError:
-        raise NoSpace(
-            f"the disk that holds {path} is full; this write did not happen. Free room and try again"
-        ) from None
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+    except (apsw.FullError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        # On a full disk the files beside the database cannot be made, which looks like a folder that is not ours.
+        if isinstance(error, apsw.FullError) or _is_full(path):
+            raise NoSpace(
+                f"the disk that holds {path} is full; this write did not happen. Free room and try again"
+            ) from None
         raise StoreUnreachable(
             f"{path} cannot be opened for writing ({error}); check the folder and its permissions"
         ) from None

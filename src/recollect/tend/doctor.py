@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
+from recollect.core.settings import misspelt
 from recollect.store import moves, spool
 from recollect.store.beginning import is_foreign
 from recollect.store.damage import keep_aside_once, kept_aside
@@ -41,11 +42,16 @@ class Diagnosis:
 
 
 def doctor(
-    project: Project, open_context: Callable[[], Context], *, fix: bool = False, progress: Progress | None = None
+    project: Project,
+    open_context: Callable[[], Context],
+    *,
+    environ: Mapping[str, str],
+    fix: bool = False,
+    progress: Progress | None = None,
 ) -> Diagnosis:
     """Look at everything. The context is opened here, because a store that does not open is a finding."""
     kept = tuple(backups.kept(project.database))
-    around = (*_surroundings(project, fix=fix), *_backups(kept))
+    around = (*_misspelt(environ), *_surroundings(project, fix=fix), *_backups(kept))
     try:
         ctx = open_context()
         try:
@@ -92,6 +98,11 @@ def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept,
 
 def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
     return Finding(level="notice", what=what, subject=str(subject), detail=detail, remedy=remedy)
+
+
+def _misspelt(environ: Mapping[str, str]) -> Iterator[Finding]:
+    for name in misspelt(environ):
+        yield _notice("settings", name, "the environment sets it, and there is no such setting", "see docs/settings.md")
 
 
 def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:

@@ -69,7 +69,10 @@ def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) ->
     with target.db.write(space) as tx:
         earlier = moves.unfinished(tx)
         if earlier is None and any(dump.count(tx, table) for table in dump.TABLES):
-            raise Refused(f"{target.db.place} already remembers something for space {space}; nothing was changed")
+            raise Refused(
+                f"{target.db.place} already remembers something for space {space}; nothing was changed. "
+                "To put this one in its place: recollect backup FILE here, recollect restore FILE there"
+            )
         if earlier is None or target.db.engine == "sqlite":  # a server lets nobody write while a move is unfinished
             _refuse_other_files(source.vault, target.vault.inside(tx))
         if earlier is not None and earlier.source != source.db.place and not restart:

@@ -13,7 +13,7 @@ from recollect.capture import log_files as logs
 from recollect.core.context import Context, Tx
 from recollect.core.passage import Passage
 from recollect.distil import kept_copies, node_files, themes
-from recollect.store import decisions, journal, learnings, readings
+from recollect.store import decisions, derived, journal, learnings, readings
 from recollect.store import themes as theme_rows
 from recollect.text import nodes
 from recollect.text.staging import Entry, read_staging
@@ -97,6 +97,14 @@ def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passag
         yield from (passage for passage in logs.passages_of(ctx, logs.read(ctx, day)) if passage.id in wanted)
 
 
+def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
+    """Nodes of the tree. One that was moved or restored is made anew by the next cycle; until then files own them."""
+    if known := journal.ids(tx):
+        return known
+    vault = ctx.vault.inside(tx)
+    return [id for id in derived.passage_ids(tx).get(node_files.KIND, ()) if vault.read(path_of(id)) is not None]
+
+
 def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
     for id in ids:
         row, text = journal.node(tx, id), ctx.vault.inside(tx).read(path_of(id))
@@ -115,7 +123,7 @@ OWNERS: dict[str, Owner] = {
         ids=lambda ctx, tx: kept_copies.ids(_reading_in(ctx, tx)),
         make=lambda ctx, tx, ids: kept_copies.passages_of(_reading_in(ctx, tx), ids),
     ),
-    node_files.KIND: Owner(ids=lambda _, tx: journal.ids(tx), make=_node_passages),
+    node_files.KIND: Owner(ids=_node_ids, make=_node_passages),
     documents.KIND: Owner(
         ids=lambda ctx, tx: {*documents.ids(ctx), *_held(tx, documents.KIND)},
         make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids)),

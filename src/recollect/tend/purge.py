@@ -67,6 +67,7 @@ def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | N
         searched = purging.in_passages(tx, target.pattern)
     own = len(backups.kept_files(project.database)) + len(kept_aside(project.database))
     files = (*(shown for *_, shown in holding(ctx, project, target)), *map(str, spool_files(project, target)))
+    files = tuple(dict.fromkeys(files))  # the staging file may lie in the vault
     found = id is not None or rows or files or searched or target.names != Names() or documents_saying(ctx, target)
     if not found and not any(holds(path, target) for path in ours(project)):
         raise NotFound("that text stands nowhere here: not in rows, files, the spool or own backups; nothing to purge")

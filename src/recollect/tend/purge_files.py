@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from recollect.capture import documents
 from recollect.capture import log_files as logs
 from recollect.capture.finding import FOLDER
+from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Vault
 from recollect.core.errors import Stale
 from recollect.store import purging, spool
@@ -20,7 +22,7 @@ from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
 from recollect.tend.purge_target import Target, forms
-from recollect.text import entries
+from recollect.text import entries, nodes
 from recollect.text.tree import log_path
 
 CHUNK = 1 << 20
@@ -91,7 +93,22 @@ def _marked(path: str, text: str, target: Target) -> str:
         if isinstance(said, dict) and said.get("workId") in target.names.units:
             left = {**left, "workId": target.names.units[said["workId"]]}
         return text if left == said else json.dumps(left, ensure_ascii=False, indent=2) + "\n"
-    return target.scrub(target.names.in_file(path, text))
+    marked = target.scrub(target.names.in_file(path, text))
+    return marked if marked == text else _still_a_node(path, text, target) or marked
+
+
+def _still_a_node(path: str, text: str, target: Target) -> str:
+    """A node of ours, written anew: a mark where a topic begins would make its frontmatter unreadable, and another
+    tool's node is kept. Empty for any other file.
+    """
+    level, _, name = path.removesuffix(".md").partition("/")
+    if level not in LEVELS or "." in name:
+        return ""
+    node = nodes.parse(f"{level}/{name}", text)
+    if node.generator == nodes.FOREIGN:
+        return ""
+    topics = tuple(replace(topic, name=target.scrub(topic.name)) for topic in node.topics)
+    return nodes.render(replace(node, topics=topics, body=target.scrub(node.body)))
 
 
 def _place(path: str, target: Target) -> str:

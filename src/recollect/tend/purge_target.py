@@ -56,7 +56,7 @@ class Target:
         id = self.names.in_text(id)
         if "/" not in id:
             return id
-        for slug in sorted({slug_of(text) for text in self.texts}, key=len, reverse=True):
+        for slug in sorted({slug_of(text) for text in self.texts if _named(text)}, key=len, reverse=True):
             if len(slug) >= SHORTEST:
                 id = id.replace(slug, NAME)
         return self.pattern.sub(NAME, id)

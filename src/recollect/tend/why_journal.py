@@ -13,7 +13,7 @@ from recollect.core.context import Context
 from recollect.core.event import Event
 from recollect.core.journal import EntryType, NodeStatus, Source
 from recollect.distil import tree
-from recollect.store import events
+from recollect.store import events, journal
 from recollect.text import nodes, points
 
 _LEADS_TO = re.compile(r"(.*) → (log/\S+|monthly/\S+)")
@@ -39,7 +39,7 @@ class NodeExplanation:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryExplanation:
-    """An entry, who wrote it, and the nodes that lead to it."""
+    """An entry, who wrote it, and the nodes that lead to it; none before a compaction took it up."""
 
     id: str
     topic: str
@@ -76,8 +76,10 @@ def why_node(ctx: Context, id: str) -> NodeExplanation:
 def why_entry(ctx: Context, id: str) -> EntryExplanation:
     found = logs.entry(ctx, id)
     day = found.day
+    way = (ROOT, calendar.month(day).id, calendar.week(day).id, calendar.day(day).id)
     with ctx.db.read(ctx.space) as tx:
         happened = tuple(events.of(tx, found.id))
+        made = all(journal.node(tx, id) for id in way)
     return EntryExplanation(
         id=found.id,
         topic=found.topic,
@@ -85,7 +87,7 @@ def why_entry(ctx: Context, id: str) -> EntryExplanation:
         written=found.at,
         session=found.session,
         trust=found.trust,
-        way=(ROOT, calendar.month(day).id, calendar.week(day).id, calendar.day(day).id),
+        way=way if made else (),
         events=happened,
     )
 

@@ -114,7 +114,8 @@ def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
         if not wanted:
             said = [point.text for point in group]
             newest = min(group, key=_newest_first)
-            wanted = [replace(newest, text=", ".join(keyphrases(said, Weights(said), 8)))]
+            about = ", ".join(keyphrases(said, Weights(said), 8))
+            wanted = [replace(newest, text=about or newest.text)]  # everyday words alone hold no phrase
         lines += [_line(point) for point in sorted(wanted, key=_newest_first)[:2]]
     return lines
 

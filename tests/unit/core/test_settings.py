@@ -67,6 +67,23 @@ def test_what_no_setting_may_be_is_refused(root: Path, environ: dict[str, str], 
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[hosts]\nignore = 'vendor'", "hosts.ignore must be a list such as .*, not 'vendor'"),
+        ("[inject]\nbudget = 'much'", "inject.budget must be a whole number, not 'much'"),
+        ("[inject]\nmin_confidence = 'low'", "inject.min_confidence must be a number, not 'low'"),
+        ("[staging]\nfile = 3", "staging.file must be text, not 3"),
+        ("[inject]\nbudget = 0", "inject.budget must be at least 1"),
+    ],
+)
+def test_a_refused_value_is_named_with_its_file_in_plain_words(
+    root: Path, environ: dict[str, str], text: str, said: str
+) -> None:
+    with pytest.raises(BadInput, match=f"recollect.toml: {said}"):
+        load(root, environ, text)
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("[confidence]\nfloor = 0.9\nceiling = 0.8", "confidence.floor .0.9. is above confidence.ceiling .0.8."),

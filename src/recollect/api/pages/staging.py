@@ -10,7 +10,6 @@ from recollect.api.pages.rendering import go, page
 from recollect.api.session import Changing, Visit, Visiting
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.report import Consolidation
-from recollect.distil.staged import Ages
 
 routes = APIRouter(include_in_schema=False)
 
@@ -48,8 +47,7 @@ def restore(visit: Changing, sent: Sent) -> Response:
 
 
 def _staging(visit: Visit, *, problem: str = "", rule: str = "", body: str = "", status: int = 200) -> HTMLResponse:
-    """Where git cannot say how old an entry is, the page says why instead of guessing."""
-    ages: Ages | None = None
+    """Where git cannot say how old entries are, the page says why instead of guessing, and lists them without."""
     plan: Consolidation | None = None
     unknown = ""
     try:
@@ -57,6 +55,7 @@ def _staging(visit: Visit, *, problem: str = "", rule: str = "", body: str = "",
         plan = visit.memory.staging.preview()  # looking at a page costs nothing
     except (Refused, NotFound) as reason:
         unknown = str(reason)
+        ages = visit.memory.staging.undated()
     return page(
         "staging.html",
         visit,
