@@ -111,6 +111,24 @@ def test_an_edit_that_somebody_overtook_is_refused_and_kept(shell: Shell) -> Non
     assert shell.json("learn", "show", id)["title"] == "Theirs"
 
 
+def test_a_form_that_was_saved_with_a_byte_order_mark_keeps_its_first_field(shell: Shell) -> None:
+    id = shell.learn()
+    shell.said(
+        "learn", "edit", id, EDITOR=_editor(shell, "\ufeff" + "title: From another editor\naction: Compare times\n")
+    )
+    assert shell.json("learn", "show", id)["title"] == "From another editor"
+
+
+def test_words_that_belong_to_no_field_are_refused_and_kept(shell: Shell) -> None:
+    id = shell.learn()
+    typed = "Title: Mine\naction: Compare times\n"
+    done = shell.run("learn", "edit", id, EDITOR=_editor(shell, typed))
+    error = done.stderr.decode()
+    assert (done.returncode, "'Title: Mine' belongs to no field" in error) == (2, True)
+    assert Path(error.rpartition("kept in ")[2].strip()).read_text() == typed
+    assert shell.json("learn", "show", id)["version"] == 1
+
+
 def test_a_version_that_is_not_the_present_one_is_refused_whatever_it_is(shell: Shell) -> None:
     id = shell.learn()
     done = shell.run("learn", "edit", id, "--version", "0", EDITOR=_editor(shell, FORM))

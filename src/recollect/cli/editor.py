@@ -20,6 +20,7 @@ _INTRODUCTION = (
     "# More lines of a text begin with two spaces.\n"
 )
 _INDENT = "  "
+STRAY = ""  # the name of what stands before the first field
 
 
 @contextmanager
@@ -45,6 +46,10 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
         raise BadInput("nothing was written; nothing was changed")
     if failed:
         raise Refused(f"{failed}; nothing was changed. What you typed is kept in {path}")
+    if STRAY in changed:
+        raise BadInput(
+            f"{changed[STRAY]!r:.80} belongs to no field; begin with `title:`. What you typed is kept in {path}"
+        )
     try:
         yield changed
     except RecollectError as error:
@@ -63,9 +68,9 @@ def _failed(name: str) -> str:
 
 def _fields_in(path: Path) -> dict[str, str]:
     """Fields by name; a field goes on until the next one begins."""
-    found: dict[str, list[str]] = {}
     current: list[str] = []
-    for line in path.read_text("utf-8", "replace").split("\n"):
+    found = {STRAY: current}
+    for line in path.read_text("utf-8-sig", "replace").split("\n"):
         name, colon, rest = line.partition(":")
         if line.startswith("#"):
             continue
