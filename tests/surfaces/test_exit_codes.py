@@ -101,20 +101,13 @@ def test_bad_use_is_2(shell: Shell, id: str, line: str, message: str) -> None:
     _refused(shell, line.replace("ID", id), 2, message)
 
 
-@pytest.mark.parametrize("line", ["search webhook", "log add --topic Stripe retries"])
-def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
-    done = shell.run(*line.split(), RECOLLECT_TIMEZONE="Mars/Olympus")
-    assert (done.returncode, done.stderr.decode().count("\n")) == (2, 1)
-    assert b"'Mars/Olympus' is not an IANA time zone" in done.stderr
-
-
 @pytest.mark.parametrize("line", ["status", "search x", "inject --task a --outcome b --title c", "trust", "learn list"])
 def test_no_project_is_2_and_makes_nothing(bare: Shell, line: str) -> None:
     _refused(bare, line, 2, "recollect init")
     assert list(bare.folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("line", ["log add Hello", "log show today", "doctor", "compact"])
+@pytest.mark.parametrize("line", ["log add Hello", "log show today", "doctor", "compact", "search entry"])
 def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
     shell.said("log", "add", "The first entry of this log")
     (shell.folder / "recollect.toml").write_text('space = "shop"\ntimezone = "Mars/Base"\n')
