@@ -142,6 +142,18 @@ def test_worktrees_share_one_store_and_a_clone_is_the_same_space(shell: Shell, t
     assert clone["store"] == str(tmp_path / "clone" / ".recollect" / "memory.db")
 
 
+def test_a_worktree_begun_before_the_settings_are_committed_is_the_same_memory(bare: Shell, tmp_path: Path) -> None:
+    repo = Repo(bare.folder)
+    repo.commit(date(2026, 3, 1))
+    bare.said("init", "--timezone", "Asia/Tokyo")
+    id = bare.learn()
+    linked = tmp_path / "linked"
+    repo.git("worktree", "add", "-q", str(linked))
+    bare.said("init", folder=linked)
+    assert (linked / "recollect.toml").read_text() == (bare.folder / "recollect.toml").read_text()
+    assert bare.json("learn", "show", id, folder=linked)["id"] == id
+
+
 def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tmp_path: Path) -> None:
     for number in range(5):
         shell.said("finding", "add", f"The build cache key misses hash {number}", "--work", f"wu-{number}")

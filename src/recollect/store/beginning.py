@@ -27,8 +27,13 @@ from recollect.store.project import (
     is_marked,
     load,
     marks_of,
+    shared_root,
     toml,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MADE = "made"
 IGNORE_LINE = ".recollect/"
@@ -86,7 +91,8 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
         return []
     if "space" in named:
         raise BadInput(f"{file} has an empty space; give it a name, or delete that line and run: recollect init")
-    name = space or _slug(file.parent.name) + "-" + os.urandom(4).hex()
+    beside = _named_beside(file)
+    name = space or str(beside.get("space") or _slug(file.parent.name) + "-" + os.urandom(4).hex())
     if timezone:
         zone_named(timezone)
         if named.get("timezone", timezone) != timezone:
@@ -94,7 +100,7 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
                 f"{file} already names time zone {named['timezone']}, which stays; edit it there to change it, or "
                 "leave --timezone out"
             )
-    zone = named.get("timezone") or timezone or _local_timezone(environ)
+    zone = named.get("timezone") or timezone or beside.get("timezone") or _local_timezone(environ)
     check_space(name)
     lines = [f'space = "{name}"\n', f'timezone = "{zone}"\n']
     if existed:  # what is missing goes to the top, where no section has begun yet
@@ -104,6 +110,12 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
     elif not write_new_path(file, "".join([_HEAD, *lines])):
         return []
     return [f"{SETTINGS_FILE} (space {name}, time zone {zone})"]
+
+
+def _named_beside(file: Path) -> dict[str, Any]:
+    """What the main worktree's file says, which git brings to the others only when it is committed."""
+    main = shared_root(file.parent) / file.name
+    return toml(main) if main != file and main.exists() else {}
 
 
 def is_foreign(project: Project) -> bool:

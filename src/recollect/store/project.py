@@ -105,7 +105,7 @@ def planned(root: Path, environ: Mapping[str, str]) -> Project:
     file = root / SETTINGS_FILE
     if file.is_file() and toml(file).get("space"):
         return load(root, environ)
-    data = _shared_root(root) / DATA_FOLDER
+    data = shared_root(root) / DATA_FOLDER
     return Project(root=root, data=data, settings=outside(environ), state=state_folder(environ))
 
 
@@ -172,7 +172,7 @@ def _refuse_outside(root: Path, folder: str) -> None:
 
 def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
     """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
-    shared = _shared_root(root)
+    shared = shared_root(root)
     for place in (shared / DATA_FOLDER, shared / VAULT_FOLDER):
         leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
         if leads_out and not is_trusted(root / SETTINGS_FILE, environ):
@@ -183,7 +183,7 @@ def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
     return shared / DATA_FOLDER
 
 
-def _shared_root(root: Path) -> Path:
+def shared_root(root: Path) -> Path:
     """The same folder in the main worktree, when `root` lies in a linked one: worktrees share one store."""
     for folder in (root, *root.parents):
         marker = folder / ".git"
