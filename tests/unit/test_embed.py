@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +36,13 @@ def test_a_paraphrase_is_nearer_than_a_stranger(model: SentenceModel) -> None:
     )
     assert rule @ same > 0.8
     assert rule @ other < 0.3
+
+
+def test_the_runtime_leaves_nothing_in_the_users_home_to_report(tmp_path: Path) -> None:
+    code = "from recollect.models.embed import *; SentenceModel(default_files()).embed(['a'])"
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], env=environ, check=True, timeout=60)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_vectors_have_length_one_whatever_the_text(model: SentenceModel) -> None:

@@ -10,6 +10,7 @@ imported by the hook. Knows nothing about what the vectors are for.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -91,6 +92,9 @@ class SentenceModel:
 
 @lru_cache(maxsize=2)
 def _load(model: ModelFiles) -> tuple[Any, Any]:
+    # Else the runtime keeps an id of this machine in the user's home and reports its use to its maker. It is asked when
+    # it is imported; its function for that comes too late.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
 
