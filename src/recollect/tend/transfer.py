@@ -255,5 +255,5 @@ def _refuse_newer(values: dict[str, Any]) -> None:
     if values.get("format") != FORMAT:
         raise Refused(
             f"this export has format {str(values.get('format'))[:20]}, this program knows {FORMAT}. "
-            "Nothing was taken; upgrade this program"
+            "Nothing of it was taken; upgrade this program"
         )
