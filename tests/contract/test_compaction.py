@@ -42,6 +42,12 @@ def test_the_first_entry_makes_the_whole_tree_at_once(memory: Memory) -> None:
     assert changed(memory) == {}
 
 
+def test_the_last_days_that_can_be_written_have_their_week_and_month(memory: Memory) -> None:
+    put_log(memory, "8999-12-31", "## auth [project]\n\nmoved to tokens\n")
+    assert {"weekly/9000-W01", "monthly/9000-01", "root"} <= set(changed(memory))
+    assert changed(memory) == {}
+
+
 def test_nothing_logged_is_nothing_due(memory: Memory) -> None:
     assert changed(memory) == {}
     assert memory.journal.tree() == []

@@ -87,6 +87,13 @@ def test_a_store_that_does_not_know_its_schema_is_damaged(memory: Memory, open_m
         open_memory()
 
 
+def test_a_table_that_is_gone_is_damage_and_says_so(memory: Memory) -> None:
+    fill(memory)
+    raw(memory).execute("DROP TABLE learning_tags")
+    with pytest.raises(StoreDamaged, match="no such table"):
+        memory.learnings.page()
+
+
 @pytest.mark.parametrize("seed", range(20 * TORTURE))
 def test_random_damage_is_never_followed_by_an_emptier_memory(
     memory: Memory, open_memory: Opener, rescue: Rescue, seed: int

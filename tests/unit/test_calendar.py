@@ -97,7 +97,9 @@ def test_parents_go_day_week_month_root():
     assert calendar.parent(month) is None
 
 
-@pytest.mark.parametrize("name", ["2026-03-01", "daily/2026-03-01", "weekly/2026-W09", "2026-W53", "monthly/2026-02"])
+@pytest.mark.parametrize(
+    "name", ["2026-03-01", "daily/2026-03-01", "weekly/2026-W09", "2026-W53", "monthly/2026-02", "weekly/9000-W01"]
+)
 def test_a_period_is_read_by_its_id_or_its_name(name: str):
     assert calendar.parse_period(name).id.endswith(name)
 

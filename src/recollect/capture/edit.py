@@ -162,7 +162,7 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
 
 def _check_in_use(successor: Learning, *, instead_of: Learning) -> None:
     """What came from outside is not injected: in the place of our own it would leave agents with neither."""
-    if successor.trust == "external" != instead_of.trust:
+    if successor.trust == "external" and instead_of.trust != "external":
         raise Refused(f"{successor.id} came from outside; adopt it first: recollect learn adopt {successor.id}")
 
 

@@ -23,6 +23,7 @@ SETTLING = timedelta(days=7)
 """How long a week or a month stays open after its last day, for entries that arrive late."""
 
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_PERIOD_YEARS = range(YEARS.start, YEARS.stop + 1)  # the last days of a year may lie in the first week of the next
 _WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 
@@ -111,9 +112,9 @@ def _named(name: str) -> Period | None:
     try:
         if _DAY.fullmatch(name):
             return day(parse_day(name))
-        if (parts := _WEEK.fullmatch(name)) and int(parts[1]) in YEARS:
+        if (parts := _WEEK.fullmatch(name)) and int(parts[1]) in _PERIOD_YEARS:
             return week(date.fromisocalendar(int(parts[1]), int(parts[2]), 1))
-        if (parts := _MONTH.fullmatch(name)) and int(parts[1]) in YEARS:
+        if (parts := _MONTH.fullmatch(name)) and int(parts[1]) in _PERIOD_YEARS:
             return _month(int(parts[1]), int(parts[2]))
     except (ValueError, BadInput):
         pass

@@ -66,7 +66,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
 def version_of(db: SqliteDb) -> int:
     """The schema of a store; 0 for an empty file."""
     connection = db.connection()
-    with suppress(apsw.SQLError), translated(db.path):  # no such table: a new store, or not ours
+    with translated(db.path), suppress(apsw.SQLError):  # no such table: a new store, or not ours
         found = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
         if found == (str(VERSION),):
             return VERSION

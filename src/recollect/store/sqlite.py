@@ -286,7 +286,9 @@ def translated(path: Path) -> Iterator[None]:
         raise BadInput(f"this text cannot be stored ({error.reason})") from None
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
-    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, apsw.SQLError) as error:
+        if isinstance(error, apsw.SQLError) and "no such" not in str(error):
+            raise  # a mistake of ours; a table that is not there was taken away
         raise StoreDamaged(
             f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
         ) from None
