@@ -1,9 +1,11 @@
-"""Instructions of one search, which no other work on the machine changes: ours, and the bare query of `learnings.py`.
+"""Instructions of one search and of one learning of many that are written at once, which no other work on the machine
+changes: ours, and those of the bare script in `learnings.py`.
 
     python -m benchmarks.instructions [--size 1000]
 
-Each figure is the difference between a process that searches forty times more and one that does not, counted by
-valgrind (apt install valgrind). The word index is measured in the pieces that single writes leave, and in one.
+Each figure is the difference between a process that searches forty times more, or writes a thousand learnings, and one
+that does not, counted by valgrind (apt install valgrind). A search is measured with the word index in the pieces that
+single writes leave, and in one; writing in commits of 500.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from recollect import Memory
 
 SEARCHES = 40
 LENGTHS = (3, 40)
+WRITTEN = 1000
+COMMIT = 500
 COUNTED = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
 
 
@@ -34,7 +38,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         folder, what, length, times = given.child
-        _search(Path(folder), what, int(length), int(times))
+        if int(length):
+            _search(Path(folder), what, int(length), int(times))
+        else:
+            _write(what, int(times))
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -46,6 +53,8 @@ def main() -> None:
             "INSERT INTO learnings_fts (learnings_fts) VALUES ('optimize')"
         )
         _report(folder, "in one")
+        ours, bare = (_difference(folder, what, 0, WRITTEN) for what in ("ours", "bare"))
+        print(f"one learning of {WRITTEN:,}: {ours:,.0f} thousand, bare {bare:,.0f}, ratio {bare / ours:.2f}")
 
 
 def _fill(folder: Path, size: int) -> None:
@@ -58,13 +67,13 @@ def _fill(folder: Path, size: int) -> None:
 
 def _report(folder: Path, index: str) -> None:
     for length in LENGTHS:
-        ours, bare = (_difference(folder, what, length) for what in ("ours", "bare"))
+        ours, bare = (_difference(folder, what, length, SEARCHES) for what in ("ours", "bare"))
         print(f"{length:>2} words, index {index}: {ours:,.0f} thousand, bare {bare:,.0f}, ratio {ours / bare:.2f}")
 
 
-def _difference(folder: Path, what: str, length: int) -> float:
-    none, some = (_counted(folder, what, length, times) for times in (0, SEARCHES))
-    return (some - none) / SEARCHES / 1000
+def _difference(folder: Path, what: str, length: int, times: int) -> float:
+    none, some = (_counted(folder, what, length, done) for done in (0, times))
+    return (some - none) / times / 1000
 
 
 def _counted(folder: Path, what: str, length: int, times: int) -> int:
@@ -87,6 +96,15 @@ def _search(folder: Path, what: str, length: int, times: int) -> None:
         search = Memory.open(folder).search
     for text in (*asked, *asked[:times]):
         search(text)
+
+
+def _write(what: str, times: int) -> None:
+    source = list(learnings(WRITTEN))
+    with tempfile.TemporaryDirectory() as scratch, Memory.open(scratch, create=True) as memory:
+        bare = bare_store(Path(scratch) / "bare.db")
+        for start in range(0, times, COMMIT):
+            batch = source[start : start + COMMIT]
+            bare_bulk(bare, batch) if what == "bare" else bulk(memory, batch)
 
 
 if __name__ == "__main__":
