@@ -119,7 +119,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> Brought:
     )
     new, _ = redacted(new)
     outside = terms.trust == "external"
-    stored = thousandths(initial_confidence(replace(ctx, actor=replace(ctx.actor, trust=terms.trust)), new))
+    stored = thousandths(initial_confidence(ctx.trusted_as(terms.trust), new))
     status = values.get("status", "active")
     if status not in STATUSES:
         raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
@@ -245,15 +245,7 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: Brought) -> Fate:
 def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[LearningSource, ...]:
     given = values.get("sources")
     if given is None or given == []:
-        first = LearningSource(
-            outcome_id=new.source_outcome_id,
-            task_id=new.source_task_id,
-            discovery_id=new.source_discovery_id,
-            origin=ORIGIN,
-            trust=terms.trust,
-            at=created,
-        )
-        return (first,)
+        return (new.source(origin=ORIGIN, trust=terms.trust, at=created),)
     if not isinstance(given, list) or len(given) > SOURCES_LIMIT or not all(isinstance(one, dict) for one in given):
         raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
     return tuple(

@@ -38,7 +38,7 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
         raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
     successor = reference(values, "superseded_by") if status == "superseded" else None
     decision = new_decision(
-        replace(ctx, actor=replace(ctx.actor, trust=terms.trust), clock=ScriptedClock(terms.now)),
+        replace(ctx.trusted_as(terms.trust), clock=ScriptedClock(terms.now)),
         replace(new, decided_at=iso(made)),
         id=row_id(values, "dec", f"{new.decision}:{made}"),
     )

@@ -175,7 +175,7 @@ def adopt(ctx: Context, id: str) -> Decision:
 
 def adopt_known(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
     """The same as part of an import that a person vouches for, which was checked when it began."""
-    person = replace(ctx, actor=replace(ctx.actor, trust="human"))
+    person = ctx.trusted_as("human")
     _save(tx, person, known, replace(known, trust="agent"), "decision.adopted", change, reason)
 
 

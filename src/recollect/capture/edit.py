@@ -18,6 +18,7 @@ from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.core.event import Event
 from recollect.core.learning import COIA, Learning
+from recollect.core.limits import as_text
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.store import events, learning_sources
 from recollect.store import learnings as rows
@@ -37,9 +38,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     given: dict[str, Any] = {name: value for name, value in vars(changes).items() if value is not None}
     for name in (*WORDS, "domain"):
         if name in given:
-            if not isinstance(given[name], str):
-                raise BadInput(f"{name} must be text, not {type(given[name]).__name__}")
-            given[name] = redact(clean(given[name])).text.strip()
+            given[name] = redact(clean(as_text(given[name], name))).text.strip()
     if "domain" in given:
         given["domain"] = given["domain"] or None
     if "title" in given:
@@ -184,7 +183,7 @@ def adopt(ctx: Context, id: str) -> Learning:
 def adopt_known(tx: Tx, ctx: Context, id: str, *, change: str, reason: str) -> None:
     """The same as part of an import that a person vouches for, which was checked when it began."""
     before = rows.get(tx, id)
-    person = replace(ctx, actor=replace(ctx.actor, trust="human"))
+    person = ctx.trusted_as("human")
     _save(tx, person, before, _vouched_for(before), "learning.adopted", change, reason)
 
 

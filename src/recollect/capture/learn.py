@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from recollect.capture import conflicts
-from recollect.core.actor import Actor
 from recollect.core.choices import Trust
 from recollect.core.confidence import thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused, Rejected
-from recollect.core.learning import COIA, Learning, LearningSource
+from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
 from recollect.core.record import made
 from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
@@ -98,7 +97,7 @@ def learn(
             )
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
-        _add_source(tx, learning.id, new, learning.origin, ctx.actor, now)
+        learning_sources.add(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
         events.record(
             tx,
             ctx,
@@ -201,7 +200,7 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
     now = ctx.clock.now()
     after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
     rows.count_recurrence(tx, known.id, at=now)
-    _add_source(tx, known.id, new, origin, ctx.actor, now)
+    learning_sources.add(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
     events.record(
         tx,
         ctx,
@@ -295,15 +294,3 @@ def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
         outcome = new.source_outcome_id or tasks.task(tx, new.source_task_id).outcome_id
         return replace(new, source_outcome_id=outcome)
     return new
-
-
-def _add_source(tx: Tx, id: str, new: NewLearning, origin: str, actor: Actor, now: int) -> None:
-    source = LearningSource(
-        outcome_id=new.source_outcome_id,
-        task_id=new.source_task_id,
-        discovery_id=new.source_discovery_id,
-        origin=origin,
-        trust=actor.trust,
-        at=now,
-    )
-    learning_sources.add(tx, id, source)

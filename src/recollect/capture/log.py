@@ -118,7 +118,7 @@ def adopt(ctx: Context, id: str) -> Entry:
         return outside
     again = NewEntry(text=outside.text, topic=outside.topic, type=outside.type, session=outside.session or None)
     key = adopted_key(id, outside.key)
-    vouched = replace(ctx, actor=replace(ctx.actor, trust="agent"))
+    vouched = ctx.trusted_as("agent")
     add_all(vouched, outside.day, [Dated(new=again, key=key, at=moment(outside.at, midday(ctx, outside.day)))])
     return next(each for each in read(ctx, outside.day).entries if each.key == key)
 

@@ -44,7 +44,7 @@ class Observed:
 def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
     """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
     # The text is an agent's, whoever carries it here.
-    ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
+    ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
     task = kept_id(task, "task")
     outcome = kept_id(outcome, "outcome") if outcome is not None else None
     title = kept(title)
@@ -89,7 +89,7 @@ def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
     found = known(ctx, question, closing=False)
     if found is None:
         return False
-    ctx = replace(ctx, actor=replace(ctx.actor, trust="agent"))
+    ctx = ctx.trusted_as("agent")
     _kept(ctx, found.value, task=task)
     return True
 

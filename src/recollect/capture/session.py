@@ -69,12 +69,14 @@ def turn(
             files = tuple(file.removeprefix(f"{root}/") for file in talk.files)
             new = _entry(asked=asked, said=said, files=files, topic=topic, session=session)
             logged = log.add(ctx, new, change=f"turn.{session}.{place}-{read}.{digest}") if new else None
-        with ctx.db.write(ctx.space) as tx:
-            if path:
-                hosts.read_up_to(tx, session, transcript=path, place=read)
-            if title := kept(asked).strip().partition("\n")[0]:
-                task = kept_id(session, "session")  # what the turn discovered, it did while working on this
-                tasks.ensure_task(tx, task, outcome=task, at=ctx.clock.now(), title=title[:TITLE_LIMIT])
+        title = kept(asked).strip().partition("\n")[0][:TITLE_LIMIT]
+        if path or title:
+            task = kept_id(session, "session")  # what the turn discovered, it did while working on this
+            with ctx.db.write(ctx.space) as tx:
+                if path:
+                    hosts.read_up_to(tx, session, transcript=path, place=read)
+                if title:
+                    tasks.ensure_task(tx, task, outcome=task, at=ctx.clock.now(), title=title)
         return logged
     finally:
         leases.release(ctx, lease)

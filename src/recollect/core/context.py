@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from recollect.core.actor import Actor
+    from recollect.core.choices import Trust
     from recollect.core.clock import Clock
     from recollect.core.ids import Ids
     from recollect.core.prompt import Completion, Prompt
@@ -202,3 +203,8 @@ class Context:
     space: str
     clone: str  # which copy of the repository the worktree is: a space may have several, on several machines
     actor: Actor
+
+    def trusted_as(self, trust: Trust) -> Context:
+        """The same on behalf of the same, trusted otherwise."""
+        actor = type(self.actor)(**{**vars(self.actor), "trust": trust})
+        return Context(**{**vars(self), "actor": actor})

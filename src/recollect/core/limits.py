@@ -21,14 +21,21 @@ def check_page(limit: object, offset: object) -> None:
     check_limit(offset, "offset", least=0, most=FURTHEST)
 
 
+def as_text(value: object, name: str) -> str:
+    """What a caller without a type checker may get wrong; the rooms rely on it."""
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    return value
+
+
 def check_text(text: object, name: str, *, most: int) -> None:
     """A text of at most so many characters; anything else is refused, never cut."""
-    if not isinstance(text, str):
-        raise BadInput(f"{name} must be text, not {type(text).__name__}")
-    if len(text) > most:
-        raise BadInput(f"{name} has {len(text):,} characters; {most:,} is the most. Keep the rest in the log")
+    if (length := len(as_text(text, name))) > most:
+        raise BadInput(f"{name} has {length:,} characters; {most:,} is the most. Keep the rest in the log")
 
 
 def says_nothing(text: str) -> bool:
     """Whether there is nothing to see in a text: zero-width and private characters are nothing."""
-    return not text[:1].isalnum() and not any(letter.isprintable() for letter in text if not letter.isspace())
+    if text[:1].isalnum():  # nearly always
+        return False
+    return not any(letter.isprintable() for letter in text if not letter.isspace())

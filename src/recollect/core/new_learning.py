@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from recollect.core.choices import PATTERN_TYPES, PatternType
+from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
 from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.ids import check_id
-from recollect.core.learning import COIA
-from recollect.core.limits import check_text, says_nothing
+from recollect.core.learning import COIA, LearningSource
+from recollect.core.limits import as_text, check_text, says_nothing
 from recollect.core.record import record
 
 TITLE_LIMIT = 100
@@ -48,6 +48,17 @@ class NewLearning:
             if given is not None:
                 object.__setattr__(self, name, check_id(given, name.split("_")[1]))
 
+    def source(self, *, origin: str, trust: Trust, at: int) -> LearningSource:
+        """Where it came from, as the caller says."""
+        return LearningSource(
+            outcome_id=self.source_outcome_id,
+            task_id=self.source_task_id,
+            discovery_id=self.source_discovery_id,
+            origin=origin,
+            trust=trust,
+            at=at,
+        )
+
 
 @record
 class LearningEdit:
@@ -80,9 +91,7 @@ def check_content(title: str, fields: dict[str, str], tags: object, domain: str 
             f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"
         )
     check_tags(tags)
-    if domain is not None and not isinstance(domain, str):
-        raise BadInput(f"domain must be text, not {type(domain).__name__}")
-    if domain is not None and (not domain.strip() or len(domain) > TAG_LENGTH or not domain.isprintable()):
+    if domain is not None and not _is_word(as_text(domain, "domain")):
         raise BadInput(f"domain must be 1 to {TAG_LENGTH} printable characters")
 
 
@@ -92,5 +101,9 @@ def check_tags(tags: object) -> None:
     if len(tags) > TAG_LIMIT:
         raise BadInput(f"{len(tags):,} tags given; {TAG_LIMIT} is the most")
     for tag in tags:
-        if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
+        if not _is_word(tag):
             raise BadInput(f"tag {tag[:60]!r} must be 1 to {TAG_LENGTH} printable characters")
+
+
+def _is_word(label: str) -> bool:
+    return bool(label.strip()) and len(label) <= TAG_LENGTH and label.isprintable()

@@ -69,6 +69,15 @@ def checked(cls: type[T], fields: dict[str, Any]) -> T:
         raise BadInput(_misfit(cls.__name__, required - fields.keys(), fields.keys() - known.keys())) from None
 
 
+def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
+    """What a caller gave as a record, or by its fields."""
+    if given is None:
+        return checked(cls, fields)
+    if not isinstance(given, cls):
+        raise BadInput(f"give a {cls.__name__}, or its fields by their names, not {type(given).__name__}")
+    return given
+
+
 def made(cls: type[T], values: dict[str, Any]) -> T:
     """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recollect.core.actor import lowest
 from recollect.core.choices import VERDICTS, Verdict
@@ -30,7 +30,7 @@ class Taken:
 def take(ctx: Context, output: str, *, task: str, change: str | None = None) -> Taken:
     """Count the markers in an agent's final message. The same output again changes nothing."""
     # The verdicts are an agent's, whoever carries them here; a person's own is given by `rate`.
-    ctx = replace(ctx, actor=replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent")))
+    ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
     task = kept_id(task, "task")
     signals = read_signals(output)
     counted: list[str] = []

@@ -10,14 +10,13 @@ from recollect.core.context import Context
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Review
 from recollect.core.errors import BadInput
 from recollect.core.limits import check_page
-from recollect.core.record import checked
+from recollect.core.record import as_record, checked
 from recollect.distil import decisions as views
 from recollect.distil.decision_query import DecisionHit, query
 from recollect.distil.decisions import Compaction, Waiting
 from recollect.distil.levels import check_level
 from recollect.distil.page import Page
 from recollect.distil.wisdom import Wisdom
-from recollect.memory.given import as_record
 from recollect.store import decisions as rows
 from recollect.store.decisions import DecisionFilter
 

@@ -14,8 +14,8 @@ from recollect.core.actor import Actor
 from recollect.core.clock import Clock, clock_from
 from recollect.core.errors import Trouble
 from recollect.core.ids import Ids, random_id
-from recollect.core.record import checked
-from recollect.memory.given import as_record, text
+from recollect.core.limits import as_text
+from recollect.core.record import as_record, checked
 from recollect.memory.opening import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -162,7 +162,8 @@ class Memory:
         """Keep the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
-        done = observe(self.context, text(output, "output"), task=task, outcome=outcome, title=text(title, "title"))
+        output, title = as_text(output, "output"), as_text(title, "title")
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
         embed_at_once(self.context)
         return done
 
@@ -171,7 +172,7 @@ class Memory:
         from recollect.capture import follow
         from recollect.search.everything import SearchOptions, search
 
-        query = text(query, "query")
+        query = as_text(query, "query")
         with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
             follow.refresh(self.context)
         return search(self.context, query, checked(SearchOptions, options))
@@ -197,7 +198,7 @@ class Memory:
         """Count the verdicts in an agent's final message."""
         from recollect.feedback.signals import take
 
-        return take(self.context, text(output, "output"), task=task)
+        return take(self.context, as_text(output, "output"), task=task)
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""
@@ -209,7 +210,7 @@ class Memory:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
-        return why(self.context, text(id, "id"))
+        return why(self.context, as_text(id, "id"))
 
     def status(self) -> Status:
         """What is remembered, what waits, what is wrong."""
@@ -230,7 +231,7 @@ class Memory:
         """Walk from ROOT.md down to the raw words that answer a question."""
         from recollect.search.recall import recall
 
-        return recall(self.context, text(question, "question"), limit=limit)
+        return recall(self.context, as_text(question, "question"), limit=limit)
 
     # Facets
 

@@ -11,10 +11,10 @@ from recollect.capture.log import Logged
 from recollect.capture.log_files import LogDay
 from recollect.core.context import Context
 from recollect.core.journal import Entry, NewEntry, Point
+from recollect.core.record import as_record
 from recollect.distil import tree
 from recollect.distil.tree import Compacted, NodeView
 from recollect.distil.upkeep import Progress
-from recollect.memory.given import as_record
 from recollect.memory.opening import embed_at_once
 from recollect.tend.rebuild import rebuild_tree
 from recollect.tend.reindex import reindex

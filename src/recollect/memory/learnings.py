@@ -13,7 +13,7 @@ from recollect.core.event import Event
 from recollect.core.learning import Injection, Learning
 from recollect.core.limits import check_page
 from recollect.core.new_learning import LearningEdit
-from recollect.memory.given import as_record
+from recollect.core.record import as_record
 from recollect.search.everything import SearchOptions, search
 from recollect.store import events, injections
 from recollect.store import learnings as rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.core.context import Context
-from recollect.memory.given import text
+from recollect.core.limits import as_text
 
 if TYPE_CHECKING:
     from recollect.capture.learn import Captured
@@ -26,7 +26,7 @@ class Staging:
         """Append a learning to the staging file, past the quality gate."""
         from recollect.capture.stage import stage
 
-        return stage(self._context, text(title, "title"), text(body, "body"))
+        return stage(self._context, as_text(title, "title"), as_text(body, "body"))
 
     def ages(self, path: str | None = None) -> Ages:
         """How long each entry has been staged, in active days."""

@@ -9,9 +9,9 @@ from recollect.capture.finding import Survey
 from recollect.capture.learn import Captured
 from recollect.core.context import Context
 from recollect.core.finding import Finding, NewFinding, Theme
+from recollect.core.record import as_record
 from recollect.distil import themes
 from recollect.distil.themes import Due, Gathering
-from recollect.memory.given import as_record
 
 
 class Themes:

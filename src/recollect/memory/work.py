@@ -7,9 +7,9 @@ from typing import Any
 from recollect.core.context import Context, Tx
 from recollect.core.learning import Injection
 from recollect.core.limits import check_page
+from recollect.core.record import as_record
 from recollect.core.task import Discovery, Outcome, Task
 from recollect.inject.relevant import Chosen, NewInjection, choose
-from recollect.memory.given import as_record
 from recollect.store import counts, events, injections, tasks
 from recollect.text.kept import kept, kept_id
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.core.errors import StoreDamaged
+from recollect.core.json_text import loads
 from recollect.store.paging import every
 from recollect.store.rows import add
 
@@ -95,8 +97,6 @@ def all_of(tx: Tx) -> Iterator[Event]:
 
 def unreadable(tx: Tx) -> Iterator[tuple[str, str]]:
     """Events that do not read back: what each was about, and which it is."""
-    from recollect.core.errors import StoreDamaged
-
     for row in every(tx, "events", _COLUMNS):
         try:
             _event(row)
@@ -120,16 +120,12 @@ def _packed(values: Mapping[str, Any] | None) -> str:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    import json
-
     from recollect.core.event import Event  # whoever only writes need not load it
 
     values = dict(zip(_FIELDS, row, strict=True))
     try:
-        old, new = dict(json.loads(values["old"])), dict(json.loads(values["new"]))
+        old, new = dict(loads(values["old"])), dict(loads(values["new"]))
     except (TypeError, ValueError):
-        from recollect.core.errors import StoreDamaged
-
         raise StoreDamaged(
             f"what happened to {values['subject']} does not read back (event {values['seq']}). "
             "Nothing was deleted. Run: recollect doctor, then recollect restore"

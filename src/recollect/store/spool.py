@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.errors import Trouble
+from recollect.core.json_text import loads
 from recollect.store.files import write_path
 
 TYPE_CHECKING = False
@@ -44,11 +45,9 @@ def pending(folders: tuple[Path, ...]) -> list[Path]:
 
 def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
     """Each record with its file; None for one that is gone or does not read (it is kept aside, never deleted)."""
-    import json
-
     for path in paths:
         try:
-            record = json.loads(path.read_text("utf-8"))
+            record = loads(path.read_text("utf-8"))
             yield path, record if isinstance(record, dict) else None
         except (OSError, ValueError, RecursionError):
             yield path, None

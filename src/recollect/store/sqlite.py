@@ -269,10 +269,21 @@ def _quoted(token: str) -> str:
     return '"' + token.replace('"', '""') + '"'
 
 
-def _is_full(path: Path) -> bool:
-    with suppress(OSError):
-        return os.statvfs(path.parent).f_bavail == 0
-    return False
+def _has_room(path: Path) -> bool:
+    try:
+        return os.statvfs(path.parent).f_bavail > 0
+    except OSError:
+        return True  # nobody knows; the error says what it says
+
+
+def _full(path: Path) -> NoSpace:
+    return NoSpace(f"the disk that holds {path} is full; this write did not happen. Free room and try again")
+
+
+def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
+    )
 
 
 @contextmanager
@@ -286,18 +297,17 @@ def translated(path: Path) -> Iterator[None]:
         raise BadInput(f"this text cannot be stored ({error.reason})") from None
     except (apsw.BusyError, apsw.LockedError):
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
-    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError, apsw.SQLError) as error:
-        if isinstance(error, apsw.SQLError) and "no such" not in str(error):
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        raise _damaged(path, error) from None
+    except apsw.SQLError as error:
+        if "no such" not in str(error):
             raise  # a mistake of ours; a table that is not there was taken away
-        raise StoreDamaged(
-            f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
-        ) from None
-    except (apsw.FullError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        # On a full disk the files beside the database cannot be made, which looks like a folder that is not ours.
-        if isinstance(error, apsw.FullError) or _is_full(path):
-            raise NoSpace(
-                f"the disk that holds {path} is full; this write did not happen. Free room and try again"
-            ) from None
+        raise _damaged(path, error) from None
+    except apsw.FullError:
+        raise _full(path) from None
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        if not _has_room(path):  # then the files beside the database cannot be made, as in a folder that is not ours
+            raise _full(path) from None
         raise StoreUnreachable(
             f"{path} cannot be opened for writing ({error}); check the folder and its permissions"
         ) from None
