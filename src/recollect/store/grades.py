@@ -32,7 +32,7 @@ def graded(stream: str) -> tuple[set[str], set[str]]:
     if often <= 1:
         return strong.union(tokens), set()
     said: set[str] = set()
-    if often <= 2:  # most texts; said twice is often, and counting takes twice as long as seeing that
+    if often <= 2:  # most texts; said twice is often, and counting takes half as long again as seeing that
         strong.update([term for term in tokens if term in said or said.add(term)])  # type: ignore[func-returns-value]
     else:
         strong.update([term for term, count in Counter(tokens).items() if count >= often])
@@ -46,5 +46,5 @@ def tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:
 
 
 def _under(prefix: str, terms: Iterable[str]) -> str:
-    joined = f" {prefix}".join(terms)  # adding it to each takes three times as long
+    joined = f" {prefix}".join(terms)  # adding it to each takes twice as long
     return prefix + joined if joined else ""

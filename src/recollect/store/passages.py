@@ -132,7 +132,7 @@ def lines_of(passage: Passage) -> list[str]:
 
 
 def _on_one_line(text: str) -> str:
-    if text.isprintable() and "  " not in text:  # nearly always, and five times as fast
+    if text.isprintable() and "  " not in text:  # nearly always, and half as fast again
         return text.strip()
     return " ".join(text.split())
 

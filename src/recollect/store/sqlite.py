@@ -259,7 +259,7 @@ class _Session:
 
 @cache
 def _by_position(sql: str) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any, ...]]]:
-    """A statement whose parameters have places instead of names: binding them by name is a third of writing a row."""
+    """A statement whose parameters have places instead of names: binding them by name is a quarter of writing a row."""
     names = re.findall(r":(\w+)", sql)
     return re.sub(r":\w+", "?", sql), itemgetter(*names)
 
