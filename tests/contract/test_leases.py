@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from conftest import AGENT, Opener
 from recollect import Memory, Refused, ScriptedClock
-from recollect.store import leases
+from recollect.models import spending
+from recollect.store import leases, usage
 from samples import learning
 
 
@@ -27,6 +30,71 @@ def test_a_lease_expires_by_itself(memory: Memory, clock: ScriptedClock, ms: int
     assert (second is not None) is free
     if second and first:
         assert second.fence == first.fence + 1
+
+
+@pytest.mark.parametrize("ahead", [0.02, 3, 24, 24 * 1400], ids=lambda hours: f"{hours} hours")
+@pytest.mark.parametrize("name", ["cycle", "consolidate", "transcript/s-1"])
+def test_a_lease_that_was_taken_while_the_clock_was_ahead_has_expired(
+    memory: Memory, clock: ScriptedClock, name: str, ahead: float
+) -> None:
+    clock.advance(hours=ahead)
+    killed = leases.take(memory.context, name, seconds=600)
+    clock.advance(hours=-ahead)
+    next_one = leases.take(memory.context, name, seconds=600)
+    assert killed is not None
+    assert next_one is not None
+    assert next_one.fence == killed.fence + 1
+    with pytest.raises(Refused, match="took over"), memory.context.db.write(memory.context.space) as tx:
+        leases.check(tx, killed)
+
+
+def test_a_lease_that_was_renewed_while_the_clock_was_ahead_has_expired(memory: Memory, clock: ScriptedClock) -> None:
+    lease = leases.take(memory.context, "cycle", seconds=60)
+    assert lease is not None
+    clock.advance(days=30)
+    leases.renew(memory.context, lease, seconds=60)
+    clock.advance(days=-30)
+    assert leases.take(memory.context, "cycle", seconds=60) is not None
+
+
+def test_a_lease_holds_among_machines_whose_clocks_differ_a_little(memory: Memory, clock: ScriptedClock) -> None:
+    clock.advance(seconds=20)
+    assert leases.take(memory.context, "cycle", seconds=60) is not None
+    clock.advance(seconds=-20)
+    assert leases.take(memory.context, "cycle", seconds=60) is None
+
+
+def test_a_cycle_runs_after_one_that_was_killed_while_the_clock_was_ahead(memory: Memory, clock: ScriptedClock) -> None:
+    clock.advance(days=1400)
+    leases.take(memory.context, "cycle", seconds=600)
+    clock.advance(days=-1400)
+    assert memory.cycle().held is False
+
+
+def test_a_replayed_record_holds_its_lease_against_the_clock_of_the_process(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    """The record's own time is the same at every replay: a dead process's lease would never run out."""
+    then = replace(memory.context, clock=ScriptedClock(clock.now()))
+    assert leases.take(then, "transcript/s-1", seconds=30) is not None
+    clock.advance(seconds=29)
+    assert leases.take(then, "transcript/s-1", seconds=30) is None
+    clock.advance(seconds=1)
+    assert leases.take(then, "transcript/s-1", seconds=30) is not None
+
+
+def test_a_claim_on_a_model_that_was_taken_while_the_clock_was_ahead_has_expired(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    given = {"kind": "node", "generator": "m@1", "seconds": 190.0}
+    clock.advance(hours=2)
+    killed = spending.take(memory.context, "ask-1", **given)  # type: ignore[arg-type]
+    clock.advance(hours=-2)
+    assert killed is not None
+    with memory.context.db.read(memory.context.space) as tx:
+        assert not usage.claimed(tx, "ask-1", now=clock.now())
+    assert spending.take(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
+    assert spending.take(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
 
 
 def test_a_released_lease_is_free_and_its_fence_goes_on(memory: Memory) -> None:

@@ -198,6 +198,7 @@ class Context:
     git: Git
     models: Models
     clock: Clock
+    wall_clock: Clock  # leases and claims expire by it; `clock` is the time of the change, in a replay the record's
     ids: Ids
     settings: Settings
     space: str

@@ -40,6 +40,7 @@ def open_context(
         git=LateGit(project),
         models=models or _late(lambda: open_models(project, environ)),
         clock=clock,
+        wall_clock=clock,
         ids=ids,
         settings=project.settings,
         space=project.settings.space,

@@ -229,7 +229,7 @@ def _anothers(ctx: Context, question: Ask[T], seconds: float) -> Answer[T] | Non
         if found := known(ctx, question):
             return found
         with ctx.db.read(ctx.space) as tx:
-            if not usage.claimed(tx, question.id, now=ctx.clock.now()):
+            if not usage.claimed(tx, question.id, now=ctx.wall_clock.now()):
                 return known(ctx, question)
     return None
 

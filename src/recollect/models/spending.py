@@ -47,7 +47,7 @@ class Claim:
 def take(ctx: Context, id: str, *, kind: str, generator: str, seconds: float) -> Claim | None:
     """The claim, or None while another process asks the same."""
     made = Claim(ctx=ctx, id=id, owner=ctx.ids("claim"), kind=kind, generator=generator)
-    now = ctx.clock.now()
+    now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
         taken = usage.claim(
             tx,
@@ -139,7 +139,8 @@ def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
 
 
 def today(ctx: Context) -> str:
-    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone)).isoformat()
+    """The day whose budget a call takes from: the day of the call, also while an older record is replayed."""
+    return day_of(ctx.wall_clock.now(), zone_named(ctx.settings.timezone)).isoformat()
 
 
 def most(prompt: Prompt) -> int:

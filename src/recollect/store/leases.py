@@ -1,15 +1,22 @@
 """Leases: rows that let one process at a time do a long piece of work, without holding a lock.
 
-A lease expires by itself, so a killed holder blocks nobody for long. The fence grows with every taking; a holder that
-was overtaken finds that its fence is old and must not write.
+A lease expires by itself, so a killed holder blocks nobody for long, whatever the clock did: one that was taken later
+than now was taken while the clock was ahead, and has expired. The fence grows with every taking; a holder that was
+overtaken finds that its fence is old and must not write.
+
+Leases are held against the process's own clock, never against the time of a record that is replayed.
 """
 
 from __future__ import annotations
 
+from recollect.core.clock import MINUTE
 from recollect.core.context import Context, Tx
 from recollect.core.errors import Refused
 from recollect.core.record import record
 from recollect.store import rows
+
+CLOCKS_APART = MINUTE
+"""How far the clocks of a team's machines may differ; a lease from further ahead is no live process's."""
 
 
 @record
@@ -19,28 +26,36 @@ class Lease:
     fence: int
 
 
+def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
+    """Whether a lease still counts: it has not run out, and does not run for longer than its length from now on."""
+    return now < expires_at and taken_at <= now + CLOCKS_APART
+
+
 def take(ctx: Context, name: str, *, seconds: float) -> Lease | None:
     """The lease, or None while somebody else holds it."""
     owner = ctx.ids("lease")
-    now = ctx.clock.now()
+    now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
-        held = tx.row("SELECT fence, expires_at FROM leases WHERE space = :space AND name = :name", name=name)
-        if held and held[1] > now:
+        sql = "SELECT fence, taken_at, expires_at FROM leases WHERE space = :space AND name = :name"
+        held = tx.row(sql, name=name)
+        if held and is_live(now, taken_at=held[1], expires_at=held[2]):
             return None
         fence = (held[0] if held else 0) + 1
         until = now + round(seconds * 1000)
-        rows.put(tx, "leases", "name", name=name, owner=owner, fence=fence, expires_at=until)
+        rows.put(tx, "leases", "name", name=name, owner=owner, fence=fence, taken_at=now, expires_at=until)
     return Lease(name=name, owner=owner, fence=fence)
 
 
 def renew(ctx: Context, lease: Lease, *, seconds: float) -> None:
     """Ask for more time; refused when somebody overtook us."""
+    now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
         check(tx, lease)
         tx.run(
-            "UPDATE leases SET expires_at = :until WHERE space = :space AND name = :name",
+            "UPDATE leases SET taken_at = :now, expires_at = :until WHERE space = :space AND name = :name",
             name=lease.name,
-            until=ctx.clock.now() + round(seconds * 1000),
+            now=now,
+            until=now + round(seconds * 1000),
         )
 
 

@@ -1,8 +1,8 @@
 """Rows about what models used, and the claims that keep two processes from paying for the same ask.
 
 A claim carries the tokens that the running call may use at most; together with what was used on that day it never
-passes the budget. A claim outlives its killed holder until it expires, and counts as used from then on: the call may
-have been paid for.
+passes the budget. A claim outlives its killed holder until it expires, like a lease, and counts as used from then on:
+the call may have been paid for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from recollect.core.context import Tx
 from recollect.store import rows
+from recollect.store.leases import CLOCKS_APART, is_live
 
 MOST = 10**12
 """Tokens one call may claim to have used: a number that no server means is not carried into sums."""
@@ -73,20 +74,22 @@ def spoken_for(tx: Tx, day: str) -> int:
 def claim(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: str, now: int, until: int) -> bool:
     """Become the only one who asks; False while somebody else does."""
     for expired, holder in tx.rows(
-        "SELECT id, owner FROM ask_claims WHERE space = :space AND expires_at <= :now", now=now
+        "SELECT id, owner FROM ask_claims WHERE space = :space AND (expires_at <= :now OR taken_at > :latest)",
+        now=now,
+        latest=now + CLOCKS_APART,
     ):
         release(tx, expired, owner=holder)
     if claimed(tx, id, now=now):
         return False
-    values = {"expires_at": until, "day": day, "kind": kind, "generator": generator, "reserved": 0}
+    values = {"taken_at": now, "expires_at": until, "day": day, "kind": kind, "generator": generator, "reserved": 0}
     rows.add(tx, "ask_claims", id=id, owner=owner, **values)
     return True
 
 
 def claimed(tx: Tx, id: str, *, now: int) -> bool:
     """Whether somebody asks this right now."""
-    until = tx.value("SELECT expires_at FROM ask_claims WHERE space = :space AND id = :id", id=id)
-    return until is not None and until > now
+    found = tx.row("SELECT taken_at, expires_at FROM ask_claims WHERE space = :space AND id = :id", id=id)
+    return found is not None and is_live(now, taken_at=found[0], expires_at=found[1])
 
 
 def reserve(tx: Tx, id: str, *, owner: str, day: str, tokens: int, budget: int) -> bool:

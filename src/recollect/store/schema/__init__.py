@@ -20,6 +20,7 @@ MIGRATIONS = (
     "m010_search",
     "m011_grades",
     "m012_readings",
+    "m013_leases",
 )
 VERSION = len(MIGRATIONS)
 
