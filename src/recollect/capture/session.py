@@ -16,11 +16,11 @@ from recollect.capture import log, log_files
 from recollect.capture.log import Logged
 from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
-from recollect.core.errors import StoreBusy
+from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import EntryType, NewEntry
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.store import hosts, journal, leases, tasks
-from recollect.store.files import content_hash
+from recollect.store.files import content_hash, is_odd, open_file
 from recollect.text import frame, transcript
 from recollect.text.kept import kept, kept_id
 from recollect.text.signals import without_signals
@@ -52,10 +52,15 @@ def turn(
     answer: str = "",
     topic: str = "",
 ) -> Logged | None:
-    """Log what was said since the last time; None when nothing was. `end` is where the transcript ended then."""
+    """Log what was said since the last time; None when nothing was. `end` is where the transcript ended then.
+
+    A path that leads to no regular file is no transcript: then only what was given in words is logged.
+    """
+    if path and is_odd(path):
+        path = ""
     lease = leases.take(ctx, f"transcript/{session}", seconds=LEASE_SECONDS)
     if lease is None:
-        raise StoreBusy("this session's transcript is just being read")
+        raise SessionBusy(f"another process reads the transcript of session {session}; try again")
     try:
         place, logged_before = _reached(ctx, session, host, path)
         talk, read = _heard(host, path, place, end)
@@ -102,8 +107,10 @@ def tidy(ctx: Context) -> int:
             status = os.stat(session.transcript)
         except OSError:
             continue
+        if is_odd(session.transcript):
+            continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
-            with suppress(StoreBusy):  # somebody else is at this one
+            with suppress(SessionBusy):  # somebody else is at this one
                 logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
                 made += logged is not None
     return made
@@ -167,12 +174,12 @@ def _heard(host: str, path: str, place: int, end: int) -> tuple[Talk, int]:
 def _lines(path: str, start: int, end: int) -> Iterator[tuple[str, int]]:
     """Whole lines between two places, each with the place behind it. A torn last line waits for its end."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             file.seek(start)
             while start < end and (line := file.readline()):
                 start += len(line)
                 if not line.endswith(b"\n") or start > end:
                     return
                 yield line.decode("utf-8", "replace"), start
-    except OSError:
+    except (OSError, BadInput):
         return

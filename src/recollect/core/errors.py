@@ -10,6 +10,7 @@
     │   └── Stale             somebody changed it first; your text is untouched             exit 1
     └── Trouble               the environment: a person has to look                         exit 3
         ├── StoreBusy         another process kept the store locked for too long
+        │   └── SessionBusy   another process reads this session's transcript
         ├── StoreDamaged      the database does not read back; nothing was deleted
         ├── StoreNewer        written by a newer Recollect
         ├── StoreUnreachable  server, folder or permission missing
@@ -32,6 +33,7 @@ __all__ = [
     "RecollectError",
     "Refused",
     "Rejected",
+    "SessionBusy",
     "Stale",
     "StoreBusy",
     "StoreDamaged",
@@ -87,6 +89,10 @@ class Trouble(RecollectError):
 
 class StoreBusy(Trouble):
     """Seen when a lock outlasted the busy timeout."""
+
+
+class SessionBusy(StoreBusy):
+    """Seen when two hooks of one session come at once; the store itself can be written."""
 
 
 class StoreDamaged(Trouble):

@@ -60,6 +60,7 @@ def respond(
     if moment is None or found is None or silent(found[0], moment, environ):
         return
     project, closed = found
+    moment, refused = _without_odd_file(moment)
     clock, actor = clock_from(environ), Actor(name=host, channel="hook", trust="agent")
     capturing = not in_ci(environ) and bool(moment.session)
     writes = _left(moment, str(project.root)) if capturing else []
@@ -77,7 +78,9 @@ def respond(
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
-        if moment.session:  # the doctor's questions have none: what it is to show stays
+        if refused is not None:
+            _note(project, moment, refused, clock)
+        elif moment.session:  # the doctor's questions have none: what it is to show stays
             (project.data / FAILED).unlink(missing_ok=True)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: `doctor --host` shows it, the host not
         _note(project, moment, error, clock)
@@ -255,6 +258,19 @@ def _first_written(path: str) -> int:
         time.sleep(0.02)
         patience -= 1
     return size
+
+
+def _without_odd_file(moment: Moment) -> tuple[Moment, BadInput | None]:
+    """The moment without a transcript that is not a regular file, which nobody may open, and what to say about it."""
+    from recollect.store.files import is_odd
+
+    if not moment.transcript or not is_odd(moment.transcript):
+        return moment, None
+    said = (
+        f"the transcript {moment.transcript} is not a regular file, so it was not opened; the rest of the event was "
+        "kept. Let the host name the file that it writes its transcript to"
+    )
+    return Moment(**{**vars(moment), "transcript": ""}), BadInput(said)
 
 
 def _size(path: str) -> int:

@@ -126,6 +126,30 @@ def open_regular(folder: int, name: str) -> BinaryIO | None:
     return os.fdopen(handle, "rb")
 
 
+def is_odd(path: str | Path) -> bool:
+    """Whether something other than a regular file is there: a FIFO, a device, a socket, a folder."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """A file that somebody else names, to read; links are followed. What is not a regular file is refused unopened: to
+    open a FIFO waits for a writer, and to open a device may do something. One that takes the file's place between the
+    look and the opening neither blocks nor is read.
+    """
+    if is_odd(path):
+        raise BadInput(f"{path} is not a regular file; move it away")
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        _refuse_odd_file(handle, str(path))
+    except BaseException:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
 def read_regular(folder: int, name: str) -> bytes | None:
     """A file's bytes, None when absent."""
     file = open_regular(folder, name)
