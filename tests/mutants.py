@@ -509,6 +509,20 @@ MUTANTS = (
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
+        name="hook: a record that fails holds up those behind it",
+        file="memory/replay.py",
+        old="                spool.counted(file, count - 1)\n            except Trouble as trouble:",
+        new="                return done\n            except Trouble as trouble:",
+        tests=("tests/contract/test_spool.py",),
+    ),
+    Mutant(
+        name="lease: one from a clock that was ahead counts until its date",
+        file="store/leases.py",
+        old="now < expires_at and taken_at <= now + CLOCKS_APART",
+        new="now < expires_at",
+        tests=("tests/contract/test_leases.py",),
+    ),
+    Mutant(
         name="hook: a secret in the spool",
         file="memory/replay.py",
         old="name: kept(value) if name in WORDS and isinstance(value, str) else value",

@@ -282,7 +282,8 @@ def test_private_words_and_secrets_are_not_captured(memory: Memory, hooks: Hooks
 def test_what_waits_in_the_spool_holds_no_secret(hooks: Hooks, memory: Memory, engine: str) -> None:
     key = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"
     (memory.project.data / "spool").mkdir()
-    (memory.project.data / "spool/000-first.json").write_text('{"id": "x", "verb": "turn"}')  # so that all others wait
+    first = '{"id": "x", "verb": "turn", "arguments": {"session": "s-1"}}'  # so that the others of its session wait
+    (memory.project.data / "spool/000-first.json").write_text(first)
     write = Write(
         id="change_1", verb="turn", arguments={"session": "s-1", "host": "claude-code", "answer": f"Use {key}"}
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 
 from conftest import AGENT, PERSON, Opener
 from recollect import Memory, ScriptedClock, Trouble
+from recollect.hosts.claude_code import ROOM
+from recollect.memory.data import Rescue
+from recollect.memory.replay import Write
+from recollect.store import leases
 from samples import FLAKY, learning
 from stored import everything_stored
 
@@ -206,3 +211,171 @@ def test_a_read_only_project_spools_in_the_users_state_folder(
     assert [path.parent for path in spool_files(busy)] == [busy.project.spools[1]]
     assert modes(busy) == [0o600]
     assert open_memory().learnings.get(kept.id).times_injected == 1
+
+
+def turn(session: str, at: int, **changes: Any) -> dict[str, Any]:
+    """A turn of a session that waits, as a hook leaves it."""
+    return {
+        "id": f"change_{session}_{at}",
+        "verb": "turn",
+        "at": at,
+        "actor": {"name": "claude-code", "channel": "hook", "trust": "agent"},
+        "arguments": {
+            "session": session,
+            "host": "claude-code",
+            "request": f"ask {session}",
+            "answer": f"say {session}",
+        },
+        **changes,
+    }
+
+
+def put_turn(memory: Memory, session: str, at: int) -> Path:
+    return put_record(memory, turn(session, at), f"{at:015d}-change_{session}.json")
+
+
+def said(memory: Memory) -> list[str]:
+    """The sessions whose words are in the day's log, in order."""
+    return re.findall(r"say (s-\d)$", memory.context.vault.read("2026-03-02.md") or "", re.MULTILINE)
+
+
+def failing(error: BaseException) -> Any:
+    """Ids that cannot be had for a lease: what a turn needs first fails, for whatever reason there may be."""
+
+    def ids(kind: str) -> str:
+        if kind == "lease":
+            raise error
+        return f"{kind}_{error}_1"
+
+    return ids
+
+
+def test_the_lease_of_a_dead_process_holds_its_session_up_for_its_length_and_no_other(
+    open_memory: Opener, clock: ScriptedClock
+) -> None:
+    memory = open_memory()
+    at = clock.now()
+    waits = put_turn(memory, "s-1", at)
+    put_turn(memory, "s-2", at + 1)
+    leases.take(memory.context, "transcript/s-1", seconds=30)  # and then its holder was killed
+    for _ in range(5):
+        clock.advance(seconds=5)
+        assert said(open_memory()) == ["s-2"]
+        assert spool_files(memory) == [waits], "somebody else's lease counts for nothing"
+    clock.advance(seconds=6)
+    assert said(open_memory()) == ["s-2", "s-1"]
+    assert spool_files(memory) == []
+
+
+def test_a_record_that_fails_is_set_aside_after_three_tries_and_the_others_are_replayed(
+    open_memory: Opener, clock: ScriptedClock
+) -> None:
+    memory = open_memory()
+    kept = memory.learn(learning()).learning
+    waits = put_turn(memory, "s-1", clock.now())
+    put_record(memory, record(kept.id), "999999999999999-later.json")
+    for tries in (1, 2):
+        after = open_memory(ids=failing(OSError("no such luck")))
+        assert after.learnings.get(kept.id).times_injected == 1, "what came later is done"
+        assert [path.name for path in spool_files(memory)] == [f"{waits.stem}.try{tries}.json"]
+        assert (after.status().spooled, after.status().set_aside) == (1, 0)
+    after = open_memory(ids=failing(OSError("no such luck")))
+    assert [path.name for path in spool_files(memory)] == [f"{waits.stem}.failed"]
+    assert "say s-1" in spool_files(memory)[0].read_text(), "its words are kept"
+    assert modes(memory) == [0o600]
+    assert (after.status().spooled, after.status().set_aside) == (0, 1)
+    assert spool_files(open_memory()) == spool_files(memory), "and it is left alone from then on"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_a_record_that_ends_every_process_that_tries_it_is_set_aside(
+    open_memory: Opener, clock: ScriptedClock, error: type[BaseException]
+) -> None:
+    memory = open_memory()
+    waits = put_turn(memory, "s-1", clock.now())
+    put_turn(memory, "s-2", clock.now() + 1)
+    for _ in range(3):
+        with pytest.raises(error):
+            open_memory(ids=failing(error()))
+    assert said(open_memory()) == ["s-2"]
+    assert [path.name for path in spool_files(memory)] == [f"{waits.stem}.failed"]
+
+
+def test_a_store_that_is_locked_for_long_counts_as_no_try(
+    open_memory: Opener, busy: Memory, clock: ScriptedClock
+) -> None:
+    holder = open_memory(PERSON)
+    waits = put_turn(busy, "s-1", clock.now())
+    with holder.context.db.write(holder.context.space):
+        for _ in range(4):
+            assert open_memory(AGENT).status().spooled == 1
+        assert spool_files(busy) == [waits]
+    assert said(open_memory(AGENT)) == ["s-1"]
+
+
+def test_one_process_replays_at_a_time_and_no_other_waits_for_it(open_memory: Opener, clock: ScriptedClock) -> None:
+    from recollect.store.spool import replaying
+
+    memory = open_memory()
+    waits = put_turn(memory, "s-1", clock.now())
+    with replaying(memory.project.spools) as our_turn:
+        assert our_turn
+        for _ in range(4):
+            assert open_memory().status().spooled == 1
+        assert spool_files(memory) == [waits], "a try is counted by whoever makes it"
+    assert said(open_memory()) == ["s-1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "session", "at_once"),
+    [("000-a.json", "s-1", False), ("000-a.json", "s-2", True), ("000-a.try1.json", "s-1", True)],
+    ids=["of its session", "of another session", "of its session, but it failed"],
+)
+def test_a_write_waits_only_behind_an_untried_record_of_its_own_session(
+    open_memory: Opener, clock: ScriptedClock, name: str, session: str, at_once: bool
+) -> None:
+    memory = open_memory()
+    put_record(memory, turn(session, clock.now()), name)
+    write = Write(id="change_1", verb="turn", arguments={"session": "s-1", "host": "claude-code", "answer": "say s-1"})
+    assert memory.sessions.deliver(write) is at_once
+    assert said(memory) == (["s-1"] if at_once else [])
+
+
+def test_status_doctor_and_the_brief_name_what_waits_and_what_was_set_aside(
+    open_memory: Opener, clock: ScriptedClock, environ: dict[str, str]
+) -> None:
+    memory = open_memory(replay=False)
+    assert "set aside" not in memory.sessions.brief(ROOM).text
+    waiting, failed = put_turn(memory, "s-1", clock.now()), put_turn(memory, "s-2", clock.now() - 1)
+    failed.rename(failed.with_suffix(".failed"))
+    clock.advance(days=2, hours=1)
+    found = memory.status()
+    assert (found.spooled, found.spooled_oldest_at) == (1, clock.now() - 49 * 3_600_000)
+    assert (found.set_aside, found.set_aside_oldest_at) == (1, clock.now() - 49 * 3_600_000 - 1)
+    brief = memory.sessions.brief(ROOM).text
+    assert "1 write that failed is set aside, the oldest 2 days old: " in brief
+    assert "`recollect doctor --fix`" in brief
+    rescue = Rescue.of(memory.project.root, actor=PERSON, clock=clock, environ=environ)
+    told = {each.subject: each for each in rescue.doctor().findings if each.what == "spool"}
+    assert told[str(waiting)].detail == "1 write waiting for the store, the oldest for 2 days"
+    assert told[str(failed.with_suffix(".failed"))].detail == "1 write set aside as failed, the oldest for 2 days"
+    assert all("doctor --fix" in each.remedy for each in told.values())
+
+
+def test_doctor_tries_again_what_was_set_aside(
+    open_memory: Opener, clock: ScriptedClock, environ: dict[str, str]
+) -> None:
+    memory = open_memory()
+    put_turn(memory, "s-1", clock.now())
+    for _ in range(3):
+        open_memory(ids=failing(OSError("no such luck")))
+    bad = put_record(memory, "not json", "000-bad.json")
+    rescue = Rescue.of(memory.project.root, actor=PERSON, clock=clock, environ=environ)
+    assert ["OSError: no such luck" in each.detail for each in rescue.doctor().findings if each.what == "spool"] == [
+        False,
+        True,
+    ]
+    done = rescue.doctor(fix=True)
+    assert done.fixed[0].detail == "1 write written to the store"
+    assert said(memory) == ["s-1"]
+    assert spool_files(memory) == [bad.with_suffix(".unreadable")]

@@ -19,7 +19,7 @@ from recollect.models.jobs import KINDS
 from recollect.store import beginning
 from recollect.store import project as projects
 from recollect.tend.status import ModelsStatus, Status
-from recollect.text.counting import counted, named
+from recollect.text.counting import counted, how_long, named
 
 
 @click.command()
@@ -76,6 +76,7 @@ def init(
 def status(memory: Memory) -> Answer:
     """Say what is remembered, what waits, and what works on words alone."""
     found = memory.status()
+    now = memory.context.clock.now()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
         *([_half_moved(found)] if found.moving_from else []),
@@ -91,7 +92,8 @@ def status(memory: Memory) -> Answer:
         + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
         *([f"unreadable  {named(found.unreadable)}"] if found.unreadable else []),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
-        f"spool       {found.spooled} waiting",
+        f"spool       {found.spooled} waiting" + _since(", the oldest for", found.spooled_oldest_at, now),
+        *([f"set aside   {_set_aside(found, now)}"] if found.set_aside else []),
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
@@ -99,6 +101,15 @@ def status(memory: Memory) -> Answer:
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
     return Answer(found, "\n".join(lines))
+
+
+def _since(words: str, at: int | None, now: int) -> str:
+    return "" if at is None else f"{words} {how_long(now - at)}"
+
+
+def _set_aside(found: Status, now: int) -> str:
+    age = _since(", the oldest", found.set_aside_oldest_at, now)
+    return f"{counted(found.set_aside, 'write')} failed{age} ago; try again with: recollect doctor --fix"
 
 
 def _half_moved(found: Status) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
     from recollect.inject.room import Room
+    from recollect.store.spool import Queue
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
@@ -63,11 +64,11 @@ class Part:
     latest_last: bool = False
 
 
-def brief(ctx: Context, room: Room) -> Brief:
-    """What a session starts with, within the room that its host gives."""
+def brief(ctx: Context, room: Room, *, aside: Queue | None = None) -> Brief:
+    """What a session starts with, within the room that its host gives; `aside` are writes that were set aside."""
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
     with ctx.db.read(ctx.space) as tx:
-        held = waiting(tx, ctx)
+        held = waiting(tx, ctx, aside=aside)
     parts = [
         Part(name="root", heading="At a glance", blocks=_root(with_ages(ctx.vault.read(ROOT_FILE) or "", today))),
         _daily(ctx, room),
@@ -83,7 +84,7 @@ def brief(ctx: Context, room: Room) -> Brief:
     return Brief(text=text, parts=(*(["waiting"] if held else []), *(part.name for part in parts)))
 
 
-def waiting(tx: Tx, ctx: Context) -> list[str]:
+def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
     """What only a person settles, and what is due."""
     now = ctx.clock.now()
     due = reviews.due(tx, now=now, otherwise_after=ctx.settings.decisions.summary_days * DAY)
@@ -94,6 +95,11 @@ def waiting(tx: Tx, ctx: Context) -> list[str]:
     inbox = len(escalations.waiting(tx))
     if inbox:
         lines += ["", f"{inbox} matter{'' if inbox == 1 else 's'} in the inbox for a person (`recollect inbox`)."]
+    if aside and aside.count:
+        days = (now - (aside.oldest_at or now)) // DAY  # in days, so that the brief stays the same all day
+        age = f"{days} day{'' if days == 1 else 's'} old" if days > 0 else "less than a day old"
+        writes = f"{aside.count} write{' that failed is' if aside.count == 1 else 's that failed are'}"
+        lines += ["", f"{writes} set aside, the oldest {age}: not in memory until `recollect doctor --fix` succeeds."]
     return lines
 
 

@@ -166,6 +166,7 @@ class State:
     verdicts: dict[str, int]
     inbox: int
     spooled: int
+    set_aside: int
 
     def text(self) -> str:
         counted = {"learnings": self.learnings, "decisions": self.decisions, "nodes of the tree": self.tree}
@@ -174,6 +175,8 @@ class State:
         ]
         shown = f"shown to tasks: {self.injections}, of them {self.verdicts['helpful']} rated helpful"
         waits = f"waiting: {self.inbox} for a person, {self.spooled} to be written"
+        if self.set_aside:
+            waits += f", {self.set_aside} set aside as failed (recollect doctor --fix tries again)"
         return "\n".join([f"memory of {self.space} ({self.engine})", *lines, shown, waits])
 
 

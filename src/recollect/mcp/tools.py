@@ -205,6 +205,7 @@ def status(memory: Memory) -> State:
         verdicts=found.verdicts,
         inbox=found.inbox,
         spooled=found.spooled,
+        set_aside=found.set_aside,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,12 +18,14 @@ from recollect.core.choices import Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Context
 from recollect.core.decision import Decision
+from recollect.core.errors import RecollectError
 from recollect.core.ids import random_id
 from recollect.core.learning import Learning
 from recollect.memory.opening import open_context, open_database
+from recollect.memory.replay import retry
 from recollect.search.refresh import Refreshed, refresh
 from recollect.store import project as projects
-from recollect.store.beginning import claim_new
+from recollect.store.beginning import claim_new, is_foreign
 from recollect.store.copies import Checked, check_file
 from recollect.store.files import writing
 from recollect.tend import backups, purge, transfer
@@ -31,6 +35,7 @@ from recollect.tend.purge import Plan, Purged
 from recollect.tend.rebuild import Rebuilt, rebuild
 from recollect.tend.transfer import Exported, Imported
 from recollect.tend.verify import Finding, verify
+from recollect.text.counting import counted
 
 
 class Data:
@@ -135,8 +140,27 @@ class Rescue:
         return self._project.data
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
-        """Look at everything; with `fix`, make derived state again."""
-        return doctor(self._project, self._opened, environ=self._environ, fix=fix, progress=progress)
+        """Look at everything; with `fix`, do what waits in the spool or was set aside and make derived state again."""
+        replayed = self._replayed() if fix else 0
+        now = self._clock.now()
+        found = doctor(self._project, self._opened, environ=self._environ, now=now, fix=fix, progress=progress)
+        if not replayed:
+            return found
+        detail = f"{counted(replayed, 'write')} written to the store"
+        done = Finding(level="notice", what="spool", subject="spool:", detail=detail, remedy="")
+        return replace(found, fixed=(done, *found.fixed))
+
+    def _replayed(self) -> int:
+        """How many writes of the spool are done now; none where the store does not open, or is not the user's."""
+        if is_foreign(self._project):
+            return 0
+        with suppress(RecollectError):
+            ctx = self._opened()
+            try:
+                return retry(ctx, self._project)
+            finally:
+                ctx.db.close()
+        return 0
 
     def restore(self, source: Path) -> Restored:
         """Put a backup in the store's place; the present one is kept aside."""

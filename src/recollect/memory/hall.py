@@ -114,8 +114,12 @@ class Memory:
         """The same for a project that was found already."""
         context = open_context(project, actor=actor, clock=clock, ids=ids, models=models, environ=environ)
         memory = cls(context, project)
-        if replay:
-            memory._replay_spool()
+        try:
+            if replay:
+                memory._replay_spool()
+        except BaseException:  # a hook's time is up: nobody gets this memory, so nobody would close it
+            context.db.close()
+            raise
         return memory
 
     @classmethod

@@ -2,14 +2,17 @@
 
 A write has its id before anything is tried, and that id is the change id of what it does. So it is recognised and not
 done twice, whether it was cut off by a time limit, killed, or replayed. A replayed one is done on behalf of whoever
-asked for it, at the time they did.
+asked for it, at the time they did; only its leases are held against the clock of the process that replays it.
+
+A record that fails is tried three times and then set aside. It never holds up the records of other sessions or later
+ones.
 """
 
 from __future__ import annotations
 
 from recollect.core.actor import Actor
 from recollect.core.clock import ScriptedClock
-from recollect.core.errors import BadInput, RecollectError, Trouble
+from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
 from recollect.core.record import record
 from recollect.store import events, spool
 from recollect.text.kept import kept
@@ -17,6 +20,7 @@ from recollect.text.kept import kept
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import Any
 
     from recollect.core.context import Context
@@ -24,6 +28,10 @@ if TYPE_CHECKING:
 
 WORDS = ("answer", "output", "request", "text", "title", "topic")
 """Arguments that are somebody's words: known secrets leave them before they reach the spool."""
+TRIES = 3
+KILLED = f"each of {TRIES} processes that tried it ended before it was done"
+_SUBJECTS = ("session", "task", "outcome")
+"""Arguments that say what a write is about; writes about the same thing keep their order."""
 
 
 @record
@@ -36,8 +44,8 @@ class Write:
 
 
 def deliver(ctx: Context, project: Project, write: Write) -> bool:
-    """Do a write, or keep it; True when it is done. What came before it and still waits goes first."""
-    if not spool.pending(project.spools):
+    """Do a write, or keep it; True when it is done. What is about the same session and waits untried goes first."""
+    if not _is_behind(project, write):
         try:
             _do(ctx, write)
             return True
@@ -45,6 +53,18 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
             pass
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
+
+
+def _is_behind(project: Project, write: Write) -> bool:
+    """Whether a record waits that should be done before a write. One that was tried and failed holds nothing up."""
+    untried = [path for path in spool.pending(project.spools) if not spool.tries(path)]
+    about = _subjects(write.arguments)
+    return any(about & _subjects(found.get("arguments")) for _, found in spool.records(untried) if found)
+
+
+def _subjects(arguments: object) -> set[str]:
+    given = arguments if isinstance(arguments, dict) else {}
+    return {value for name in _SUBJECTS if isinstance(value := given.get(name), str) and value}
 
 
 def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
@@ -60,22 +80,68 @@ def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
 
 
 def replay(ctx: Context, project: Project) -> int:
-    """Do what waits, oldest first; stop quietly while the store still cannot be written."""
+    """Do what waits, oldest first; gives how many were done. A record that fails holds no other back.
+
+    A store that cannot be written ends it quietly, and that counts for no record as a try. One process replays at a
+    time: otherwise two would count the same try twice.
+    """
     done = 0
-    for path, found in spool.records(spool.pending(project.spools)):
-        try:
+    with spool.replaying(project.spools) as our_turn:
+        if not our_turn or not _can_write(ctx):
+            return 0
+        for path, found in spool.records(spool.pending(project.spools)):
+            count = spool.tries(path) + 1
             if found is None:
-                spool.set_aside(path)
+                spool.set_aside(path, spool.UNREADABLE, None, "")
                 continue
-            _replay_one(ctx, _checked(found))
-        except Trouble:
-            return done
-        except (RecollectError, KeyError, TypeError, ValueError):
-            spool.set_aside(path)
-            continue
-        spool.done(path)
-        done += 1
+            if count > TRIES:
+                spool.set_aside(path, spool.FAILED, found, KILLED)
+                continue
+            file = spool.counted(path, count)
+            if file is None:
+                continue
+            try:
+                _replay_one(ctx, _checked(found))
+            except SessionBusy:
+                spool.counted(file, count - 1)
+            except Trouble as trouble:
+                if isinstance(trouble, (StoreBusy, NoSpace)) or not _can_write(ctx):
+                    spool.counted(file, count - 1)
+                    return done
+                _failed(file, found, trouble)
+            except (RecollectError, KeyError, TypeError, ValueError) as error:
+                spool.set_aside(file, spool.UNREADABLE, found, _reason(error))  # another try would end the same way
+            except Exception as error:  # noqa: BLE001 — whatever it is, no command may fail because of an old record
+                _failed(file, found, error)
+            else:
+                spool.done(file)
+                done += 1
     return done
+
+
+def retry(ctx: Context, project: Project) -> int:
+    """Try once more what was set aside, and do what waits; gives how many were done."""
+    for path in spool.aside(project.spools):
+        spool.counted(path, TRIES - 1)
+    return replay(ctx, project)
+
+
+def _can_write(ctx: Context) -> bool:
+    try:
+        with ctx.db.write(ctx.space):
+            return True
+    except RecollectError:
+        return False
+
+
+def _failed(path: Path, found: dict[str, Any], error: Exception) -> None:
+    """Leave a record for another try, or set it aside after the last."""
+    if spool.tries(path) >= TRIES:
+        spool.set_aside(path, spool.FAILED, found, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {kept(str(error))}"
 
 
 def _checked(found: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from recollect.memory.replay import Write
     from recollect.store.hosts import HostEvent, HostSession
     from recollect.store.project import Project
+    from recollect.store.spool import Queue
 
 
 class Sessions:
@@ -24,7 +25,7 @@ class Sessions:
         """What a session starts with."""
         from recollect.inject.brief import brief
 
-        return brief(self._context, room)
+        return brief(self._context, room, aside=self._aside())
 
     def prompted(self, prompt: str, *, session: str, task: str, room: Room) -> Given:
         """What belongs to a prompt."""
@@ -50,7 +51,13 @@ class Sessions:
         from recollect.inject.brief import waiting
 
         with self._context.db.read(self._context.space) as tx:
-            return "\n".join(waiting(tx, self._context)).strip()
+            return "\n".join(waiting(tx, self._context, aside=self._aside())).strip()
+
+    def _aside(self) -> Queue:
+        """Writes of the spool that failed."""
+        from recollect.store import spool
+
+        return spool.queue(spool.aside(self._project.spools))
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, if need be a little later; True when it is done."""

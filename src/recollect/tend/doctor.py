@@ -2,7 +2,8 @@
 
 Works on a store that does not open: then it keeps the damaged files aside, where they are ours to copy, and says which
 backups would restore.
-`--fix` makes derived state again and nothing else; what a person wrote is never touched.
+`--fix` makes derived state again and nothing else; what a person wrote is never touched. What waits in the spool is
+replayed by the hall, before anything is looked at here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
@@ -24,6 +26,7 @@ from recollect.store.project import Project
 from recollect.tend import backups
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import Finding, Progress, verify
+from recollect.text.counting import counted, how_long
 
 ABANDONED_SECONDS = 3600  # a temporary file this old belongs to nobody any more
 
@@ -46,12 +49,13 @@ def doctor(
     open_context: Callable[[], Context],
     *,
     environ: Mapping[str, str],
+    now: int,
     fix: bool = False,
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Look at everything. The context is opened here, because a store that does not open is a finding."""
     kept = tuple(backups.kept(project.database))
-    around = (*_misspelt(environ), *_surroundings(project, fix=fix), *_backups(kept))
+    around = (*_misspelt(environ), *_surroundings(project, now=now, fix=fix), *_backups(kept))
     try:
         ctx = open_context()
         try:
@@ -105,11 +109,11 @@ def _misspelt(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield _notice("settings", name, "the environment sets it, and there is no such setting", "see docs/settings.md")
 
 
-def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
+def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Finding]:
     if is_foreign(project):
         detail = "it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent"
         yield _notice("store", project.data, detail, "move it away, or take what it says for your own: recollect init")
-    yield from _spool(project)
+    yield from _spool(project, now)
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)
     for folder in kept_aside(project.database):
@@ -117,13 +121,22 @@ def _surroundings(project: Project, *, fix: bool) -> Iterator[Finding]:
         yield _notice("damage", folder, "files that once did not read back", remedy)
 
 
-def _spool(project: Project) -> Iterator[Finding]:
-    for path in spool.pending(project.spools):
-        remedy = "any recollect command that can write the store does it"
-        yield _notice("spool", path, "a write that waits for the store", remedy)
-    for path in spool.unreadable(project.spools):
-        detail = "a write that could not be done: it does not read, or names what is not there"
-        yield _notice("spool", path, detail, "look at it; when you need it no more, delete it")
+def _spool(project: Project, now: int) -> Iterator[Finding]:
+    if waiting := spool.pending(project.spools):
+        remedy = "any recollect command that can write the store does this; recollect doctor --fix does it now"
+        yield _notice("spool", waiting[0], _queued(waiting, "waiting for the store", now), remedy)
+    if aside := spool.aside(project.spools):
+        why = next((str(found["failed"]) for _, found in spool.records(aside[:1]) if found and "failed" in found), "")
+        detail = _queued(aside, "set aside as failed", now)
+        remedy = "recollect doctor --fix tries them again; delete the file of a write that you do not need"
+        yield _notice("spool", aside[0], detail + (f" ({why})" if why else ""), remedy)
+
+
+def _queued(paths: list[Path], state: str, now: int) -> str:
+    """How many writes are in a state, and for how long the oldest has been."""
+    queue = spool.queue(paths)
+    since = how_long(now - (queue.oldest_at or now))
+    return f"{counted(queue.count, 'write')} {state}, the oldest for {since}"
 
 
 def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:

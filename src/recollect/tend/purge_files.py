@@ -128,7 +128,7 @@ def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str
 
 
 def spool_files(project: Project, target: Target) -> list[Path]:
-    waiting = [*spool.pending(project.spools), *spool.unreadable(project.spools)]
+    waiting = [*spool.pending(project.spools), *spool.aside(project.spools)]
     return [path for path in waiting if target.pattern.search(_decoded(path))]
 
 

@@ -63,6 +63,9 @@ class Status:
     passages: int
     inbox: int
     spooled: int
+    spooled_oldest_at: int | None
+    set_aside: int
+    set_aside_oldest_at: int | None
     models: ModelsStatus
     decisions: dict[str, int]
     findings: dict[str, int]
@@ -75,6 +78,7 @@ def status(ctx: Context, project: Project) -> Status:
     """Counts and states; reading them changes nothing."""
     seen = survey(ctx)
     embedder = ctx.models.embedder()
+    spooled, aside = (spool.queue(find(project.spools)) for find in (spool.pending, spool.aside))
     with ctx.db.read(ctx.space) as tx:
         unsettled = journal.unsettled(tx)
         move = moves.unfinished(tx)
@@ -96,7 +100,10 @@ def status(ctx: Context, project: Project) -> Status:
             unreadable=tuple(noticing.unreadable(tx)),
             passages=counts.passages(tx),
             inbox=len(escalations.waiting(tx)),
-            spooled=len(spool.pending(project.spools)),
+            spooled=spooled.count,
+            spooled_oldest_at=spooled.oldest_at,
+            set_aside=aside.count,
+            set_aside_oldest_at=aside.oldest_at,
             models=_models(ctx, tx),
             decisions=decisions.counts(tx),
             findings={

@@ -1,4 +1,4 @@
-"""Numbers with their noun: `1 node`, `2 nodes`, `3 entries`."""
+"""Numbers with their noun: `1 node`, `2 nodes`, `3 entries`, `5 minutes`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ def counted(count: int, noun: str) -> str:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
     return f"{count:,} {plural}"
+
+
+def how_long(ms: int) -> str:
+    """A stretch of time in the largest unit that it fills."""
+    for unit, length in (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000)):
+        if ms >= length:
+            return counted(ms // length, unit)
+    return "less than a minute"
 
 
 def named(names: Sequence[str]) -> str:
