@@ -70,9 +70,25 @@ MUTANTS = (
     Mutant(
         name="no folder fsync",
         file="store/files.py",
-        old="            os.unlink(temp, dir_fd=folder)\n        raise\n    os.fsync(folder)\n",
-        new="            os.unlink(temp, dir_fd=folder)\n        raise\n",
+        old="    try:\n        os.fsync(folder)\n    except OSError as error:",
+        new="    try:\n        pass\n    except OSError as error:",
         tests=(SYNCED,),
+    ),
+    Mutant(
+        name="an append that cannot be taken back is denied",
+        file="store/files.py",
+        old="                raise _unconfirmed(name, error) from None\n            raise\n",
+        new="                pass\n            raise\n",
+        tests=("tests/faults/test_said.py::test_an_append_that_cannot_be_taken_back_is_not_denied",),
+    ),
+    Mutant(
+        name="an entry whose rows failed is denied",
+        file="capture/log.py",
+        old="    except RecollectError as trouble:  # the entry is in the log for good\n",
+        new="    except AssertionError as trouble:\n",
+        tests=(
+            "tests/faults/test_said.py::test_a_text_whose_rows_failed_is_saved_with_a_warning_and_found_after_a_cycle",
+        ),
     ),
     Mutant(
         name="no fsync of an append",

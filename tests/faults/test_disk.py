@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import PERSON
-from recollect import Memory
+from recollect import Memory, NewEntry
 from samples import learning
 
 PROGRAM = Path(__file__).with_name("small_disk.py")
@@ -78,6 +78,33 @@ def test_a_command_on_a_full_disk_exits_with_3_and_does_not_say_saved(four_megab
     assert done.returncode == 3
     assert "saved" not in done.stdout
     assert "is full; this write did not happen" in done.stderr
+
+
+def test_on_a_full_disk_a_log_entry_is_kept_or_refused_and_what_is_said_is_true(four_megabytes: Path) -> None:
+    project = ("--project", str(four_megabytes))
+    with Memory.open(four_megabytes, create=True, actor=PERSON) as memory:
+        memory.journal.add(NewEntry(text="An entry that was there before"))
+    with contextlib.suppress(OSError), (four_megabytes / "ballast").open("wb", buffering=0) as file:
+        while file.write(b"\0" * 512):
+            pass
+    said = recollect("log", "add", "Important: refunds moved", *project)
+    there = _lines(four_megabytes).count("Important: refunds moved")
+    if said.returncode:
+        assert (said.returncode, there) == (3, 0), said.stderr
+    else:
+        assert there == 1
+        assert "The log entry was saved but is not searchable yet" in said.stderr
+        assert "did not happen" not in said.stderr
+    (four_megabytes / "ballast").unlink()
+    if said.returncode:
+        assert recollect("log", "add", "Important: refunds moved", *project).returncode == 0
+    assert recollect("cycle", *project).returncode == 0
+    assert _lines(four_megabytes).count("Important: refunds moved") == 1
+    assert "refunds moved" in recollect("search", "refunds", *project).stdout
+
+
+def _lines(project: Path) -> list[str]:
+    return [line for log in (project / "memory").glob("2*.md") for line in log.read_text("utf-8").splitlines()]
 
 
 def test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -20,7 +21,7 @@ import pytest
 from conftest import PERSON
 from embedders import WordEmbedder
 from old_stores import unpack
-from recollect import Memory
+from recollect import Memory, NewEntry
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.memory.data import Rescue
@@ -107,6 +108,43 @@ def test_a_commit_whose_answer_was_lost_is_looked_up_and_acknowledged(db: Postgr
             _add(tx, "answer lost")
         away.close()
     assert "answer lost" in _outcomes(db)
+
+
+def test_an_entry_whose_rows_were_cut_off_is_kept_and_said_to_be(
+    tmp_path: Path, environ: dict[str, str], url: str, server: Server
+) -> None:
+    """The server ends the connection inside the transaction behind the append; the entry is in the log by then."""
+    environ["RECOLLECT_STORE"] = url
+    (tmp_path / "project").mkdir()
+    with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
+        db = memory.context.db
+        begun = 0
+
+        class Cut:
+            def __getattr__(self, name: str) -> object:
+                return getattr(db, name)
+
+            @contextmanager
+            def write(self, space: str) -> Iterator[Tx]:
+                nonlocal begun
+                begun += 1
+                with db.write(space) as tx:
+                    if begun == 2:  # the append's own is the vault's
+                        _cut_connections(server)
+                    yield tx
+
+        cut = Memory(replace(memory.context, db=Cut()), memory.project)  # type: ignore[arg-type]
+        logged = cut.journal.add(NewEntry(text="Refunds moved to the ledger"))
+        assert begun == 2
+        assert "The log entry was saved but is not searchable yet: the connection" in logged.warning
+        assert "did not happen" not in logged.warning
+        assert memory.journal.entry(logged.id).text == "Refunds moved to the ledger"
+        memory.cycle()
+        assert [hit.id for hit in memory.search("refunds ledger") if hit.kind == "log"] == [logged.id]
+
+
+def test_a_transaction_that_a_crash_left_no_trace_of_did_not_happen(db: PostgresDb) -> None:
+    assert db._connections._was_committed("9000000000000") is False
 
 
 @contextmanager

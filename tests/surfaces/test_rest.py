@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 from recollect import Memory, ScriptedClock
 from recollect.core.clock import DAY
+from recollect.core.errors import FateUnknown, StoreUnreachable, Trouble
 from recollect.store import events
 from repos import Repo
 from serving import Served, serving
@@ -363,6 +366,51 @@ def test_a_request_that_failed_may_be_sent_again(api: httpx.Client) -> None:
     key = {"idempotency-key": "k"}
     assert api.post("/api/learnings", json={"title": "only"}, headers=key).status_code == 400
     assert api.post("/api/learnings", json=WEBHOOKS, headers=key).status_code == 201
+
+
+def test_a_request_whose_fate_nobody_knows_keeps_its_key(memory: Memory) -> None:
+    """Sent again under its key it is not done twice; the answer says to look."""
+    broken = _failing(memory, FateUnknown("the connection broke while a change was being committed"), number=2)
+    with serving(broken) as running:
+        broken.context.db.armed = True  # type: ignore[attr-defined]
+        sent = {"json": {"id": "a"}, "headers": {"idempotency-key": "k"}}
+        api = running.client("api")
+        assert api.post("/api/outcomes", **sent).status_code == 503  # type: ignore[arg-type]
+        again = api.post("/api/outcomes", **sent)  # type: ignore[arg-type]
+        assert (again.status_code, "look whether it was done" in again.json()["detail"]) == (409, True)
+
+
+def test_a_request_that_is_done_is_answered_although_the_answer_to_its_keeping_was_lost(memory: Memory) -> None:
+    broken = _failing(memory, StoreUnreachable("gone"), number=3)
+    with serving(broken) as running:
+        broken.context.db.armed = True  # type: ignore[attr-defined]
+        sent = {"json": {"id": "a"}, "headers": {"idempotency-key": "k"}}
+        api = running.client("api")
+        assert api.post("/api/outcomes", **sent).status_code == 201  # type: ignore[arg-type]
+        assert api.post("/api/outcomes", **sent).headers["idempotent-replayed"] == "true"  # type: ignore[arg-type]
+        assert [each["id"] for each in api.get("/api/outcomes").json()["outcomes"]] == ["a"]
+
+
+def _failing(memory: Memory, error: Trouble, *, number: int) -> Memory:
+    """The same memory, whose n-th writer after it is armed has an error for an answer to its commit."""
+    db = memory.context.db
+
+    class Failing:
+        armed = False
+        writers = 0
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(db, name)
+
+        @contextmanager
+        def write(self, space: str) -> Iterator[Any]:
+            with db.write(space) as tx:
+                yield tx
+            self.writers += self.armed
+            if self.armed and self.writers == number:
+                raise error
+
+    return Memory(replace(memory.context, db=Failing()), memory.project)  # type: ignore[arg-type]
 
 
 def test_of_many_at_once_one_is_done(api: httpx.Client, memory: Memory) -> None:

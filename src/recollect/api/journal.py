@@ -64,8 +64,8 @@ def days(memory: Reads, request: Request, window: Paged) -> Response:
 @gives(Logged)
 def add(memory: Writes, new: Annotated[NewEntry, taken(NewEntry)]) -> Response:
     logged = memory.journal.add(new)
-    day, _, number = logged.id.removeprefix("log/").partition("#")
-    return answer(logged, status=201, headers={"location": f"/api/logs/{day}/{number}"})
+    place = logged.id.removeprefix("log/").replace("#", "/")  # the log itself while nobody knows the entry's number
+    return answer(logged, status=201, headers={"location": f"/api/logs/{place}"})
 
 
 @routes.get("/logs/{day}", summary="Get a day's log")

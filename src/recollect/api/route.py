@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -15,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 
 from recollect.api.rpc import snake
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, FateUnknown, Trouble
 from recollect.memory import Memory
 
 KEPT_HEADERS = ("content-type", "etag", "location")
@@ -76,12 +77,16 @@ class Route(APIRoute):
                 response = await handle(request)
             except Repeated as before:
                 return before.response
+            except FateUnknown:
+                raise  # the key stays taken: sent again, the request might be done twice
             except BaseException:
                 if claim := _claim(request):
-                    await run_in_threadpool(claim.take_back)
+                    with suppress(Trouble):  # the key stays taken for a day, which the caller is told
+                        await run_in_threadpool(claim.take_back)
                 raise
             if claim := _claim(request):
-                await run_in_threadpool(claim.keep, response)
+                with suppress(Trouble):  # what was asked for is done, and under this key it is not done again
+                    await run_in_threadpool(claim.keep, response)
             return response
 
         return handler

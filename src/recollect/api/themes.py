@@ -12,7 +12,7 @@ from recollect.api.access import Reads, Writes
 from recollect.api.route import Route
 from recollect.api.wire import Paged, answer, gives, sliced, taken
 from recollect.capture.learn import Captured
-from recollect.core.finding import Finding, NewFinding, Theme, WorkFile
+from recollect.core.finding import AddedFinding, Finding, NewFinding, Theme, WorkFile
 from recollect.distil.themes import Gathering
 
 routes = APIRouter(prefix="/api", tags=["themes"], route_class=Route)
@@ -67,7 +67,7 @@ def findings(memory: Reads, request: Request, window: Paged) -> Response:
 
 
 @routes.post("/findings", status_code=201, summary="Add a finding to a work unit")
-@gives(Finding)
+@gives(AddedFinding)
 def add(memory: Writes, new: Annotated[ReportedFinding, taken(ReportedFinding)]) -> Response:
     given = asdict(new)
     made = memory.themes.add(given.pop("work_id"), NewFinding(**given))

@@ -21,7 +21,7 @@ from recollect.core.actor import Actor
 from recollect.core.choices import Trust
 from recollect.core.clock import day_of, iso, zone_named
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, after
 from recollect.core.journal import NewEntry
 from recollect.core.new_learning import NewLearning
 from recollect.store import events
@@ -75,11 +75,12 @@ def bring_in(
     """Take in pieces, or only say what that would add."""
     check_trust(ctx, trust)
     work = _Gathering(ctx, source, trust, preview)
-    for batch in _batches(iter(pieces)):
-        work.take([each for each in batch if isinstance(each, Piece)])
-        work.pass_over([each for each in batch if isinstance(each, Passed)])
-        if progress is not None:
-            progress(len(batch))
+    with after("What was taken in so far stays", "Run this again: nothing is taken in twice"):
+        for batch in _batches(iter(pieces)):
+            work.take([each for each in batch if isinstance(each, Piece)])
+            work.pass_over([each for each in batch if isinstance(each, Passed)])
+            if progress is not None:
+                progress(len(batch))
     return work.result()
 
 

@@ -10,8 +10,8 @@ from recollect.capture.learn import Captured, learn
 from recollect.core.actor import lowest
 from recollect.core.clock import iso, parse_time
 from recollect.core.context import Context
-from recollect.core.errors import BadInput, NotFound, Refused, Stale
-from recollect.core.finding import Finding, NewFinding, SkippedFile, WorkFile, check_work_id
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale, after, not_searchable
+from recollect.core.finding import AddedFinding, Finding, NewFinding, SkippedFile, WorkFile, check_work_id
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.core.passage import Passage
 from recollect.store import events, passages
@@ -23,6 +23,7 @@ from recollect.text.sentences import clip, first_sentence
 
 FOLDER = "learnings"
 KIND = "finding"
+ADDED = "finding.added"
 _TRIES = 20
 
 
@@ -62,8 +63,11 @@ def survey(ctx: Context) -> Survey:
     return Survey(files=tuple(_safe(file) for file in kept), skipped=tuple(skipped + repeats))
 
 
-def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
-    """Append a finding to its work unit's file; the file keeps whatever else it holds."""
+def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
+    """Append a finding to its work unit's file; the file keeps whatever else it holds.
+
+    One that the file holds and no event knows was never acknowledged: given again, it is the same.
+    """
     work_id = check_work_id(work_id)
     safe = NewFinding(**{name: redact(clean(value)).text.strip() for name, value in vars(new).items()})
     path = f"{FOLDER}/{work_id}.json"
@@ -71,15 +75,20 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> Finding:
         before = ctx.vault.read(path)
         items, stamp = _items(path, before)
         stamp = stamp or iso(ctx.clock.now())
-        text = write_work_file(work_id, stamp, [*items, raw_item(safe)])
+        number = _given_before(ctx, work_id, items, raw_item(safe))
+        if not number:
+            text = write_work_file(work_id, stamp, [*items, raw_item(safe)])
+            try:
+                ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
+            except Stale:
+                continue  # another process added one; add ours to what it wrote
+        finding = AddedFinding(work_id=work_id, number=number or len(items) + 1, **vars(safe))
         try:
-            ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
-        except Stale:
-            continue  # another process added one; add ours to what it wrote
-        finding = Finding(work_id=work_id, number=len(items) + 1, **vars(safe))
-        with ctx.db.write(ctx.space) as tx:
-            passages.put(tx, passage_of(finding, at=when(stamp)))
-            events.record(tx, ctx, subject=finding.id, what="finding.added")
+            with ctx.db.write(ctx.space) as tx:
+                passages.put(tx, passage_of(finding, at=when(stamp)))
+                events.record(tx, ctx, subject=finding.id, what=ADDED)
+        except RecollectError as trouble:  # the finding is in the file for good
+            return replace(finding, warning=not_searchable("The finding", trouble))
         return finding
     raise Refused(f"{path} keeps changing; try again")
 
@@ -109,7 +118,8 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
     )
     actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
     captured = learn(replace(ctx, actor=actor), new, anyway=True, origin=id)
-    with ctx.db.write(ctx.space) as tx:
+    kept = after(f"{captured.learning.id} was saved", "Run this again: no learning is written twice")
+    with kept, ctx.db.write(ctx.space) as tx:
         events.record(tx, ctx, subject=id, what="finding.promoted", new={"learning": captured.learning.id})
     return captured
 
@@ -135,6 +145,12 @@ def passage_of(finding: Finding, *, at: int) -> Passage:
         thread=f"finding/{finding.work_id}",
         position=finding.number,
     )
+
+
+def _given_before(ctx: Context, work_id: str, items: list[Any], item: dict[str, Any]) -> int:
+    """The number of the latest item that says the same, when nobody ever learned that it is there; else 0."""
+    number = next((at for at in range(len(items), 0, -1) if items[at - 1] == item), 0)
+    return number if number and not events.comes(ctx, f"finding/{work_id}#{number}", what=ADDED) else 0
 
 
 def _safe(file: WorkFile) -> WorkFile:

@@ -1,12 +1,15 @@
 """The journal: appending entries to raw logs.
 
-A log is append-only and permanent. The file is written first; rows follow and can be made again from it. Knows nothing
-about how nodes are made.
+A log is append-only and permanent. The file is written first; rows follow and can be made again from it. So an entry
+that is in the file is saved, whatever happens to its rows. Whoever gives an entry again because nobody could say what
+became of it finds it by its words: its key is in the log, and no row knows that key. Knows nothing about how nodes are
+made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -24,9 +27,9 @@ from recollect.capture.log_files import (
     source,
     today,
 )
-from recollect.core.clock import iso
+from recollect.core.clock import HOUR, iso
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Stale
+from recollect.core.errors import BadInput, RecollectError, Stale, after, not_searchable
 from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.store import events, journal
 from recollect.store.journal import LogEnd
@@ -38,17 +41,21 @@ from recollect.text.tree import log_path
 
 ENTRY_LIMIT = 10_000_000
 """Characters one entry may have; more is a file, not an entry."""
+GIVEN_AGAIN = HOUR
+LOOKED_AT = 100
+"""An entry is given again within this time, and is among so many latest ones of its log."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Logged:
-    """Where an entry went, and what was taken out of it first."""
+    """Where an entry went, and what was taken out of it first. `warning` when it is saved but not searchable yet."""
 
     id: str
     day: date
     topic: str
     path: str
     redacted: tuple[str, ...]
+    warning: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +84,22 @@ def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
     there = replayed and change in keys(ctx, day)
     added = _added_behind(ctx, day, section, end) if end and not there else None
     if not there and not added:
-        _append(ctx, day, section)
-    with ctx.db.write(ctx.space) as tx:
-        if added and added[1].stamp and journal.log_end(tx, day) == end:
-            id = read_in_last(tx, ctx, *added)
-        else:
-            id = _take_in_whole(tx, ctx, day, change)
-        _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
-    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=kinds)
+        before = None if replayed else _given_before(ctx, day, section)
+        change = before or change
+        if not before:
+            _append(ctx, day, section)
+    warning = ""
+    try:
+        with ctx.db.write(ctx.space) as tx:
+            if added and added[1].stamp and journal.log_end(tx, day) == end:
+                id = read_in_last(tx, ctx, *added)
+            else:
+                id = _take_in_whole(tx, ctx, day, change)
+            _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
+    except RecollectError as trouble:  # the entry is in the log for good
+        id = added[0].id if added else _id_of(ctx, day, change)
+        warning = not_searchable("The log entry", trouble)
+    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=kinds, warning=warning)
 
 
 def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
@@ -101,7 +116,8 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
     ]
     if sections:
         _append(ctx, day, "\n".join(sections))
-    with ctx.db.write(ctx.space) as tx:
+    kept = after(f"The entries are in the log of {day}", "Run this again: no entry is written twice")
+    with kept, ctx.db.write(ctx.space) as tx:
         ids = {each.key: each.id for each in read_in(tx, ctx, day).entries}
         for key, topic in topics.items():
             _remember(tx, ctx, key, ids.get(key, source(day)), topic)
@@ -158,6 +174,30 @@ def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[E
     return found, LogEnd(stamp=stamp, number=found.number, size=end.size + len(found.text))
 
 
+def _given_before(ctx: Context, day: date, section: str) -> str | None:
+    """The key of an entry that says the same and that no row knows: whoever wrote it never learned that it is there."""
+    ours = entries.at_the_end(day, 1, section)
+    if ours is None:
+        return None
+    since = ctx.clock.now() - GIVEN_AGAIN
+    for found in read(ctx, day).entries[: -LOOKED_AT - 1 : -1]:
+        same = found.key and _said(found) == _said(ours) and moment(found.at, 0) >= since
+        if same and not events.comes(ctx, found.key):
+            return found.key
+    return None
+
+
+def _said(entry: Entry) -> tuple[str, ...]:
+    return entry.topic, entry.type, entry.text, entry.session or "", entry.trust
+
+
+def _id_of(ctx: Context, day: date, change: str) -> str:
+    """The id of an entry that is in the log; the log itself where that cannot be read now."""
+    with suppress(RecollectError):
+        return next((each.id for each in read(ctx, day).entries if each.key == change), source(day))
+    return source(day)
+
+
 def _append(ctx: Context, day: date, text: str) -> None:
     """A line left unfinished by another tool must not swallow our heading."""
     begun = next(ctx.vault.pieces(log_path(day)), None) is not None
@@ -165,10 +205,15 @@ def _append(ctx: Context, day: date, text: str) -> None:
 
 
 def _take_in_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
-    """Make a log searchable as it stands, and remember its end where that is our entry; the id of the entry."""
+    """Make a log searchable as it stands, and remember its end where that is our entry; the id of the entry.
+
+    Behind an end that is known nobody reads what came before, so an entry that may be given again has to be none of it.
+    """
     log = read_in(tx, ctx, day)
     found = next((each for each in log.entries if each.key == change), None)
-    if found and found is log.entries[-1]:
+    since = ctx.clock.now() - GIVEN_AGAIN
+    lately = {each.key for each in log.entries[-LOOKED_AT:] if each.key and moment(each.at, 0) >= since}
+    if found and found is log.entries[-1] and not events.missing(tx, lately - {change}):
         size = sum(len(each.text) for each in log.entries)
         journal.put_log_end(tx, log.day, LogEnd(stamp=log.stamp, number=found.number, size=size))
     return found.id if found else source(log.day)

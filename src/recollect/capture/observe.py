@@ -13,7 +13,7 @@ from recollect.core.actor import lowest
 from recollect.core.choices import DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context
-from recollect.core.errors import Refused, Stale
+from recollect.core.errors import Refused, Stale, after
 from recollect.core.new_learning import NewLearning
 from recollect.core.task import Discovery
 from recollect.models.asking import OFFLINE, ask, known
@@ -50,8 +50,9 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     title = kept(title)
     text = strip(output)
     marked = read_discoveries(text)
-    found = (*marked.discoveries, *_unmarked(ctx, text, task=task, outcome=outcome, title=title))
-    seen = _kept(ctx, found, task=task, outcome=outcome, title=title)
+    with after("What was kept so far stays", "Run this again: no discovery is kept twice"):
+        found = (*marked.discoveries, *_unmarked(ctx, text, task=task, outcome=outcome, title=title))
+        seen = _kept(ctx, found, task=task, outcome=outcome, title=title)
     return replace(seen, unknown_types=marked.unknown_types)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.capture.reading import read_in
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Refused, Rejected, Stale
+from recollect.core.errors import BadInput, RecollectError, Refused, Rejected, Stale, not_searchable
 from recollect.core.passage import Passage
 from recollect.store import events, passages, readings
 from recollect.store.files import content_hash
@@ -37,13 +37,17 @@ Jotted between hand-offs, one `##` section each. `recollect consolidate` moves w
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
-    """A staged learning as it was written; `repeated` when an entry already said so and none was added."""
+    """A staged learning as it was written; `repeated` when an entry already said so and none was added.
+
+    `warning` when it is in the file but not searchable yet.
+    """
 
     id: str
     title: str
     body: str
     repeated: bool
     redacted: tuple[str, ...]
+    warning: str = ""
 
 
 def stage(ctx: Context, title: str, body: str = "") -> Staged:
@@ -58,17 +62,23 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
         again = f" Seen {seen} times." if seen > 1 else ""
         raise Rejected(f"not staged: {refusal.why}. {refusal.rephrase} The incident was counted.{again}")
     entry, repeated = _append(ctx, title, body)
-    with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx,
-            ctx,
-            subject=id_of(entry),
-            what="staged.recurred" if repeated else "staged.added",
-            new={"title": title},
-            reason=f"redacted: {', '.join(redacted)}" if redacted else "",
-        )
-    refresh_passages(ctx)
-    return Staged(id=id_of(entry), title=entry.title, body=entry.body, repeated=repeated, redacted=redacted)
+    warning = ""
+    try:
+        with ctx.db.write(ctx.space) as tx:
+            events.record(
+                tx,
+                ctx,
+                subject=id_of(entry),
+                what="staged.recurred" if repeated else "staged.added",
+                new={"title": title},
+                reason=f"redacted: {', '.join(redacted)}" if redacted else "",
+            )
+        refresh_passages(ctx)
+    except RecollectError as trouble:  # the entry is in the file for good
+        warning = not_searchable("The staged learning", trouble)
+    return Staged(
+        id=id_of(entry), title=entry.title, body=entry.body, repeated=repeated, redacted=redacted, warning=warning
+    )
 
 
 def id_of(entry: Entry) -> str:

@@ -14,7 +14,9 @@ HELD = "another process is at it; one that was killed keeps its turn for ten min
 
 
 def emit(value: Any, text: str, *, as_json: bool) -> None:
-    """The value as JSON, or its text for a person."""
+    """The value as JSON, or its text for a person; what it warns of goes to standard error."""
+    if warning := getattr(value, "warning", ""):
+        print(f"recollect: {visible(warning)}", file=sys.stderr)
     put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else visible(text))
 
 

@@ -35,6 +35,8 @@ def add(
         description=description, category=category, source=source, proposed_rule=proposed_rule, disposition=disposition
     )
     made = memory.themes.add(work_id, new)
+    if made.warning:
+        click.echo(f"recollect: {made.warning}", err=True)
     return Answer({"id": made.id, **vars(made)}, f"saved {made.id}")
 
 

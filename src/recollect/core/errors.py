@@ -14,6 +14,7 @@
         ├── StoreDamaged      the database does not read back; nothing was deleted
         ├── StoreNewer        written by a newer Recollect
         ├── StoreUnreachable  server, folder or permission missing
+        │   └── FateUnknown   the write may or may not be stored; look before you repeat it
         ├── NoSpace           the disk is full; the write did not happen
         └── NoAnswer          a model, or what leads to it, failed; the offline twin answers
 
@@ -23,8 +24,15 @@ written for the person who has to act: what happened, then what to do.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
     "BadInput",
+    "FateUnknown",
     "NoAnswer",
     "NoHistory",
     "NoSpace",
@@ -41,6 +49,9 @@ __all__ = [
     "StoreUnreachable",
     "Trouble",
 ]
+
+NOT_DONE = "; this write did not happen"
+"""What the store says of a write that left no trace. It knows of that write alone, not of what came before it."""
 
 
 class RecollectError(Exception):
@@ -107,6 +118,10 @@ class StoreUnreachable(Trouble):
     """Seen when the place of the store cannot be read or written."""
 
 
+class FateUnknown(StoreUnreachable):
+    """Seen when nobody can say whether a write is stored: the answer to a commit, or of a disk, was lost."""
+
+
 class NoSpace(Trouble):
     """Seen when the disk is full; what was acknowledged before is safe."""
 
@@ -123,3 +138,25 @@ class NoAnswer(Trouble):
         self.again = again
         self.after = after
         self.billed = billed
+
+
+def reason_of(error: RecollectError) -> str:
+    """Why a write failed, without the store's claim that nothing happened."""
+    return str(error).partition(NOT_DONE)[0]
+
+
+def not_searchable(what: str, error: RecollectError) -> str:
+    """What to say of something whose text is kept although its rows could not be written."""
+    return f"{what} was saved but is not searchable yet: {reason_of(error)}. When that is mended, run: recollect cycle"
+
+
+@contextmanager
+def after(done: str, then: str) -> Iterator[None]:
+    """Around what follows a write that stays: when the environment fails now, the message says what was done.
+
+    The store would say that the write did not happen, and mean the last one only.
+    """
+    try:
+        yield
+    except Trouble as trouble:
+        raise type(trouble)(f"{done}, but not all of the rest was written: {reason_of(trouble)}. {then}") from None

@@ -64,6 +64,13 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AddedFinding(Finding):
+    """A finding that was just added; `warning` when it is in its file but not searchable yet."""
+
+    warning: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkFile:
     """A valid raw file: one work unit's findings."""
 

@@ -15,7 +15,7 @@ from recollect.capture.documents import shared_path
 from recollect.capture.log_files import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.errors import BadInput, NotFound, Refused, after
 from recollect.distil import documents, judging, known, report
 from recollect.distil.known import Match
 from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
@@ -44,7 +44,8 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
-        return _consolidate(ctx, dry_run=False, lease=lease)
+        with after("What was moved so far stays moved", "Run this again: no entry is moved twice"):
+            return _consolidate(ctx, dry_run=False, lease=lease)
     finally:
         leases.release(ctx, lease)
 

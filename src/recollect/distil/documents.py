@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recollect.capture.documents import paths
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import NotFound, Refused, after
 from recollect.store.files import content_hash
 from recollect.text.memory_index import Problem, check_index, make_index
 from recollect.text.split import Split, relinked, split
@@ -79,8 +79,9 @@ def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
     if not force and len(lines_of(documents[path])) <= ctx.settings.consolidate.split_most:
         return Refactored(path=path, written=())
     changed = split_of(ctx, path, documents, documents)
-    write(ctx, changed, documents, last=path)
-    write_index(ctx)
+    with after("Parts that are written stay", "Run this again: no part is written twice"):
+        write(ctx, changed, documents, last=path)
+        write_index(ctx)
     return Refactored(path=path, written=tuple(changed))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from recollect.capture import edit
 from recollect.core.context import Context
-from recollect.core.errors import BadInput, Refused
+from recollect.core.errors import BadInput, Refused, after
 from recollect.core.new_learning import LearningEdit
 from recollect.distil import settling
 from recollect.store import escalations, events
@@ -24,11 +24,12 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     verbs = verbs_of(matter)
     if verb not in verbs:
         raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(verbs)}")
-    EFFECTS[matter.kind][verb](ctx, matter)
-    with ctx.db.write(ctx.space) as tx:
-        escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
-        events.record(tx, ctx, subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}")
-        return escalations.get(tx, number)
+    with after("What was carried out so far stays", f"Settle matter {number} again, with dismiss if {verb} is refused"):
+        EFFECTS[matter.kind][verb](ctx, matter)
+        with ctx.db.write(ctx.space) as tx:
+            escalations.resolve(tx, number, resolution=verb, at=ctx.clock.now())
+            events.record(tx, ctx, subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}")
+            return escalations.get(tx, number)
 
 
 def verbs_of(matter: Escalation) -> tuple[str, ...]:

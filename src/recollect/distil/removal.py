@@ -13,7 +13,7 @@ from recollect.capture.conflicts import KIND as CONFLICT
 from recollect.capture.learn import Captured, learn
 from recollect.capture.stage import appended, change_file, read_file, refresh_passages
 from recollect.core.context import Context, Tx
-from recollect.core.errors import NotFound, Refused
+from recollect.core.errors import NotFound, Refused, after
 from recollect.core.event import Event
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.distil import documents
@@ -92,13 +92,18 @@ def restore(ctx: Context, slug: str) -> Restored:
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
     taken_out_of, note = _take_out(ctx, event)
-    change_file(ctx, lambda text: appended(ctx, text, title, body))
-    with ctx.db.write(ctx.space) as tx:
-        events.record(
-            tx, ctx, subject=f"staged/{slug}", what=RESTORED, new={"removal": event.seq}, reason=note or "asked for"
-        )
-        _reopen(tx, ctx, f"staged/{slug}")
-    refresh_passages(ctx)
+    if taken_out_of:
+        with after(f"{title!r} was taken out of {taken_out_of}", "Run this again to stage it"):
+            change_file(ctx, lambda text: appended(ctx, text, title, body))
+    else:
+        change_file(ctx, lambda text: appended(ctx, text, title, body))
+    with after(f"{title!r} is staged again", "When that is mended, run: recollect cycle"):
+        with ctx.db.write(ctx.space) as tx:
+            events.record(
+                tx, ctx, subject=f"staged/{slug}", what=RESTORED, new={"removal": event.seq}, reason=note or "asked for"
+            )
+            _reopen(tx, ctx, f"staged/{slug}")
+        refresh_passages(ctx)
     return Restored(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
 
 
@@ -137,8 +142,10 @@ def promote(ctx: Context, slug: str, *, context: str = "", implication: str = ""
         origin=f"staged/{found.slug}",
     )
     where = captured.learning.id
-    _answer_as_before(ctx, found.slug, where)
-    leave(ctx, found, Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted"))
+    gone = Outcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted")
+    with after(f"{where} was saved", "Run this again, unless the entry has left the staging file"):
+        _answer_as_before(ctx, found.slug, where)
+        leave(ctx, found, gone)
     return captured
 
 
@@ -201,7 +208,8 @@ def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
         ctx.worktree.delete(path, expect=content_hash(text))
     else:
         ctx.worktree.replace(path, before, expect=content_hash(text))
-    documents.write_index(ctx)
+    with after(f"{event.old['title']!r} was taken out of {path}", "Run this again to stage it"):
+        documents.write_index(ctx)
     return path, ""
 
 

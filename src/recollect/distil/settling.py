@@ -60,8 +60,10 @@ def merge(ctx: Context, matter: Escalation) -> None:
     entry = removal.entry(ctx, matter.subject)
     if matter.other.startswith(_STAGED):
         older = removal.entry(ctx, matter.other)
-        body = f"{older.body}\n\n{removal.merged_words(entry.title, entry.body)}".strip()
-        change_file(ctx, lambda text: with_body(text, older.title, older.body, body))
+        words = removal.merged_words(entry.title, entry.body)
+        if not older.body.endswith(words):  # an answer that was cut off had come this far
+            body = f"{older.body}\n\n{words}".strip()
+            change_file(ctx, lambda text: with_body(text, older.title, older.body, body))
         removal.drop(ctx, matter.subject, reason=removal.MERGED, where=matter.other)
     elif matter.other.startswith(_LEARNING):
         new = removal.promote(ctx, entry.slug).learning.id
@@ -74,8 +76,10 @@ def merge(ctx: Context, matter: Escalation) -> None:
 def keep_both(ctx: Context, matter: Escalation) -> None:
     """The next consolidation places the entry; whoever reads it learns that the other is meant to stand too."""
     entry = removal.entry(ctx, matter.subject)
-    body = f"{entry.body}\n\nBoth hold: see {matter.other.removeprefix(_DOCUMENT)}.".strip()
-    change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
+    words = f"Both hold: see {matter.other.removeprefix(_DOCUMENT)}."
+    if not entry.body.endswith(words):
+        body = f"{entry.body}\n\n{words}".strip()
+        change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
     refresh_passages(ctx)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
 from recollect.core.clock import iso
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, NotFound, Refused, Stale
+from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.passage import Passage
 from recollect.distil import theme_summary
@@ -117,9 +117,10 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
             passages.remove(tx, f"theme/{old}")
         events.record(tx, ctx, subject=f"theme/{new}", what="theme.renamed", old={"name": old}, new={"name": new})
     if new != old:
-        with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
-            ctx.vault.delete(theme_path(old), expect=known.file_hash)
-        run(ctx, always=True)
+        with after(f"The theme is called {new} now", "Run: recollect themes run --always"):
+            with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
+                ctx.vault.delete(theme_path(old), expect=known.file_hash)
+            run(ctx, always=True)
     with ctx.db.read(ctx.space) as tx:
         return rows.get(tx, new).theme
 
@@ -182,7 +183,8 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...
         _forget_findings(tx, placed, hashes)
         _record(tx, ctx, made, fresh, generators)
         journal.put_state(tx, WORDED_BY, version_asked(ctx, theme_summary.KIND))
-    _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
+    with after("The themes were gathered", "Run: recollect themes run --always"):
+        _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 
 

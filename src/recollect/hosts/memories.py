@@ -230,7 +230,8 @@ def _appended(memory: Memory, path: str, name: str, text: str) -> str:
     if name != f"{_today(memory)}.md":
         raise Refused(f"{path} is not today's log; write to {TOP}/{LOGS}/{_today(memory)}.md")
     done = memory.journal.add(NewEntry(text=text))
-    return f"The file {path} has been edited: entry {done.id} was appended."
+    said = f"The file {path} has been edited: entry {done.id} was appended."
+    return f"{said} {done.warning}" if done.warning else said
 
 
 def _edited(memory: Memory, learning: Learning, text: str) -> str:

@@ -84,9 +84,11 @@ class Entered:
     id: str
     topic: str
     redacted: tuple[str, ...]
+    warning: str = ""
 
     def text(self) -> str:
-        return f"saved {self.id} under {_shown(self.topic)}{_redactions(self.redacted)}"
+        said = f"saved {self.id} under {_shown(self.topic)}{_redactions(self.redacted)}"
+        return f"{said}. {self.warning}" if self.warning else said
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,7 +118,7 @@ def log(
 ) -> Entered:
     """Append to the journal: what was asked, done, decided and left open. It is permanent and is summed up later."""
     done = memory.journal.add(NewEntry(text=text, topic=topic, type=type, session=session))
-    return Entered(id=done.id, topic=done.topic, redacted=done.redacted)
+    return Entered(id=done.id, topic=done.topic, redacted=done.redacted, warning=done.warning)
 
 
 def decide(

@@ -8,7 +8,7 @@ from recollect.capture import finding as findings
 from recollect.capture.finding import Survey
 from recollect.capture.learn import Captured
 from recollect.core.context import Context
-from recollect.core.finding import Finding, NewFinding, Theme
+from recollect.core.finding import AddedFinding, Finding, NewFinding, Theme
 from recollect.core.record import as_record
 from recollect.distil import themes
 from recollect.distil.themes import Due, Gathering
@@ -20,7 +20,7 @@ class Themes:
     def __init__(self, context: Context):
         self._context = context
 
-    def add(self, work_id: str, new: NewFinding | None = None, **fields: Any) -> Finding:
+    def add(self, work_id: str, new: NewFinding | None = None, **fields: Any) -> AddedFinding:
         return findings.add(self._context, work_id, as_record(new, NewFinding, fields))
 
     def finding(self, id: str) -> Finding:

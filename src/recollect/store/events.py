@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.core.errors import StoreDamaged
 from recollect.core.json_text import loads
-from recollect.store.paging import every
+from recollect.store.paging import among, every
 from recollect.store.rows import add
 
 TYPE_CHECKING = False
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
     from recollect.core.event import Event
+
+AT_IT = 1.0
+"""Seconds after which nobody is at work any more on a change whose text was written and whose event is not there."""
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
 _FIELDS = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "old", "new", "reason")
@@ -109,6 +112,29 @@ def happened(tx: Tx, change: str) -> bool:
     return (
         tx.row("SELECT 1 FROM events WHERE space = :space AND change_id = :change LIMIT 1", change=change) is not None
     )
+
+
+def missing(tx: Tx, changes: set[str]) -> set[str]:
+    """Those change ids that were never applied."""
+    sql = "SELECT change_id FROM events WHERE space = :space AND change_id IN (:keys)"
+    return changes - {id for (id,) in among(tx, sql, sorted(changes))}
+
+
+def comes(ctx: Context, id: str, *, what: str = "") -> bool:
+    """Whether a change is applied, now or by somebody who is at it: a moment is enough for who is alive.
+
+    With `what` the id is a subject to which that has to happen.
+    """
+    import time  # a process that waits has time
+
+    deadline = time.monotonic() + AT_IT
+    while True:
+        with ctx.db.read(ctx.space) as tx:
+            if any(event.what == what for event in of(tx, id)) if what else happened(tx, id):
+                return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
 
 
 def _packed(values: Mapping[str, Any] | None) -> str:

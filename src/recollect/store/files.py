@@ -10,7 +10,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from recollect.core.errors import BadInput, NoSpace, StoreBusy, StoreUnreachable
+from recollect.core.errors import NOT_DONE, BadInput, FateUnknown, NoSpace, StoreBusy, StoreUnreachable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ def locked(path: Path) -> Iterator[None]:
 
     handle = _lock_file(path)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with translated(path):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        let_go(handle)
 
 
 @contextmanager
@@ -80,7 +81,10 @@ def write_atomically(folder: int, name: str, data: bytes, *, mode: int | None = 
         with suppress(FileNotFoundError):
             os.unlink(temp, dir_fd=folder)
         raise
-    os.fsync(folder)
+    try:
+        os.fsync(folder)
+    except OSError as error:  # readers see the new text already, and the old one is gone
+        raise _unconfirmed(name, error) from None
 
 
 def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
@@ -93,14 +97,30 @@ def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
             _write_all(handle, data)
             state = _set_apart(handle)
             os.fsync(handle)
+            if size == 0:
+                os.fsync(folder)
         except BaseException:
-            os.ftruncate(handle, size)
+            try:
+                os.ftruncate(handle, size)
+            except OSError as error:
+                raise _unconfirmed(name, error) from None
             raise
     finally:
-        os.close(handle)
-    if size == 0:
-        os.fsync(folder)
+        let_go(handle)
     return state
+
+
+def let_go(handle: int) -> None:
+    """Close what needs nothing more: it was synced, so an error now says nothing about what was written."""
+    with suppress(OSError):
+        os.close(handle)
+
+
+def _unconfirmed(name: str, error: OSError) -> FateUnknown:
+    return FateUnknown(
+        f"{name} was written, but the disk did not confirm it ({error.strerror}), so nobody knows whether it will be "
+        "kept. Check the disk, and look before you repeat it"
+    )
 
 
 def _set_apart(handle: int) -> os.stat_result:
@@ -246,7 +266,7 @@ def translated(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise NoSpace(f"no room to write {path}; this write did not happen. Free some and try again") from None
+            raise NoSpace(f"no room to write {path}{NOT_DONE}. Free some and try again") from None
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
         if error.errno == errno.EISDIR:

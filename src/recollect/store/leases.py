@@ -9,9 +9,11 @@ Leases are held against the process's own clock, never against the time of a rec
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, Tx
-from recollect.core.errors import Refused
+from recollect.core.errors import Refused, Trouble
 from recollect.core.record import record
 from recollect.store import rows
 
@@ -60,8 +62,11 @@ def renew(ctx: Context, lease: Lease, *, seconds: float) -> None:
 
 
 def release(ctx: Context, lease: Lease) -> None:
-    """Give it back early; the fence stays, so that it only ever grows."""
-    with ctx.db.write(ctx.space) as tx:
+    """Give it back early; the fence stays, so that it only ever grows.
+
+    One that cannot be given back runs out by itself: what it was taken for is done or not without it.
+    """
+    with suppress(Trouble), ctx.db.write(ctx.space) as tx:
         tx.run(
             "UPDATE leases SET expires_at = 0 WHERE space = :space AND name = :name AND owner = :owner",
             name=lease.name,

@@ -8,7 +8,15 @@ from contextlib import contextmanager
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from recollect.core.errors import BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.core.errors import (
+    NOT_DONE,
+    BadInput,
+    NoSpace,
+    RecollectError,
+    StoreBusy,
+    StoreDamaged,
+    StoreUnreachable,
+)
 
 # What no second try will change, by what the server says while connecting (libpq hands over no code).
 HOPELESS = (
@@ -66,9 +74,9 @@ def translated(place: str) -> Iterator[None]:
     except RecollectError:
         raise
     except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled):
-        raise StoreBusy(f"{place} was busy for too long; this change did not happen. Try again") from None
+        raise StoreBusy(f"{place} was busy for too long{NOT_DONE}. Try again") from None
     except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
-        raise NoSpace(f"{place} has no room left; this write did not happen. Free some and try again") from None
+        raise NoSpace(f"{place} has no room left{NOT_DONE}. Free some and try again") from None
     except psycopg.errors.InsufficientPrivilege as error:
         said = error.diag.message_primary
         raise StoreUnreachable(f"{place}: {said}. An administrator runs: recollect db init --admin ADDRESS") from None
@@ -86,7 +94,7 @@ def translated(place: str) -> Iterator[None]:
 
 def lost(place: str, error: psycopg.Error) -> StoreUnreachable:
     reason = (error.diag.message_primary or str(error)).splitlines()[0]
-    return StoreUnreachable(f"the connection to {place} broke ({reason}); this change did not happen. Try again")
+    return StoreUnreachable(f"the connection to {place} broke ({reason}){NOT_DONE}. Try again")
 
 
 def unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:

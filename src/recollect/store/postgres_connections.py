@@ -15,7 +15,7 @@ from psycopg.adapt import Loader
 from psycopg.pq import TransactionStatus
 
 from recollect.core.context import Row
-from recollect.core.errors import StoreBusy, StoreUnreachable
+from recollect.core.errors import FateUnknown, StoreBusy, StoreUnreachable
 from recollect.store.postgres_address import HOPELESS, Address, lost, translated, unreachable
 
 FIRST_WAIT = 0.05
@@ -77,13 +77,16 @@ class Connections:
             connection = self._connect()
             try:
                 while time.monotonic() < deadline:
-                    found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                    try:
+                        found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                    except psycopg.errors.InvalidParameterValue:
+                        return False  # a number still to come: the server crashed before it kept anything of ours
                     if found in (("committed",), ("aborted",)):
                         return found == ("committed",)
                     time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
             finally:
                 connection.close()
-        raise StoreUnreachable(
+        raise FateUnknown(
             f"the connection to {self.place} broke while a change was being committed; it is stored whole or not at "
             "all. Look before you repeat it"
         ) from None

@@ -14,7 +14,7 @@ from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
 from recollect.core.json_text import loads
 from recollect.core.record import record
 from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
-from recollect.store.files import content_hash, read_regular, write_path
+from recollect.store.files import content_hash, read_regular, translated, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Project:
         if self.settings.findings.folder:
             return self.root / self.settings.findings.folder
         found = self.root / SPECWRIGHT
-        return found if found.is_dir() and not (self.vault / "learnings").exists() else None
+        with translated(found):
+            return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
     @property
     def spools(self) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 import apsw
 
-from recollect.core.errors import BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
+from recollect.core.errors import NOT_DONE, BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.core.json_text import loads
 from recollect.store.db import Transaction
 
@@ -277,7 +277,7 @@ def _has_room(path: Path) -> bool:
 
 
 def _full(path: Path) -> NoSpace:
-    return NoSpace(f"the disk that holds {path} is full; this write did not happen. Free room and try again")
+    return NoSpace(f"the disk that holds {path} is full{NOT_DONE}. Free room and try again")
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:

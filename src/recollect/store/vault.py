@@ -14,6 +14,7 @@ from recollect.core.errors import BadInput, Refused, Stale
 from recollect.store.files import (
     append_durably,
     content_hash,
+    let_go,
     locked,
     open_regular,
     read_regular,
@@ -52,7 +53,10 @@ class FolderVault:
                 raise changed(path)
             data = text.encode("utf-8", "replace")
             left = append_durably(folder, name, data)
-            now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            try:
+                now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            except OSError:
+                return ""  # the text is there; only who looks later learns what else is
             # An editor knows nothing of our lock, and syncing takes long enough for it to write.
             ours = left.st_size == (before.st_size if before else 0) + len(data) and _stamp(left) == _stamp(now)
             return _stamp(now) if ours else ""
@@ -153,7 +157,7 @@ class FolderVault:
         try:
             yield handle
         finally:
-            os.close(handle)
+            let_go(handle)
 
 
 def checked_parts(path: str) -> list[str]:

@@ -19,7 +19,7 @@ from recollect.capture.bring import Brought, Record
 from recollect.capture.bring_fields import Terms, check_trust
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, Refused
+from recollect.core.errors import BadInput, Refused, after
 from recollect.core.plain import plain
 from recollect.store import decisions, escalations, events, injections, learning_sources, learnings, tasks
 from recollect.store.decisions import DecisionFilter
@@ -101,7 +101,8 @@ def import_lines(
     """Take in an export. Doing it twice changes nothing; a line that cannot be taken is named and passed over."""
     check_trust(ctx, trust)
     terms = Terms(trust=trust, now=ctx.clock.now(), change=ctx.ids("change"), reason=f"imported from {name}")
-    return _Import(ctx, terms).run(stream, progress)
+    with after("What was taken in so far stays", "Run this again: nothing is taken in twice"):
+        return _Import(ctx, terms).run(stream, progress)
 
 
 class _Import:
