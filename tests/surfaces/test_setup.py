@@ -126,8 +126,8 @@ def test_with_the_plugin_installed_init_writes_no_hooks(shell: Shell) -> None:
         '{"hooks": [1]}',
         '{"hooks": {"Stop": 1}}',
         '{"hooks": {"Stop": [{"hooks": [1]}]}}',
-    ]
-    + ['{"hooks": {"Stop": [{"hooks": [{"command": "\'"}]}]}}'],
+        '{"hooks": {"Stop": [{"hooks": [{"command": "\'"}]}]}}',
+    ],
     ids=lambda brought: brought[:40],
 )
 def test_whatever_a_clone_brings_as_a_hosts_file_doctor_reads_past_it(shell: Shell, brought: str) -> None:
