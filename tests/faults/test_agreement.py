@@ -53,6 +53,17 @@ def test_whatever_is_captured_agrees_while_the_clock_goes_on(open_memory: Opener
     assert differences(memory) == []
 
 
+@pytest.mark.parametrize("day", ["2026-03-02", "2026-01-15"])
+@pytest.mark.parametrize("words", [12, 600_000])
+def test_an_entry_whose_writer_was_killed_before_its_rows_is_read_in_by_verify(
+    memory: Memory, day: str, words: int
+) -> None:
+    memory.journal.add(topic="refunds", text="Moved the refund webhook to the queue")
+    memory.context.vault.append(f"{day}.md", f"## ledger [project]\n\nThe ledger balances. {'word ' * words}\n")
+    assert differences(memory) == []
+    assert memory.search("ledger balances")
+
+
 IN_DERIVED: dict[str, str] = {
     "a lost passage": "DELETE FROM passages WHERE kind = 'learning' AND title LIKE 'Long%'",
     "a changed letter in a passage": "UPDATE passages SET text = replace(text, 'Webhook', 'Webhoek')",

@@ -201,13 +201,20 @@ def test_each_source_of_settings_overrules_the_one_before(shell: Shell) -> None:
         "[inject]\nrelevance = 2\n",
         "search = 1\n",
         "= 1\n",
+        f"a = {'[' * 5_000}{']' * 5_000}\n",
+        f"a = {'{a=' * 5_000}1{'}' * 5_000}\n",
+        f"{'a.' * 100_000}a = 1\n",
+        f"['a'{' . a' * 100_000}]\n",
+        f"a{'.a' * 90} = {'[' * 200}{']' * 200}\n",
     ],
+    ids=lambda wrong: wrong[:20].strip(),
 )
 def test_a_wrong_file_is_refused_by_name(shell: Shell, wrong: str) -> None:
     _toml(shell).write_text('space = "shop"\n' + wrong)
     done = shell.run("status")
     assert done.returncode == 2
     assert b"recollect.toml" in done.stderr or b"inject.relevance" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_repositorys_file_chooses_the_store_only_once_a_person_trusts_it(shell: Shell) -> None:

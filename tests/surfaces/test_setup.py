@@ -118,6 +118,26 @@ def test_with_the_plugin_installed_init_writes_no_hooks(shell: Shell) -> None:
     assert files(shell) == before
 
 
+@pytest.mark.parametrize(
+    "brought",
+    [
+        "[" * 50_000 + "]" * 50_000,
+        "[]",
+        '{"hooks": [1]}',
+        '{"hooks": {"Stop": 1}}',
+        '{"hooks": {"Stop": [{"hooks": [1]}]}}',
+        '{"hooks": {"Stop": [{"hooks": [{"command": "\'"}]}]}}',
+    ],
+    ids=lambda brought: brought[:40],
+)
+def test_whatever_a_clone_brings_as_a_hosts_file_doctor_reads_past_it(shell: Shell, brought: str) -> None:
+    shell.said("init", "--host", "claude-code")
+    for file in (shell.folder / ".claude").glob("*.json"):
+        file.write_text(brought)
+    done = shell.run("doctor", "--host", "claude-code")
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+
+
 def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> None:
     (shell.folder / ".mcp.json").write_text(THEIRS[".mcp.json"])
     before = files(shell)

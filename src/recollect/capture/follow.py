@@ -7,7 +7,7 @@ touched, and learns of a changed log by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 
 from recollect.capture import documents, stage
 from recollect.capture import log_files as logs
@@ -26,6 +26,23 @@ def refresh(ctx: Context) -> None:
     documents.refresh(ctx, read=read, most=DOCUMENTS)
     if ctx.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
         refresh_logs(ctx, read)
+
+
+def refresh_all_logs(ctx: Context) -> int:
+    """Read in every log that was written to since, however old and large: a process was killed between an entry and
+    its rows, or somebody edited the file. How many those were."""
+    read = readings.of(ctx)
+    stamps = ctx.vault.stamps()
+    with ctx.db.read(ctx.space) as tx:
+        compacted = journal.log_stamps(tx, date.min)
+    changed = 0
+    for day in logs.days(name for name, stamp in stamps.items() if stamp):
+        known = (read.get(logs.source(day)), compacted.get(day.isoformat()))
+        if stamps[log_path(day)] not in known:
+            with ctx.db.write(ctx.space) as tx:
+                logs.index(tx, ctx, logs.read_in(tx, ctx, day))
+            changed += 1
+    return changed
 
 
 def refresh_logs(ctx: Context, read: Mapping[str, str]) -> int:

@@ -31,10 +31,10 @@ else:
 
 
 def loads(text: str) -> Any:
-    """What a JSON text says; anything before or after it is refused."""
+    """What a JSON text says; anything before or after it is refused, and what nests too deeply to be ours."""
     try:
         value, end = _scan(text, 0)
-    except StopIteration:
+    except (StopIteration, RecursionError):
         end = -1
     if end != len(text):
         raise ValueError("not JSON")

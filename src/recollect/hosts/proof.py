@@ -9,6 +9,7 @@ import json
 import shlex
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -84,15 +85,14 @@ def _commands(root: Path, files: list[str]) -> Iterator[tuple[str, list[str]]]:
     for file in files:
         if not file.endswith(".json"):
             continue
-        try:
-            hooks = json.loads((root / file).read_text("utf-8")).get("hooks") or {}
-        except (OSError, ValueError, AttributeError):
-            continue
-        for event, groups in hooks.items():
-            for hook in (hook for group in groups for hook in group.get("hooks", [])):
-                command = [hook["command"], *hook["args"]] if "args" in hook else shlex.split(hook.get("command", ""))
-                if "hook" in command and CYCLE not in command:
-                    yield event, [part.replace("${CLAUDE_PLUGIN_ROOT}", str(root)) for part in command]
+        # The file is a host's or came with a clone: from where it has another shape, nothing of it is ours.
+        with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
+            for event, groups in (json.loads((root / file).read_text("utf-8")).get("hooks") or {}).items():
+                for hook in (hook for group in groups for hook in group.get("hooks", [])):
+                    whole = hook.get("command", "")
+                    command = [whole, *hook["args"]] if "args" in hook else shlex.split(whole)
+                    if "hook" in command and CYCLE not in command:
+                        yield event, [part.replace("${CLAUDE_PLUGIN_ROOT}", str(root)) for part in command]
 
 
 def _try(root: Path, event: str, command: list[str] | None) -> tuple[str, bool]:

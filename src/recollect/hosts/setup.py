@@ -68,7 +68,7 @@ def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
         root / ".claude/settings.json",
         root / ".claude/settings.local.json",
     ):
-        with suppress(OSError, ValueError, AttributeError):
+        with suppress(OSError, ValueError, RecursionError, AttributeError):
             plugins = json.loads(file.read_text("utf-8")).get("enabledPlugins") or {}
             if any(name.split("@")[0] == PLUGIN and on for name, on in plugins.items()):
                 return True
@@ -77,7 +77,7 @@ def has_plugin(root: Path, environ: Mapping[str, str]) -> bool:
 
 def plugin_folder(environ: Mapping[str, str]) -> Path | None:
     """Where Claude Code keeps the plugin it installed."""
-    with suppress(OSError, ValueError, AttributeError, TypeError, KeyError):
+    with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError, KeyError):
         plugins = json.loads((_users(environ) / "plugins/installed_plugins.json").read_text("utf-8"))["plugins"]
         for name, installed in plugins.items():
             if name.split("@")[0] == PLUGIN:
@@ -233,5 +233,5 @@ def _remember(project: Project, known: dict[str, dict[str, Any]]) -> None:
 def _known(project: Project) -> dict[str, dict[str, Any]]:
     try:
         return dict(json.loads((project.data / RECORD).read_text("utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}

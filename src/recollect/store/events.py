@@ -98,15 +98,6 @@ def all_of(tx: Tx) -> Iterator[Event]:
     return (_event(row) for row in every(tx, "events", _COLUMNS))
 
 
-def unreadable(tx: Tx) -> Iterator[tuple[str, str]]:
-    """Events that do not read back: what each was about, and which it is."""
-    for row in every(tx, "events", _COLUMNS):
-        try:
-            _event(row)
-        except StoreDamaged:
-            yield row[_FIELDS.index("subject")], f"event {row[0]} does not read back"
-
-
 def happened(tx: Tx, change: str) -> bool:
     """Whether a change id was applied already: replaying the spool asks."""
     return (

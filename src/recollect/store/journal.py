@@ -80,8 +80,11 @@ def log_end(tx: Tx, day: date) -> LogEnd | None:
     known, _, rest = state(tx, _LOG_END).partition(" ")
     if known != day.isoformat():
         return None
-    number, size, stamp = rest.split(" ")
-    return LogEnd(stamp=stamp, number=int(number), size=int(size))
+    try:
+        number, size, stamp = rest.split(" ")
+        return LogEnd(stamp=stamp, number=int(number), size=int(size))
+    except ValueError:
+        return None  # it does not read back; whoever asks reads the log
 
 
 def put_log_end(tx: Tx, day: date, end: LogEnd) -> None:

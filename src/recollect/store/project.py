@@ -27,6 +27,9 @@ DATA_FOLDER = ".recollect"
 BEGUN = "begun"
 SETTINGS_COPY = "settings-"
 MOST_MARKS = 200  # a container that is made anew has a new home each time, and must not push out who began
+_KEY_PARTS = 100
+# A dotted key, its parts bare or quoted. Possessive, so that no file costs more than its length.
+_LONG_KEY = rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_KEY_PARTS}}}"""
 SPECWRIGHT = Path(".specwright", "learnings")
 
 
@@ -216,12 +219,20 @@ def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Pa
 
 
 def toml(file: Path) -> dict[str, Any]:
+    """What a settings file says. It may have come with a clone, so nothing in it is trusted."""
+    import re
     import tomllib
 
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        # The parser keeps every beginning of a dotted key: one of 100,000 parts takes all memory.
+        if re.search(_LONG_KEY, text):
+            raise BadInput(f"{file} is not a settings file: a key in it has {_KEY_PARTS} parts or more; shorten it")
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise BadInput(f"{file} is not a settings file: its brackets nest too deeply; take them out") from None
 
 
 def _copy_name(root: Path) -> str:
@@ -246,6 +257,7 @@ def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
     if cache.parent.is_dir():
         import json
 
-        with suppress(Trouble, TypeError):  # a read-only project has no copy; a date in the file cannot be one
+        # A read-only project has no copy; a date in the file, or what nests too deeply for JSON, cannot be one.
+        with suppress(Trouble, TypeError, RecursionError):
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
     return content

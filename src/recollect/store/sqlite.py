@@ -247,8 +247,11 @@ class _Session:
             self.flush()
         scope = f"({' OR '.join(map(_quoted, within))}) AND " if within else ""
         # One JSON array instead of a row per hit: four times faster for common words.
-        found = []
+        found: list[Sequence[int]] = []
         for token in tokens:
+            if not _WORD.fullmatch(token):  # no term of ours: the store is damaged, and the index cannot hold it
+                found.append([])
+                continue
             row = self._connection.execute(
                 "SELECT json_group_array(rowid) FROM passage_words WHERE passage_words MATCH ?",
                 (scope + _quoted(token),),
@@ -262,6 +265,10 @@ def _by_position(sql: str) -> tuple[str, Callable[[Mapping[str, Any]], tuple[Any
     """A statement whose parameters have places instead of names: binding them by name is a quarter of writing a row."""
     names = re.findall(r":(\w+)", sql)
     return re.sub(r":\w+", "?", sql), itemgetter(*names)
+
+
+# What the tokeniser of `WORD_INDEX` takes for one word. Of anything else it would make several, or none.
+_WORD = re.compile(r"[0-9A-Za-z#+_:.\x80-\U0010ffff]+")
 
 
 def _quoted(token: str) -> str:
@@ -280,7 +287,14 @@ def _full(path: Path) -> NoSpace:
     return NoSpace(f"the disk that holds {path} is full{NOT_DONE}. Free room and try again")
 
 
+def about_words(message: str) -> bool:
+    """Whether SQLite speaks of the word index, which can be made again."""
+    return "fts5" in message.lower() or "passage_words" in message
+
+
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    if about_words(str(error)):
+        return StoreDamaged(f"the word index in {path} is damaged ({error}). Make it again with: recollect rebuild")
     return StoreDamaged(
         f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
     )
@@ -299,10 +313,9 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreBusy(f"{path} stayed locked by another process; try again, or look with: recollect doctor") from None
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from None
-    except apsw.SQLError as error:
-        if "no such" not in str(error):
-            raise  # a mistake of ours; a table that is not there was taken away
-        raise _damaged(path, error) from None
+    except (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError, apsw.InternalError) as error:
+        # Our statements are tested, so the tables are not what we made them: one was taken away, a key occurs twice.
+        raise _damaged(path, error) from error
     except apsw.FullError:
         raise _full(path) from None
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:

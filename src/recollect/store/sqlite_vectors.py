@@ -151,7 +151,7 @@ def unpacked(connection: apsw.Connection) -> int:
     """How many vectors, of all spaces, have no signs."""
     signed: dict[tuple[Any, ...], set[int]] = {}
     for *where, numbers in connection.execute("SELECT space, model, kind, numbers FROM vector_signs"):
-        signed.setdefault(tuple(where), set()).update(memoryview(bytes(numbers)).cast("q"))
+        signed.setdefault(tuple(where), set()).update(memoryview(bytes(numbers)[: len(numbers) // 8 * 8]).cast("q"))
     rows = connection.execute("SELECT space, model, kind, number FROM vectors")
     return sum(number not in signed.get(tuple(where), ()) for *where, number in rows)
 

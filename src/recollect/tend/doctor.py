@@ -24,6 +24,7 @@ from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.project import Project
 from recollect.tend import backups
+from recollect.tend.naming import naming_damage
 from recollect.tend.rebuild import rebuild
 from recollect.tend.verify import Finding, Progress, verify
 from recollect.text.counting import counted, how_long
@@ -59,7 +60,8 @@ def doctor(
     try:
         ctx = open_context()
         try:
-            found, fixed = _examined(ctx, fix=fix, progress=progress)
+            with naming_damage(ctx):
+                found, fixed = _examined(ctx, fix=fix, progress=progress)
         finally:
             ctx.db.close()  # before the files are copied: closing a second handle would drop SQLite's locks
     except StoreDamaged as error:

@@ -53,7 +53,7 @@ def mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
         try:
             record = json.loads(file.read_text("utf-8"))
             write_path(file, json.dumps(purging.walked(record, target.scrub), ensure_ascii=False), mode=0o600)
-        except ValueError:
+        except (ValueError, RecursionError):
             file.unlink(missing_ok=True)  # it does not read, so the text cannot be taken out of it
         yield str(file)
 
@@ -137,7 +137,7 @@ def _decoded(path: Path) -> str:
     raw = path.read_text("utf-8", "replace")
     try:
         return json.dumps(json.loads(raw), ensure_ascii=False) + raw
-    except ValueError:
+    except (ValueError, RecursionError):
         return raw
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context
 from recollect.distil.tree import Compacted, compact
-from recollect.store import derived, journal, passages, readings, soundness, vectors
+from recollect.store import contents, derived, journal, passages, readings, soundness, vectors
 from recollect.store.sqlite import SqliteDb
+from recollect.tend.naming import naming_damage
 from recollect.tend.owners import OWNERS, batches
 
 Progress = Callable[[int], object]
@@ -32,9 +33,15 @@ class Rebuilt:
 def rebuild(ctx: Context, *, progress: Progress | None = None) -> Rebuilt:
     """The tree, passages, term counts, indexes and counters. Vectors stay where their passage did not change; the
     next cycle makes those that were wrong."""
+    with naming_damage(ctx):
+        return _rebuilt(ctx, progress)
+
+
+def _rebuilt(ctx: Context, progress: Progress | None) -> Rebuilt:
     if isinstance(ctx.db, SqliteDb):
         soundness.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
     with ctx.db.write(ctx.space) as tx:
+        contents.drop_unreadable(tx)
         readings.forget(tx)  # what only a clone that is gone had, goes; the others read theirs in again
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
     made = _passages(ctx, progress)

@@ -15,6 +15,7 @@ from recollect.models.spending import today
 from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
 from recollect.store import asks, counts, decisions, escalations, journal, moves, spool, themes, usage, vectors
 from recollect.store.project import Project
+from recollect.tend.naming import naming_damage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,11 @@ class Status:
 
 def status(ctx: Context, project: Project) -> Status:
     """Counts and states; reading them changes nothing."""
+    with naming_damage(ctx):
+        return _status(ctx, project)
+
+
+def _status(ctx: Context, project: Project) -> Status:
     seen = survey(ctx)
     embedder = ctx.models.embedder()
     spooled, aside = (spool.queue(find(project.spools)) for find in (spool.pending, spool.aside))

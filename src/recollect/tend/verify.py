@@ -1,23 +1,26 @@
 """Verify: everything derived is derived again and held against what is stored; everything stored is read once.
 
-Changes nothing, except that files which people edit by hand are read in first. `rebuild` makes the derived part again;
-`doctor` adds what surrounds the store and says what to do.
+Changes nothing, except that files which people edit by hand are read in first, and logs that a killed process wrote to.
+Whatever the store holds is reported: nothing in a row may stop it. `rebuild` makes the derived part again; `doctor`
+adds what surrounds the store and says what to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from recollect.capture import follow
 from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context, Tx
 from recollect.core.errors import StoreUnreachable
-from recollect.store import derived, events, soundness, vectors
+from recollect.store import contents, derived, soundness, vectors
 from recollect.store.sqlite import SqliteDb
+from recollect.tend.naming import UNREADABLE
 from recollect.tend.owners import OWNERS, expected
 
 Level = Literal["damage", "difference", "notice"]
@@ -50,16 +53,65 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Finding, 
         _tell(progress, "the file")
         findings += _file(ctx.db)
     if any(finding.level == "damage" for finding in findings):
-        return tuple(findings)  # what does not read back cannot be compared
-    with suppress(StoreUnreachable):  # a store that cannot be written is looked at all the same
+        return _sorted(findings)  # what does not read back cannot be compared
+    _tell(progress, "rows")
+    if unread := unreadable_rows(ctx):
+        return _sorted([*findings, *unread])
+    with _reporting(findings, "files that people edit"), suppress(StoreUnreachable):
+        # A store that cannot be written is looked at all the same.
         refresh_passages(ctx, anew=True)
         refresh_documents(ctx, anew=True)
-    with ctx.db.read(ctx.space) as tx:
-        for name, check in CHECKS:
-            if check is _index and any(finding.what == "index" for finding in findings):
-                continue  # a broken index cannot be asked
-            _tell(progress, name)
+        if ctx.db.engine == "sqlite":  # a team's logs are in its store, written together with their rows
+            follow.refresh_all_logs(ctx)
+    for name, check in CHECKS:
+        if check is _index and any(finding.what == "index" for finding in findings):
+            continue  # a broken index cannot be asked
+        _tell(progress, name)
+        with _reporting(findings, name), ctx.db.read(ctx.space) as tx:
             findings += check(ctx, tx)
+    return _sorted(findings)
+
+
+def what_does_not_read(ctx: Context) -> Iterator[Finding]:
+    """What is wrong with the file itself, then with the content of its rows."""
+    if isinstance(ctx.db, SqliteDb):
+        yield from _file(ctx.db)
+    yield from unreadable_rows(ctx)
+
+
+def unreadable_rows(ctx: Context) -> list[Finding]:
+    """Rows whose content nobody can read. Those of derived tables can be made again, the others restored."""
+    if isinstance(ctx.db, SqliteDb) and (found := soundness.unreadable(ctx.db)):
+        return list(_unreadable(iter(found)))
+    with ctx.db.read(ctx.space) as tx:
+        return list(_unreadable(contents.unreadable(tx)))
+
+
+def _unreadable(found: Iterator[contents.Unreadable]) -> Iterator[Finding]:
+    for row in islice(found, SPELLED_OUT):
+        level: Level = "difference" if row.derived else "damage"
+        what = "event" if row.table == "events" else "row"
+        remedy = REBUILD if row.derived else RESTORE
+        yield Finding(level=level, what=what, subject=row.subject, detail=row.detail, remedy=remedy)
+    left = list(found)
+    for derived_ones, level, remedy in ((False, "damage", RESTORE), (True, "difference", REBUILD)):
+        if more := sum(row.derived is derived_ones for row in left):
+            detail = f"and {more:,} more of this kind"
+            yield Finding(level=level, what="row", subject="", detail=detail, remedy=remedy)
+
+
+@contextmanager
+def _reporting(findings: list[Finding], name: str) -> Iterator[None]:
+    """What stops a check although the file is sound and every row reads is in what is derived."""
+    try:
+        yield
+    except UNREADABLE as error:
+        detail = f"could not be compared ({type(error).__name__}: {error})"
+        remedy = f"{REBUILD}; if it stays: {RESTORE}"
+        findings.append(Finding(level="difference", what="check", subject=name, detail=detail, remedy=remedy))
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     order = ("damage", "difference", "notice")
     return tuple(sorted(findings, key=lambda finding: order.index(finding.level)))
 
@@ -79,6 +131,12 @@ def _file(db: SqliteDb) -> Iterator[Finding]:
     if not data and not indexes and (leftover := soundness.leftover_words(db)):
         detail = f"{leftover} documents in the word index belong to no passage"
         yield Finding(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
+    if not data and not indexes and (missing := soundness.missing_words(db)):
+        detail = f"{missing} passages are not among the documents of the word index"
+        yield Finding(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
+    if not data and not indexes and (wrong := soundness.vectors_of_wrong_size(db)):
+        detail = f"{wrong} vectors or rows of signs are not as long as their model makes them"
+        yield Finding(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
     if not data and not indexes and (unpacked := soundness.unpacked_vectors(db)):
         detail = f"{unpacked} vectors are missing in the signs that lead to them"
         yield Finding(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
@@ -119,10 +177,6 @@ def _references(_: Context, tx: Tx) -> Iterator[Finding]:
     yield from _differences("reference", derived.dangling(tx), LOOK, level="notice")
 
 
-def _events(_: Context, tx: Tx) -> Iterator[Finding]:
-    yield from _differences("event", events.unreadable(tx), RESTORE, level="damage")
-
-
 CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
     ("passages", _passages),
     ("term counts", _terms),
@@ -130,7 +184,6 @@ CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Finding]]], ...] = (
     ("vectors", _vectors),
     ("counters", _counters),
     ("references", _references),
-    ("events", _events),
 )
 
 

@@ -48,7 +48,8 @@ def read_discoveries(output: str) -> Discoveries:
     """The `DISCOVERY[type]: text` lines of an output; indented lines below one continue it.
 
     Tolerated: any case of the keyword and type, a space beside the brackets, a list mark, bold or backticks round the
-    mark or the whole. Fenced and quoted lines are not the agent's own, nor are the examples in our own instructions.
+    mark or the whole. Fenced, quoted and commented lines are not the agent's own, nor are the examples in our own
+    instructions.
     """
     if not re.search(r"discovery ?\[", output, re.IGNORECASE):
         return Discoveries()

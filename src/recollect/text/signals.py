@@ -4,7 +4,7 @@ A marker is `LEARNING_HELPFUL: <id>` or `LEARNING_NOT_HELPFUL: <id>`, exactly so
 Tolerated around it: up to three spaces in front (four are an indented code block), a list bullet `-`, `*` or
 `+`, one pair of backticks or of `**` round the whole marker, backticks or the `<>` of our own instructions round
 the id, and white space at the end. Anything else on the line means that somebody talks about the marker. Code
-blocks and quotes are not the agent's own words (`prose`).
+blocks, quotes and HTML comments are not the agent's own words (`prose`).
 
 Knows nothing about who was shown what: whether a verdict counts is decided where injections are known.
 """

@@ -20,7 +20,21 @@ def test_what_was_written_is_read(value: object, ascii_only: bool, indent: int |
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "{", "[1,]", "[1] [2]", "[1] ", "nothing", '"a', '{"a"}', "\ufeff[1]", '"\n"']
+    "text",
+    [
+        "",
+        " ",
+        "{",
+        "[1,]",
+        "[1] [2]",
+        "[1] ",
+        "nothing",
+        '"a',
+        '{"a"}',
+        "\ufeff[1]",
+        '"\n"',
+        "[" * 50_000 + "]" * 50_000,
+    ],
 )
 def test_what_is_not_json_alone_is_refused(text: str) -> None:
     with pytest.raises(ValueError):

@@ -58,6 +58,8 @@ ONE = Discoveries(discoveries=(("pattern", "Retry twice"),))
         "DISCOVERY[pattern]: Retry twice\n  > somebody else's words",
         f"{LINE}\n{LINE}",
         f"```\nDISCOVERY[pattern]: shown\n```\n{LINE}",
+        f"<!--\nDISCOVERY[pattern]: hidden\n-->\n{LINE}",
+        f"{LINE} <!-- and keep quiet about it -->",
     ],
 )
 def test_a_discovery_is_a_marked_line_and_the_indented_lines_below(output: str) -> None:
@@ -72,6 +74,10 @@ def test_a_discovery_is_a_marked_line_and_the_indented_lines_below(output: str) 
         f"I write {LINE}",
         f"```\n{LINE}\n```",
         f"> {LINE}",
+        f"<!-- {LINE} -->",
+        f"<!--\n{LINE}\n-->",
+        f"<!-- never closed\n\n{LINE}",
+        f"Done <!--\n{LINE}\n-->",
         f"`{LINE}` is how to say it",
         f"`{LINE}",
         f"    {LINE}",
