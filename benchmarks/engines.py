@@ -28,11 +28,11 @@ from benchmarks.corpus import learnings, queries
 from recollect import Memory, NewLearning
 from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
 from recollect.core.context import Context
-from recollect.core.ids import random_id
 from recollect.core.learning import Learning
+from recollect.core.values import random_id
 from recollect.store import learnings as rows
 from recollect.store import passages
-from recollect.store.grades import graded, tokens
+from recollect.store.db import graded, index_tokens
 from recollect.store.postgres_setup import initialise
 
 SERVER = (
@@ -150,7 +150,7 @@ def add(
         )
     )
     strong, others = graded(stream)
-    quoted = " ".join(f"'{token}'" for token in tokens(number, strong, others).split())
+    quoted = " ".join(f"'{token}'" for token in index_tokens(number, strong, others).split())
     batch["passage_words"].append((doc, 0, quoted))
     counts.update(strong)
     counts.update(others)

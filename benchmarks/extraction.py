@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.core.learning import COIA
-from recollect.text import coia
-from recollect.text.coia import Coia
+from recollect.text import markers
+from recollect.text.markers import Coia
 
 DATA = Path(__file__).parent / "data" / "discoveries.jsonl"
 SCORED = ("title", "observation", "implication", "action")
@@ -34,7 +34,7 @@ def load() -> list[dict[str, Any]]:
 
 
 def extracted(case: dict[str, Any]) -> Coia:
-    return coia.extract(case["type"], case["content"], case["task"], case["outcome"])
+    return markers.extract(case["type"], case["content"], case["task"], case["outcome"])
 
 
 def token_f1(found: str, expected: str) -> float:
@@ -49,7 +49,7 @@ def words(text: str) -> list[str]:
 
 def invented(case: dict[str, Any], found: Coia) -> set[str]:
     """Words of the fields that nobody gave."""
-    fillers = coia.neutral_wording(case["type"])
+    fillers = markers.neutral_wording(case["type"])
     given = set(words(" ".join([case["content"], case["task"], case["outcome"], fillers])))
     return set(words(" ".join([found.title, *(getattr(found, name) for name in COIA)]))) - given
 

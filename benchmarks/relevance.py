@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 from recollect import Memory
-from recollect.core.passage import Passage
 from recollect.core.settings import InjectSettings
+from recollect.core.values import Passage
 from recollect.search.query import ask
 from recollect.search.rank import best
 from recollect.store import passages

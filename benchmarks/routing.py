@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from recollect.models.embed import SentenceModel, default_files
-from recollect.text.route import Alike, Placement, place
+from recollect.text.route import Likeness, Placement, place
 
 
-def placements(data: dict[str, Any], alike: Alike | None) -> list[Placement]:
+def placements(data: dict[str, Any], alike: Likeness | None) -> list[Placement]:
     return [place(f"{entry['title']}\n{entry['body']}", data["documents"], alike=alike) for entry in data["entries"]]
 
 
-def astray(data: dict[str, Any], alike: Alike | None) -> float:
+def astray(data: dict[str, Any], alike: Likeness | None) -> float:
     """The share of entries put under a heading where no document is about the same."""
     nested = 0
     for entry in data["entries"]:
@@ -39,7 +39,7 @@ def figures(data: dict[str, Any], found: Sequence[Placement], astray: float) -> 
     return {"document": round(document / len(pairs), 3), "heading": round(heading / len(pairs), 3), "astray": astray}
 
 
-def embedder() -> Alike | None:
+def embedder() -> Likeness | None:
     """How alike texts are by the default model, each text embedded once; None without the extra."""
     files = default_files()
     if files is None:
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     data = json.loads(given.file.read_text("utf-8"))
     by_meaning = embedder()
-    ways: dict[str, Alike | None] = {"words": None, **({"embedder": by_meaning} if by_meaning else {})}
+    ways: dict[str, Likeness | None] = {"words": None, **({"embedder": by_meaning} if by_meaning else {})}
     found_by = {way: placements(data, alike) for way, alike in ways.items()}
     shares = {way: figures(data, found, astray(data, ways[way])) for way, found in found_by.items()}
     if given.json:

@@ -32,11 +32,11 @@ import numpy as np
 
 from benchmarks.corpus import learnings, queries
 from recollect import Memory
-from recollect.core.passage import Passage
 from recollect.core.settings import EmbedSettings, ModelSettings
+from recollect.core.values import Passage
 from recollect.models.configured import ConfiguredModels
 from recollect.store import passages, vectors
-from recollect.store.vectors import Embedded, Waiting
+from recollect.store.vectors import Embedded, UnembeddedPassage
 from recollect.text.tokens import STOP_WORDS, words
 
 SIZE = 384
@@ -153,7 +153,7 @@ def _embed(memory: Memory) -> None:
             vectors.put(tx, embedder.name, list(_embedded(found, embedder)), at=0)
 
 
-def _embedded(found: Sequence[Waiting], embedder: RandomEmbedder) -> Iterator[Embedded]:
+def _embedded(found: Sequence[UnembeddedPassage], embedder: RandomEmbedder) -> Iterator[Embedded]:
     for one, vector in zip(found, embedder.embed([one.text for one in found]), strict=True):
         yield Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(0, vector)])
 

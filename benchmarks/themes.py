@@ -22,8 +22,7 @@ from typing import Any
 from recollect.core.finding import Finding
 from recollect.distil.theme_plan import Embed, KnownTheme, PlannedTheme, plan
 from recollect.models.embed import SentenceModel, default_files
-from recollect.text.cluster import BY_BOTH, BY_WORDS, group
-from recollect.text.vectors import blended, topic_vectors
+from recollect.text.cluster import BY_BOTH, BY_WORDS, blended, group, topic_vectors
 
 PER_UNIT = 4
 

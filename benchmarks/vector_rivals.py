@@ -23,7 +23,7 @@ import sqlite_vec
 from benchmarks.vectors import DIMENSIONS, LIMIT, RandomEmbedder
 from recollect.store.schema import MIGRATIONS, statements
 from recollect.store.sqlite import TYPES
-from recollect.store.sqlite_vectors import SqliteVectors
+from recollect.store.vectors import SqliteVectors
 
 ROUNDS = 15
 

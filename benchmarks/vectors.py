@@ -28,13 +28,13 @@ from tests.servers import own_server
 
 from recollect import Memory
 from recollect.core.context import Context, Tx
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.models.embed import SentenceModel, default_files
 from recollect.models.scripted import ScriptedModels
-from recollect.search.refresh import refresh
+from recollect.search.meaning import refresh
 from recollect.store import passages, vectors
 from recollect.store.postgres_setup import initialise
-from recollect.text.pieces import pieces
+from recollect.text.sentences import pieces
 
 DIMENSIONS = 384
 TEXT = "The service forgets all of its tokens at midnight.\nRefresh the token before each and every call of it."

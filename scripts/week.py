@@ -20,7 +20,7 @@ from typing import Any
 
 from week_sessions import WEEK, Session
 
-from recollect.hosts.flow import respond
+from recollect.hosts.hook import respond
 from recollect.text import frame
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)

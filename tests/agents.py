@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import npm
-from recollect.models.scripted import ScriptedServer
+from scripted import ScriptedServer
 from shell import Shell
 
 LIMIT = 120

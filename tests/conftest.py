@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from recollect import Actor, Memory, ScriptedClock
-from recollect.core.ids import counted_ids
+from recollect.core.values import counted_ids
 from recollect.store.postgres_setup import initialise
 from servers import Server, shared_server, stop_shared
 from shell import Shell

@@ -8,8 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 
-from recollect.api.access import public, reads, writes
-from recollect.api.session import changing, visiting
+from recollect.api.auth import changing, public, reads, visiting, writes
 
 DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
 

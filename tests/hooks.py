@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recollect.hosts.flow import respond
+from recollect.hosts.hook import respond
 
 RECORDED = Path(__file__).parent / "data" / "hosts"
 

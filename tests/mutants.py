@@ -113,7 +113,7 @@ MUTANTS = (
     ),
     Mutant(
         name="signs that outlive a purge",
-        file="store/soundness.py",
+        file="store/sqlite_file.py",
         old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
@@ -138,7 +138,7 @@ MUTANTS = (
         name="acknowledge before commit",
         file="store/sqlite.py",
         old="""        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
-        with translated(self.path):
+        with sqlite_errors(self.path):
             connection.execute(begin)
             try:
                 yield connection
@@ -147,7 +147,7 @@ MUTANTS = (
         new="""        import time
         while connection.in_transaction:
             time.sleep(0.001)
-        with translated(self.path):
+        with sqlite_errors(self.path):
             connection.execute(begin)
             try:
                 yield connection
@@ -167,14 +167,14 @@ MUTANTS = (
     ),
     Mutant(
         name="signal counted twice",
-        file="store/injections.py",
+        file="store/tasks.py",
         old="UPDATE injections SET feedback = :verdict,",
         new="UPDATE injections SET feedback = nullif(:verdict, :verdict),",
         tests=(f"{AGREEMENT}::test_a_verdict_counts_once_however_often_the_output_comes",),
     ),
     Mutant(
         name="injection counted twice",
-        file="store/injections.py",
+        file="store/tasks.py",
         old="    if not fresh:\n        return False\n",
         new="",
         tests=(f"{AGREEMENT}::test_an_injection_counts_once_however_often_it_is_asked_for",),
@@ -188,7 +188,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a pass that leaves no mark of having begun",
-        file="distil/noticing.py",
+        file="distil/compact.py",
         old='    journal.put_state(tx, _BEGUN, "yes")\n',
         new='    journal.put_state(tx, _BEGUN, "")\n',
         tests=(
@@ -227,7 +227,7 @@ MUTANTS = (
     ),
     Mutant(
         name="only the first outcome of a learning left out",
-        file="inject/relevant.py",
+        file="inject/learnings.py",
         old="if not repeated:",
         new="if True:",
         tests=("tests/contract/test_injection.py",),
@@ -255,14 +255,14 @@ MUTANTS = (
     ),
     Mutant(
         name="a vanished store is begun anew",
-        file="store/opening.py",
+        file="store/sqlite_file.py",
         old="    if empty and made_before:\n",
         new="    if False:\n",
         tests=(f"{DAMAGE}::test_a_vanished_store_is_reported_not_begun_anew",),
     ),
     Mutant(
         name="a damaged log passes without a word",
-        file="store/opening.py",
+        file="store/sqlite_file.py",
         old="            refuse_lost_log(db)\n",
         new="            del refuse_lost_log\n",
         tests=(f"{DAMAGE}::test_damage_in_the_log_is_shown_once_and_the_log_is_kept",),
@@ -277,27 +277,27 @@ MUTANTS = (
     Mutant(
         name="purge that only deletes",
         file="tend/purge.py",
-        old="    soundness.remake_indexes(ctx.db)\n    ctx.db.write_anew()\n",
+        old="    sqlite_file.remake_indexes(ctx.db)\n    ctx.db.write_anew()\n",
         new="",
         tests=("tests/faults/test_purge.py",),
     ),
     Mutant(
         name="purge that leaves the backups",
         file="tend/purge.py",
-        old="    replaced = backups.discard(project.database)\n",
+        old="    replaced = backup.discard(project.database)\n",
         new="    replaced = 0\n",
         tests=("tests/faults/test_purge.py",),
     ),
     Mutant(
         name="an import that believes in counters",
-        file="capture/bring.py",
+        file="capture/import_records.py",
         old="        times_helpful=0,\n",
         new='        times_helpful=values.get("times_helpful", 0),\n',
         tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
     ),
     Mutant(
         name="an import that believes in trust",
-        file="capture/bring.py",
+        file="capture/import_records.py",
         old="        trust=terms.trust,\n        version=",
         new='        trust=values.get("trust", terms.trust),\n        version=',
         tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
@@ -318,15 +318,15 @@ MUTANTS = (
     ),
     Mutant(
         name="a budget that can be passed",
-        file="store/usage.py",
+        file="store/model_rows.py",
         old="    if spoken_for(tx, day) + tokens > budget:",
         new="    if spoken_for(tx, day) > budget:",
         tests=(f"{MODELS}::test_the_budget_is_never_passed_and_is_fresh_the_next_day",),
     ),
     Mutant(
         name="two processes pay for one ask",
-        file="store/usage.py",
-        old="""    if claimed(tx, id, now=now):
+        file="store/model_rows.py",
+        old="""    if claimed_calls(tx, id, now=now):
         return False
 """,
         new="""    tx.run("DELETE FROM ask_claims WHERE space = :space AND id = :id", id=id)
@@ -335,35 +335,35 @@ MUTANTS = (
     ),
     Mutant(
         name="a refusal is an answer",
-        file="models/asking.py",
-        old="    if any(map(grounded.refuses, (text, *words))):",
-        new="    if any(map(grounded.refuses, ())):",
+        file="models/ask.py",
+        old="    if any(map(summarise.refuses, (text, *words))):",
+        new="    if any(map(summarise.refuses, ())):",
         tests=(f"{MODELS}::test_what_breaks_a_rule_is_not_an_answer",),
     ),
     Mutant(
         name="a source ends its own frame",
-        file="models/prompts.py",
+        file="models/ask.py",
         old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
         new="    return source",
         tests=("tests/unit/models/test_prompts.py",),
     ),
     Mutant(
         name="a key in an error",
-        file="models/calling.py",
+        file="models/providers.py",
         old='text.replace(key, "[key]").split()',
         new="text.split()",
         tests=("tests/unit/models/test_providers.py::test_a_key_never_comes_back_in_an_error",),
     ),
     Mutant(
         name="an answer about what has changed",
-        file="tend/answering.py",
+        file="tend/pending.py",
         old="    if question is None or question.id != id:",
         new="    if question is None:",
         tests=(f"{MODELS}::test_an_answer_about_what_has_changed_is_stale",),
     ),
     Mutant(
         name="a prompt changes and nothing is made again",
-        file="distil/summary.py",
+        file="distil/node_models.py",
         old='    return generator not in (nodes.COPY, nodes.FOREIGN) and not generator.endswith(f"@{version}")',
         new='    return generator not in (nodes.COPY, nodes.FOREIGN) and "@" not in generator',
         tests=(f"{MODELS}::test_a_changed_prompt_has_its_nodes_written_again",),
@@ -405,42 +405,42 @@ MUTANTS = (
     ),
     Mutant(
         name="server: a read-only token writes",
-        file="api/access.py",
+        file="api/auth.py",
         old="    if token.read_only:\n        raise Denied",
         new="    if False:\n        raise Denied",
         tests=(f"{ACCESS}::test_a_read_only_token_changes_nothing[sqlite]",),
     ),
     Mutant(
         name="server: a read-only token calls what writes",
-        file="api/jsonrpc.py",
+        file="api/decisions.py",
         old="    if token.read_only:",
         new="    if False:",
         tests=(f"{REST}::test_a_read_only_token_calls_only_what_reads[sqlite]",),
     ),
     Mutant(
         name="server: a revoked token",
-        file="store/tokens.py",
+        file="store/access.py",
         old="WHERE space = :space AND hash = :hash AND revoked_at IS NULL",
         new="WHERE space = :space AND hash = :hash",
         tests=(f"{ACCESS}::test_without_a_valid_token_nothing_is_answered[sqlite]",),
     ),
     Mutant(
         name="server: a form without its token",
-        file="api/session.py",
+        file="api/auth.py",
         old="    if not hmac.compare_digest(given",
         new="    if given and not hmac.compare_digest(given",
         tests=(f"{ACCESS}::test_a_form_without_its_token_changes_nothing[sqlite]",),
     ),
     Mutant(
         name="server: a code serves twice",
-        file="api/session.py",
+        file="api/auth.py",
         old="            self._renew()\n            if not right:",
         new="            if not right:",
         tests=(f"{ACCESS}::test_a_code_serves_once_and_the_next_is_announced",),
     ),
     Mutant(
         name="server: failures are not counted",
-        file="api/access.py",
+        file="api/auth.py",
         old='            if waits := self.failures.wait(f"token {address}"):',
         new="            if waits := 0:",
         tests=(f"{ACCESS}::test_whoever_tries_tokens_has_to_wait",),
@@ -454,14 +454,14 @@ MUTANTS = (
     ),
     Mutant(
         name="server: done again under the same key",
-        file="memory/requests.py",
+        file="memory/admin.py",
         old="        return known\n",
         new="        return None\n",
         tests=(f"{REST}::test_a_request_sent_again_under_its_key_is_done_once[sqlite]",),
     ),
     Mutant(
         name="server: a key for every caller",
-        file="api/access.py",
+        file="api/auth.py",
         old="claim_once, request, memory, token.id, idempotency_key",
         new='claim_once, request, memory, "", idempotency_key',
         tests=(f"{REST}::test_a_key_belongs_to_one_request_and_one_token[sqlite]",),
@@ -484,14 +484,14 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a learning in every prompt",
-        file="inject/prompted.py",
-        old="known = hosts.in_context(tx, session) if task == session else set()",
+        file="inject/prompt.py",
+        old="known = sessions.in_context(tx, session) if task == session else set()",
         new="known: set[str] = set()",
         tests=(f"{SESSIONS}::test_a_prompt_brings_a_learning_once_per_session[sqlite]",),
     ),
     Mutant(
         name="hook: compaction forgets nothing",
-        file="store/hosts.py",
+        file="store/sessions.py",
         old="    if fresh:\n",
         new="    if False:\n",
         tests=(f"{SESSIONS}::test_what_left_the_context_is_shown_again",),
@@ -519,29 +519,29 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a write is dropped when it cannot be done",
-        file="memory/replay.py",
+        file="memory/sessions.py",
         old="    keep(project, write, actor=ctx.actor, at=ctx.clock.now())\n",
         new="",
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
         name="hook: a record that fails holds up those behind it",
-        file="memory/replay.py",
+        file="memory/sessions.py",
         old="                spool.counted(file, count - 1)\n            except Trouble as trouble:",
         new="                return done\n            except Trouble as trouble:",
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
         name="lease: one from a clock that was ahead counts until its date",
-        file="store/leases.py",
+        file="store/db.py",
         old="now < expires_at and taken_at <= now + CLOCKS_APART",
         new="now < expires_at",
         tests=("tests/contract/test_leases.py",),
     ),
     Mutant(
         name="hook: a secret in the spool",
-        file="memory/replay.py",
-        old="name: kept(value) if name in WORDS and isinstance(value, str) else value",
+        file="memory/sessions.py",
+        old="name: storable(value) if name in WORDS and isinstance(value, str) else value",
         new="name: value",
         tests=(f"{SESSIONS}::test_what_waits_in_the_spool_holds_no_secret",),
     ),
@@ -554,7 +554,7 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: captured in CI",
-        file="hosts/flow.py",
+        file="hosts/hook.py",
         old="capturing = not in_ci(environ) and bool(moment.session)",
         new="capturing = bool(moment.session)",
         tests=(f"{SETUP}::test_in_ci_a_session_is_answered_and_not_captured",),
@@ -568,14 +568,14 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: modules of the project in our process",
-        file="hosts/configuration.py",
+        file="hosts/install.py",
         old='return [python, "-P", "-m", "recollect", *arguments]',
         new='return [python, "-m", "recollect", *arguments]',
         tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
     Mutant(
         name="inject: content with the first candidates",
-        file="inject/relevant.py",
+        file="inject/learnings.py",
         old="if proven_enough or (confidences and len(docs) >= QUICK.walked):",
         new="if docs:",
         tests=(
@@ -592,28 +592,28 @@ MUTANTS = (
     ),
     Mutant(
         name="hook: a store that came with a clone",
-        file="hosts/flow.py",
+        file="hosts/hook.py",
         old="if projects.is_begun(project):",
         new="if True:",
         tests=(f"{SETUP}::test_a_clone_that_carries_a_store_is_silent_until_init",),
     ),
     Mutant(
         name="command: a store that came with a folder",
-        file="cli/opening.py",
+        file="cli/printing.py",
         old="    if not projects.is_begun(found):",
         new="    if False:",
         tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
     ),
     Mutant(
         name="Python: a store that came with a folder",
-        file="memory/hall.py",
+        file="memory/memory.py",
         old="        if not create:",
         new="        if False:",
         tests=(f"{SETUP}::test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own",),
     ),
     Mutant(
         name="command: an empty data folder is refused",
-        file="store/beginning.py",
+        file="store/init.py",
         old="    if _is_empty(project.data) or _is_own(project):",
         new="    if _is_own(project):",
         tests=(f"{SETUP}::test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none",),
@@ -621,7 +621,7 @@ MUTANTS = (
     Mutant(
         name="init: an agent takes a store that came with a folder",
         file="cli/project.py",
-        old="    if beginning.is_foreign(planned) and",
+        old="    if store_init.is_foreign(planned) and",
         new="    if False and",
         tests=(f"{SETUP}::test_a_person_takes_a_store_that_came_with_a_folder_for_their_own_by_init",),
     ),
@@ -634,7 +634,7 @@ MUTANTS = (
     ),
     Mutant(
         name="mirror: a missing log is taken away",
-        file="tend/mirror.py",
+        file="tend/move.py",
         old="    if new is None and known and (log or not pull):",
         new="    if new is None and known and False:",
         tests=("tests/contract/test_mirror.py",),

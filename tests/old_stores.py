@@ -15,11 +15,11 @@ from typing import Any
 import apsw
 
 from recollect import Actor, Memory, NewDecision, ScriptedClock
-from recollect.core.ids import counted_ids
+from recollect.core.values import counted_ids
 from recollect.store import dump, passages
-from recollect.store.opening import _FIRST, APPLICATION_ID, _tell_planner
 from recollect.store.schema import MIGRATIONS, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
+from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
 from samples import FLAKY, WEBHOOKS
 from samples import MIGRATIONS as MIGRATIONS_LEARNED
 

@@ -14,8 +14,7 @@ import httpx
 from fastapi import FastAPI
 
 from recollect import Memory
-from recollect.api.app import make_app
-from recollect.api.server import make_server
+from recollect.api.app import make_app, make_server
 
 
 @dataclass

@@ -12,7 +12,7 @@ from pathlib import Path
 from recollect.core import calendar
 from recollect.core.journal import Node
 from recollect.text import entries, nodes, tree
-from recollect.text.capsule import LATEST, fold
+from recollect.text.root import LATEST, fold
 
 MONTH = Path(__file__).parent / "data" / "month"
 LOGS = {date.fromisoformat(path.stem): path.read_text("utf-8") for path in (MONTH / "logs").glob("*.md")}
@@ -42,7 +42,7 @@ def grow(logs: Mapping[date, str], today: date, limits: tree.Limits | None = Non
     if months:
         recent = [made[calendar.day(day).id] for day in tree.recent_days(sorted(logs), today)]
         key = tree.month_key({node.id: tree.digest(node.body) for node in months})
-        capsules = [tree.capsule_of(node) for node in sorted(months, key=lambda node: node.id)]
+        capsules = [tree.month_digest_of(node) for node in sorted(months, key=lambda node: node.id)]
         past, latest = fold(capsules[:-LATEST], limits.root_tokens), capsules[-LATEST:]
         roots = tree.root_files(past, latest, recent, today=today, limits=limits, sources=key)
         files |= {path: text for path, text in roots.items() if text is not None}

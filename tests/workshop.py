@@ -13,8 +13,8 @@ from recollect import Actor, Memory, NewDecision, Review, ScriptedClock
 from recollect.core.context import Models
 from recollect.core.settings import EmbedSettings, ModelSettings
 from recollect.models.configured import ConfiguredModels
-from recollect.models.scripted import ScriptedServer
 from repos import Repo
+from scripted import ScriptedServer
 
 NOW = "2026-03-02T09:00:00Z"
 START = date(2026, 2, 1)

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
 
     from recollect.capture.learn import Captured
     from recollect.capture.observe import Observed
-    from recollect.core.actor import Actor
     from recollect.core.clock import ScriptedClock
+    from recollect.core.context import Actor
     from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
     from recollect.core.errors import (
         BadInput,
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from recollect.core.journal import NewEntry
     from recollect.core.learning import Injection, Learning
     from recollect.core.new_learning import LearningEdit, NewLearning
-    from recollect.feedback.signals import Taken
-    from recollect.inject.relevant import Chosen, NewInjection
+    from recollect.feedback.verdicts import Taken
+    from recollect.inject.learnings import Chosen, NewInjection
     from recollect.memory import Memory
     from recollect.search.everything import Hit, SearchOptions
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Actor": "recollect.core.actor",
+    "Actor": "recollect.core.context",
     "BadInput": "recollect.core.errors",
     "Bridge": "recollect.core.decision",
     "Captured": "recollect.capture.learn",
-    "Chosen": "recollect.inject.relevant",
+    "Chosen": "recollect.inject.learnings",
     "Decision": "recollect.core.decision",
     "DecisionEdit": "recollect.core.decision",
     "Hit": "recollect.search.everything",
@@ -48,7 +48,7 @@ _HOMES = {
     "NewDecision": "recollect.core.decision",
     "NewEntry": "recollect.core.journal",
     "NewFinding": "recollect.core.finding",
-    "NewInjection": "recollect.inject.relevant",
+    "NewInjection": "recollect.inject.learnings",
     "NewLearning": "recollect.core.new_learning",
     "NotFound": "recollect.core.errors",
     "NotInitialised": "recollect.core.errors",
@@ -61,7 +61,7 @@ _HOMES = {
     "ScriptedClock": "recollect.core.clock",
     "SearchOptions": "recollect.search.everything",
     "Stale": "recollect.core.errors",
-    "Taken": "recollect.feedback.signals",
+    "Taken": "recollect.feedback.verdicts",
     "Trouble": "recollect.core.errors",
 }
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from browsing import Site
 from recollect import NewDecision, NewFinding, Review
-from recollect.api.pages.places import place
+from recollect.api.pages.base import place
 from recollect.core.journal import NewEntry
 from samples import WEBHOOKS, learning
 

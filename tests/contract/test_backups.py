@@ -16,10 +16,10 @@ from recollect import Memory, ScriptedClock
 from recollect.core.context import Tx
 from recollect.core.errors import Stale, StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
-from recollect.memory.data import Rescue
+from recollect.memory.admin import Rescue
 from recollect.store import dump
 from recollect.store import project as projects
-from recollect.tend.backups import restore_to_server
+from recollect.tend.backup import restore_to_server
 from samples import learning
 
 LOG = "2026-03-02.md"

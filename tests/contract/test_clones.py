@@ -15,8 +15,8 @@ from conftest import PERSON, Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.clock import DAY
 from recollect.core.journal import NewEntry
-from recollect.memory.moving import pull_vault
-from recollect.store.readings import FORGOTTEN_AFTER
+from recollect.memory.admin import pull_vault
+from recollect.store.journal import FORGOTTEN_AFTER
 from repos import Repo
 
 RETRIES = "Retry zebra uploads with backoff because the gateway drops bursts"

@@ -10,7 +10,7 @@ from conftest import Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
-from recollect.models.prompts import load_prompt
+from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes
 from recollect.text.tree import Limits
@@ -296,10 +296,10 @@ def test_a_dry_run_says_what_the_run_then_does(memory: Memory, clock: ScriptedCl
 
 
 def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None:
-    from recollect.store import leases
+    from recollect.store import db
 
     memory.journal.add(NewEntry(text="x", topic="t"))
-    assert leases.take(open_memory().context, "tree", seconds=60) is not None
+    assert db.take_lease(open_memory().context, "tree", seconds=60) is not None
     done, _ = memory.journal.compact()
     assert done.held
     assert files_of(memory) == {}
@@ -307,13 +307,13 @@ def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None
 
 def test_a_pass_that_was_overtaken_writes_no_rows(memory: Memory, open_memory: Opener, clock: ScriptedClock) -> None:
     from recollect.core.errors import Refused
-    from recollect.distil.upkeep import Pass
-    from recollect.store import leases
+    from recollect.distil.compact import Pass
+    from recollect.store import db
 
     memory.journal.add(NewEntry(text="x", topic="t"))
-    slow = leases.take(memory.context, "tree", seconds=1)
+    slow = db.take_lease(memory.context, "tree", seconds=1)
     clock.advance(seconds=5)
-    assert leases.take(open_memory().context, "tree", seconds=60) is not None
+    assert db.take_lease(open_memory().context, "tree", seconds=60) is not None
     with pytest.raises(Refused, match="took over"):
         Pass(ctx=memory.context, lease=slow).run()
     assert memory.journal.tree() == []

@@ -11,7 +11,7 @@ import pytest
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory
 from recollect.core.learning import Learning
-from recollect.models.meaning import alike
+from recollect.models.embed import alike
 from recollect.models.scripted import ScriptedModels
 from samples import WEBHOOKS, learning
 

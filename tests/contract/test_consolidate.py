@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 
 from conftest import PERSON, Opener
 from recollect import Actor, BadInput, Learning, Memory, NotFound, Refused, Rejected, ScriptedClock
-from recollect.core.ids import counted_ids
-from recollect.distil.report import Consolidation
+from recollect.core.values import counted_ids
+from recollect.distil.staged import Consolidation
 from recollect.models.scripted import NoModels, ScriptedModels, ScriptedProvider
-from recollect.store import events, leases, passages
-from recollect.tend.rebuild import rebuild
-from recollect.tend.verify import verify
+from recollect.store import db, events, passages
+from recollect.tend.verify import rebuild, verify
 from recollect.text.staging import read_staging, slug_of
 from repos import Repo
 
@@ -264,13 +263,13 @@ def test_while_another_process_consolidates_nothing_is_moved(project: Project) -
     project.begin(RIPE)
     memory = project.memory()
     before = project.state()
-    lease = leases.take(memory.context, "consolidate", seconds=60)
+    lease = db.take_lease(memory.context, "consolidate", seconds=60)
     assert lease is not None
     run = memory.staging.consolidate()
     assert (run.due, run.reason, project.state()) == (False, "another process is consolidating", before)
-    leases.release(memory.context, lease)
+    db.release_lease(memory.context, lease)
     assert set(fates(memory.staging.consolidate()).values()) == {"consolidated"}
-    assert leases.take(memory.context, "consolidate", seconds=60) is not None, "it was given back"
+    assert db.take_lease(memory.context, "consolidate", seconds=60) is not None, "it was given back"
 
 
 def test_a_dry_run_shows_the_diff_and_writes_nothing(project: Project) -> None:

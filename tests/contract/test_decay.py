@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PERSON, Opener
 from recollect import LearningEdit, Memory, ScriptedClock
-from recollect.core.actor import Actor
+from recollect.core.context import Actor
 from repos import Repo
 from samples import FLAKY, learning
 

@@ -11,15 +11,13 @@ import pytest
 
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClock, Stale
-from recollect.api.cstp import methods
-from recollect.api.rpc import dispatch
+from recollect.api.rpc import dispatch, methods
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
-from recollect.distil.page import render
+from recollect.distil.decision_page import render
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
+from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
-from recollect.tend.rebuild import rebuild
-from recollect.tend.transfer import export, import_lines
-from recollect.tend.verify import verify
+from recollect.tend.verify import rebuild, verify
 
 SUCCESS = Review(outcome="success", result="It held", lesson="Measuring first saved a rewrite")
 

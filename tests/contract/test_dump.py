@@ -7,7 +7,7 @@ import re
 import pytest
 
 from recollect import Memory
-from recollect.core.task import Discovery
+from recollect.core.learning import Discovery
 from recollect.store import dump, tasks
 from recollect.store.schema import MIGRATIONS as STEPS
 from recollect.store.schema import statements
@@ -30,12 +30,12 @@ def lived_in(memory: Memory) -> Memory:
     return memory
 
 
-def _pages(memory: Memory) -> list[dump.Page]:
+def _pages(memory: Memory) -> list[dump.RowPage]:
     with memory.context.db.read(memory.context.space) as tx:
         return [page for table in dump.TABLES for page in dump.pages(tx, table, size=2)]
 
 
-def _load(memory: Memory, space: str, pages: list[dump.Page]) -> None:
+def _load(memory: Memory, space: str, pages: list[dump.RowPage]) -> None:
     with memory.context.db.write(space) as tx:
         for page in pages:
             dump.load(tx, page)

@@ -11,9 +11,9 @@ from recollect.core.errors import Trouble
 from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
-from recollect.search import refresh as refreshing
-from recollect.search.refresh import refresh
-from recollect.store import leases, vectors
+from recollect.search import meaning as refreshing
+from recollect.search.meaning import refresh
+from recollect.store import db, vectors
 
 QUEUE = "The queue retries a refund twice."
 CACHE = "The cache holds invoices for one hour."
@@ -124,10 +124,10 @@ def test_another_model_embeds_anew_and_the_old_vectors_stay_for_whoever_uses_the
 
 def test_while_one_process_embeds_another_does_nothing(memory: Memory) -> None:
     memory.learn(learning(0))
-    lease = leases.take(memory.context, "vectors", seconds=60)
+    lease = db.take_lease(memory.context, "vectors", seconds=60)
     assert lease is not None
     assert refresh(memory.context).why_not == "another process is at it"
-    leases.release(memory.context, lease)
+    db.release_lease(memory.context, lease)
     assert refresh(memory.context).made == 1
 
 

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from conftest import PERSON
 from plain_model import Entry, Model, No, Verdict
 from recollect import LearningEdit, Memory, NewLearning, RecollectError, ScriptedClock
-from recollect.core.ids import counted_ids
+from recollect.core.values import counted_ids
 from recollect.store import dump
 
 POOL = {

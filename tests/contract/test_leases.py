@@ -8,25 +8,25 @@ import pytest
 
 from conftest import AGENT, Opener
 from recollect import Memory, Refused, ScriptedClock
-from recollect.models import spending
-from recollect.store import leases, usage
+from recollect.models import budget
+from recollect.store import db, model_rows
 from samples import learning
 
 
 def test_a_lease_is_held_by_one_at_a_time(open_memory: Opener) -> None:
     one, other = open_memory().context, open_memory(AGENT).context
-    lease = leases.take(one, "cycle", seconds=60)
+    lease = db.take_lease(one, "cycle", seconds=60)
     assert lease is not None
-    assert leases.take(other, "cycle", seconds=60) is None
-    assert leases.take(one, "cycle", seconds=60) is None, "not even twice by the same process"
-    assert leases.take(other, "another name", seconds=60) is not None
+    assert db.take_lease(other, "cycle", seconds=60) is None
+    assert db.take_lease(one, "cycle", seconds=60) is None, "not even twice by the same process"
+    assert db.take_lease(other, "another name", seconds=60) is not None
 
 
 @pytest.mark.parametrize(("ms", "free"), [(59_999, False), (60_000, True), (60_001, True)])
 def test_a_lease_expires_by_itself(memory: Memory, clock: ScriptedClock, ms: int, free: bool) -> None:
-    first = leases.take(memory.context, "cycle", seconds=60)
+    first = db.take_lease(memory.context, "cycle", seconds=60)
     clock.advance(ms=ms)
-    second = leases.take(memory.context, "cycle", seconds=60)
+    second = db.take_lease(memory.context, "cycle", seconds=60)
     assert (second is not None) is free
     if second and first:
         assert second.fence == first.fence + 1
@@ -38,35 +38,35 @@ def test_a_lease_that_was_taken_while_the_clock_was_ahead_has_expired(
     memory: Memory, clock: ScriptedClock, name: str, ahead: float
 ) -> None:
     clock.advance(hours=ahead)
-    killed = leases.take(memory.context, name, seconds=600)
+    killed = db.take_lease(memory.context, name, seconds=600)
     clock.advance(hours=-ahead)
-    next_one = leases.take(memory.context, name, seconds=600)
+    next_one = db.take_lease(memory.context, name, seconds=600)
     assert killed is not None
     assert next_one is not None
     assert next_one.fence == killed.fence + 1
     with pytest.raises(Refused, match="took over"), memory.context.db.write(memory.context.space) as tx:
-        leases.check(tx, killed)
+        db.check_lease(tx, killed)
 
 
 def test_a_lease_that_was_renewed_while_the_clock_was_ahead_has_expired(memory: Memory, clock: ScriptedClock) -> None:
-    lease = leases.take(memory.context, "cycle", seconds=60)
+    lease = db.take_lease(memory.context, "cycle", seconds=60)
     assert lease is not None
     clock.advance(days=30)
-    leases.renew(memory.context, lease, seconds=60)
+    db.renew_lease(memory.context, lease, seconds=60)
     clock.advance(days=-30)
-    assert leases.take(memory.context, "cycle", seconds=60) is not None
+    assert db.take_lease(memory.context, "cycle", seconds=60) is not None
 
 
 def test_a_lease_holds_among_machines_whose_clocks_differ_a_little(memory: Memory, clock: ScriptedClock) -> None:
     clock.advance(seconds=20)
-    assert leases.take(memory.context, "cycle", seconds=60) is not None
+    assert db.take_lease(memory.context, "cycle", seconds=60) is not None
     clock.advance(seconds=-20)
-    assert leases.take(memory.context, "cycle", seconds=60) is None
+    assert db.take_lease(memory.context, "cycle", seconds=60) is None
 
 
 def test_a_cycle_runs_after_one_that_was_killed_while_the_clock_was_ahead(memory: Memory, clock: ScriptedClock) -> None:
     clock.advance(days=1400)
-    leases.take(memory.context, "cycle", seconds=600)
+    db.take_lease(memory.context, "cycle", seconds=600)
     clock.advance(days=-1400)
     assert memory.cycle().held is False
 
@@ -76,11 +76,11 @@ def test_a_replayed_record_holds_its_lease_against_the_clock_of_the_process(
 ) -> None:
     """The record's own time is the same at every replay: a dead process's lease would never run out."""
     then = replace(memory.context, clock=ScriptedClock(clock.now()))
-    assert leases.take(then, "transcript/s-1", seconds=30) is not None
+    assert db.take_lease(then, "transcript/s-1", seconds=30) is not None
     clock.advance(seconds=29)
-    assert leases.take(then, "transcript/s-1", seconds=30) is None
+    assert db.take_lease(then, "transcript/s-1", seconds=30) is None
     clock.advance(seconds=1)
-    assert leases.take(then, "transcript/s-1", seconds=30) is not None
+    assert db.take_lease(then, "transcript/s-1", seconds=30) is not None
 
 
 def test_a_claim_on_a_model_that_was_taken_while_the_clock_was_ahead_has_expired(
@@ -88,51 +88,51 @@ def test_a_claim_on_a_model_that_was_taken_while_the_clock_was_ahead_has_expired
 ) -> None:
     given = {"kind": "node", "generator": "m@1", "seconds": 190.0}
     clock.advance(hours=2)
-    killed = spending.take(memory.context, "ask-1", **given)  # type: ignore[arg-type]
+    killed = budget.take(memory.context, "ask-1", **given)  # type: ignore[arg-type]
     clock.advance(hours=-2)
     assert killed is not None
     with memory.context.db.read(memory.context.space) as tx:
-        assert not usage.claimed(tx, "ask-1", now=clock.now())
-    assert spending.take(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
-    assert spending.take(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
+        assert not model_rows.claimed_calls(tx, "ask-1", now=clock.now())
+    assert budget.take(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
+    assert budget.take(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
 
 
 def test_a_released_lease_is_free_and_its_fence_goes_on(memory: Memory) -> None:
     fences = []
     for _ in range(3):
-        lease = leases.take(memory.context, "cycle", seconds=60)
+        lease = db.take_lease(memory.context, "cycle", seconds=60)
         assert lease is not None
         fences.append(lease.fence)
-        leases.release(memory.context, lease)
+        db.release_lease(memory.context, lease)
     assert fences == [1, 2, 3]
 
 
 def test_an_overtaken_holder_may_neither_write_nor_renew_nor_release(memory: Memory, clock: ScriptedClock) -> None:
-    slow = leases.take(memory.context, "cycle", seconds=60)
+    slow = db.take_lease(memory.context, "cycle", seconds=60)
     clock.advance(seconds=61)
-    fast = leases.take(memory.context, "cycle", seconds=60)
+    fast = db.take_lease(memory.context, "cycle", seconds=60)
     assert slow is not None
     assert fast is not None
     with pytest.raises(Refused, match="took over"), memory.context.db.write(memory.context.space) as tx:
-        leases.check(tx, slow)
+        db.check_lease(tx, slow)
     with pytest.raises(Refused):
-        leases.renew(memory.context, slow, seconds=600)
-    leases.release(memory.context, slow)
-    assert leases.take(memory.context, "cycle", seconds=60) is None, "the faster one still holds it"
+        db.renew_lease(memory.context, slow, seconds=600)
+    db.release_lease(memory.context, slow)
+    assert db.take_lease(memory.context, "cycle", seconds=60) is None, "the faster one still holds it"
     with memory.context.db.write(memory.context.space) as tx:
-        leases.check(tx, fast)
+        db.check_lease(tx, fast)
 
 
 def test_what_an_overtaken_holder_wrote_is_rolled_back(memory: Memory, clock: ScriptedClock) -> None:
-    slow = leases.take(memory.context, "cycle", seconds=60)
+    slow = db.take_lease(memory.context, "cycle", seconds=60)
     assert slow is not None
     clock.advance(seconds=61)
-    leases.take(memory.context, "cycle", seconds=60)
+    db.take_lease(memory.context, "cycle", seconds=60)
 
     def write_late() -> None:
         with memory.context.db.write(memory.context.space) as tx:
             tx.run("INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, 'late', '', 0)")
-            leases.check(tx, slow)
+            db.check_lease(tx, slow)
 
     with pytest.raises(Refused):
         write_late()
@@ -140,27 +140,27 @@ def test_what_an_overtaken_holder_wrote_is_rolled_back(memory: Memory, clock: Sc
 
 
 def test_renewing_gives_more_time(memory: Memory, clock: ScriptedClock) -> None:
-    lease = leases.take(memory.context, "cycle", seconds=60)
+    lease = db.take_lease(memory.context, "cycle", seconds=60)
     assert lease is not None
     clock.advance(seconds=50)
-    leases.renew(memory.context, lease, seconds=60)
+    db.renew_lease(memory.context, lease, seconds=60)
     clock.advance(seconds=59)
-    assert leases.take(memory.context, "cycle", seconds=60) is None
+    assert db.take_lease(memory.context, "cycle", seconds=60) is None
 
 
 def test_a_cycle_that_another_process_is_at_does_nothing(memory: Memory, clock: ScriptedClock) -> None:
     kept = memory.learn(learning()).learning
     clock.advance(days=30)
-    lease = leases.take(memory.context, "cycle", seconds=60)
+    lease = db.take_lease(memory.context, "cycle", seconds=60)
     assert lease is not None
     report = memory.cycle()
     assert (report.held, report.steps) == (True, ())
     assert memory.learnings.get(kept.id).confidence == 0.7
-    leases.release(memory.context, lease)
+    db.release_lease(memory.context, lease)
     assert memory.cycle().held is False
     assert memory.learnings.get(kept.id).confidence == 0.68
 
 
 def test_a_cycle_gives_its_lease_back(memory: Memory) -> None:
     memory.cycle()
-    assert leases.take(memory.context, "cycle", seconds=1) is not None
+    assert db.take_lease(memory.context, "cycle", seconds=1) is not None

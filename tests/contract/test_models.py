@@ -12,16 +12,16 @@ import pytest
 
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import Memory, ScriptedClock
+from recollect.core.context import Completion, Prompt
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
-from recollect.core.prompt import Completion, Prompt
-from recollect.models.asking import OFFLINE, Answer, Ask, ask, checked, cleaned
-from recollect.models.meaning import alike
-from recollect.models.prompts import load_prompt
-from recollect.models.scripted import Fault, Request, ScriptedModels, ScriptedProvider, ScriptedServer
-from recollect.models.spending import most
+from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, checked, cleaned, load_prompt
+from recollect.models.budget import most
+from recollect.models.embed import alike
+from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import journal
 from recollect.text import nodes
+from scripted import Fault, Request, ScriptedServer
 
 SOURCE = "The queue was moved to PostgreSQL because a broker would need backups of its own."
 ANSWER = "Queue in PostgreSQL: a broker needs backups"
@@ -68,7 +68,7 @@ def used(memory: Memory) -> tuple[int, int, int]:
 
 
 def test_without_a_model_the_twin_answers_and_nothing_is_counted(memory: Memory) -> None:
-    assert ask(memory.context, question()) == Answer(value="twin", generator=OFFLINE)
+    assert ask(memory.context, question()) == ModelAnswer(value="twin", generator=OFFLINE)
     assert used(memory) == (0, 0, 0)
 
 
@@ -222,7 +222,7 @@ def test_two_who_ask_the_same_at_once_pay_once_and_get_the_same(open_memory: Ope
             threading.Event().wait(0.05)
 
     one, other = (open_memory(models=Patient({"theme": provider})) for _ in range(2))  # type: ignore[dict-item]
-    found: list[Answer[str]] = []
+    found: list[ModelAnswer[str]] = []
     first = threading.Thread(target=lambda: found.append(ask(one.context, question())))
     first.start()
     assert asking.wait(20)
@@ -233,14 +233,14 @@ def test_two_who_ask_the_same_at_once_pay_once_and_get_the_same(open_memory: Ope
 
 
 def test_a_claim_that_expired_is_taken_over_and_counts_as_used(open_memory: Opener, clock: ScriptedClock) -> None:
-    from recollect.models import spending
-    from recollect.models.asking import prompt_of
+    from recollect.models import budget
+    from recollect.models.ask import prompt_of
 
     memory = open_memory(models=ScriptedModels({"theme": ScriptedProvider([ANSWER])}))
     asked = question()
-    claim = spending.take(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
+    claim = budget.take(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
     assert claim is not None
-    assert spending.reserve(claim, prompt_of(memory.context, asked))
+    assert budget.reserve(claim, prompt_of(memory.context, asked))
     assert ask(memory.context, asked).value == "twin", "somebody is asking"
     clock.advance(seconds=61)
     assert ask(memory.context, asked).value == ANSWER

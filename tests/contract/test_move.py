@@ -12,10 +12,9 @@ from recollect import BadInput, LearningEdit, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
 from recollect.core.errors import StoreDamaged, StoreUnreachable
 from recollect.core.journal import NewEntry
-from recollect.memory.data import Rescue
-from recollect.memory.moving import move_memory, pull_vault
-from recollect.memory.replay import Write, deliver
-from recollect.store import beginning, dump
+from recollect.memory.admin import Rescue, move_memory, pull_vault
+from recollect.memory.sessions import Write, deliver
+from recollect.store import dump, init
 from recollect.store import project as projects
 from recollect.tend.move import Moved, Progress
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -31,7 +30,7 @@ class Home:
         self.environ = environ
         self.url = url
         root.mkdir()
-        beginning.create(root, environ)
+        init.create(root, environ)
 
     def open(self, store: str) -> Memory:
         more = {} if store == "embedded" else {"RECOLLECT_STORE": store}

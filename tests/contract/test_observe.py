@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conftest import AGENT, Opener
 from recollect import BadInput, Memory, ScriptedClock
 from recollect.core.errors import NoAnswer
-from recollect.models.prompts import load_prompt
+from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from stored import everything_stored
 

@@ -9,11 +9,11 @@ import pytest
 from conftest import STRANGER, Opener
 from embedders import WordEmbedder
 from recollect import BadInput, Memory, NewDecision, NewFinding, NotFound, Refused, ScriptedClock
-from recollect.capture import follow
+from recollect.capture import documents
 from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
-from recollect.store import readings
+from recollect.store import journal
 from samples import learning
 
 
@@ -26,7 +26,7 @@ def ids(memory: Memory, query: str, **options: object) -> list[str]:
 
 
 def logs_read_in(memory: Memory) -> int:
-    return follow.refresh_logs(memory.context, readings.of(memory.context))
+    return documents.refresh_logs(memory.context, journal.readings_of(memory.context))
 
 
 def project(memory: Memory) -> Path:

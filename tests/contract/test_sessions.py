@@ -12,8 +12,8 @@ from hooks import Hooks, transcript
 from recollect import Memory, ScriptedClock
 from recollect.core.decision import NewDecision
 from recollect.core.journal import NewEntry
-from recollect.memory.replay import Write
-from recollect.store import leases
+from recollect.memory.sessions import Write
+from recollect.store import db
 from samples import WEBHOOKS
 
 PROMPT = "Handle Stripe webhooks for refunds"
@@ -356,10 +356,10 @@ def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(
         transcript(path, (f"Question of {session}", ""))
         os.utime(path, (clock.now() / 1000, clock.now() / 1000))
     clock.advance(hours=1)
-    lease = leases.take(memory.context, "transcript/a", seconds=60)
+    lease = db.take_lease(memory.context, "transcript/a", seconds=60)
     assert lease
     assert memory.sessions.tidy() == 1
-    leases.release(memory.context, lease)
+    db.release_lease(memory.context, lease)
     assert memory.sessions.tidy() == 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect import LearningEdit, Memory, NotFound, Refused
-from recollect.store import leases
+from recollect.store import db
 from samples import FLAKY, learning
 
 
@@ -98,8 +98,8 @@ def test_undo_and_decay_keep_to_their_space(memory: Memory, other: Memory, clock
 
 
 def test_a_lease_is_held_per_space(memory: Memory, other: Memory) -> None:
-    assert leases.take(memory.context, "cycle", seconds=60)
-    assert leases.take(other.context, "cycle", seconds=60)
+    assert db.take_lease(memory.context, "cycle", seconds=60)
+    assert db.take_lease(other.context, "cycle", seconds=60)
 
 
 @pytest.mark.parametrize("way", ["rows", "row", "value", "run", "run_many"])

@@ -12,9 +12,9 @@ import pytest
 from conftest import AGENT, PERSON, Opener
 from recollect import Memory, ScriptedClock, Trouble
 from recollect.hosts.claude_code import ROOM
-from recollect.memory.data import Rescue
-from recollect.memory.replay import Write
-from recollect.store import leases
+from recollect.memory.admin import Rescue
+from recollect.memory.sessions import Write
+from recollect.store import db
 from samples import FLAKY, learning
 from stored import everything_stored
 
@@ -257,7 +257,7 @@ def test_the_lease_of_a_dead_process_holds_its_session_up_for_its_length_and_no_
     at = clock.now()
     waits = put_turn(memory, "s-1", at)
     put_turn(memory, "s-2", at + 1)
-    leases.take(memory.context, "transcript/s-1", seconds=30)  # and then its holder was killed
+    db.take_lease(memory.context, "transcript/s-1", seconds=30)  # and then its holder was killed
     for _ in range(5):
         clock.advance(seconds=5)
         assert said(open_memory()) == ["s-2"]

@@ -17,9 +17,8 @@ from recollect.core.journal import NewEntry
 from recollect.store import passages
 from recollect.store import themes as theme_rows
 from recollect.tend.purge import purge
-from recollect.tend.rebuild import rebuild
-from recollect.tend.verify import verify
-from recollect.text.theme_files import parse_index, parse_theme
+from recollect.tend.verify import rebuild, verify
+from recollect.text.themes import parse_index, parse_theme
 from recollect.text.tokens import tokens
 
 CACHE = "The build cache key misses the lockfile hash"

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Actor, LearningEdit, Memory, NewLearning, Stale
-from recollect.cli import feedback  # noqa: F401  imported before the fork
+from recollect.cli import tasks  # noqa: F401  imported before the fork
 from recollect.cli.app import run
 from recollect.cli.inject import main as inject_command
 from recollect.core.errors import Trouble

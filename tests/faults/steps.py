@@ -8,7 +8,7 @@ from pathlib import Path
 
 from old_stores import unpack
 from recollect import Memory
-from recollect.core.actor import Actor
+from recollect.core.context import Actor
 from recollect.store.vault import FolderVault
 
 BEGIN, END = "/recollect-begins", "/recollect-ends"

@@ -7,9 +7,9 @@ import pytest
 from conftest import Opener
 from embedded import derived_dump, engine, fill, raw  # noqa: F401
 from recollect import LearningEdit, Memory, NewDecision, NewFinding, ScriptedClock
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.store import passages
-from recollect.tend.owners import OWNERS
+from recollect.tend.kinds import OWNERS
 from samples import WEBHOOKS, learning
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.models.check import INSTRUCTIONS
-from recollect.models.jobs import KINDS
-from recollect.models.prompts import load_prompt
-from recollect.models.scripted import Fault, NoModels, Reply, Request, ScriptedServer
+from recollect.models.ask import load_prompt
+from recollect.models.budget import KINDS
+from recollect.models.configured import INSTRUCTIONS
+from recollect.models.scripted import NoModels
+from scripted import Fault, Reply, Request, ScriptedServer
 from stored import everything_stored
 from workshop import HastyModels, Workshop, endpoint
 

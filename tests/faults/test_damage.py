@@ -20,8 +20,8 @@ from faults.processes import a_learning
 from faults.scale import TORTURE, campaign
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
-from recollect.core.ids import random_id
-from recollect.memory.data import Rescue
+from recollect.core.values import random_id
+from recollect.memory.admin import Rescue
 from recollect.store.copies import seal_of
 from recollect.store.schema import VERSION
 from samples import learning

@@ -16,11 +16,11 @@ from embedders import WordEmbedder
 from recollect import Memory, ScriptedClock
 from recollect.core.clock import SystemClock
 from recollect.core.journal import NewEntry
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.models.scripted import ScriptedModels
-from recollect.search.refresh import BATCH, LEASE_SECONDS
+from recollect.search.meaning import BATCH, LEASE_SECONDS
 from recollect.store import passages, vectors
-from recollect.store.sqlite_vectors import CHUNK
+from recollect.store.vectors import CHUNK
 
 HERE = Path(__file__).parent
 WITHOUT = """

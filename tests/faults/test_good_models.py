@@ -11,10 +11,10 @@ import pytest
 
 from recollect import Memory
 from recollect.core.settings import ModelSettings
-from recollect.models.jobs import KINDS
-from recollect.models.prompts import load_prompt
-from recollect.models.scripted import Request, ScriptedServer
+from recollect.models.ask import load_prompt
+from recollect.models.budget import KINDS
 from recollect.text import nodes
+from scripted import Request, ScriptedServer
 from workshop import OUTPUT, HastyModels, Workshop
 
 KEPT = "- style [feedback]: rule: keep functions short; why: reviews are faster; how-to-apply: split at 40 lines"

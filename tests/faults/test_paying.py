@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from recollect import Memory
-from recollect.models.scripted import Reply, ScriptedServer
+from scripted import Reply, ScriptedServer
 from shell import Shell
 
 ANSWER = {

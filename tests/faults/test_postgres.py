@@ -24,9 +24,9 @@ from old_stores import unpack
 from recollect import Memory, NewEntry
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
-from recollect.memory.data import Rescue
+from recollect.memory.admin import Rescue
 from recollect.models.scripted import ScriptedModels
-from recollect.store.beginning import create
+from recollect.store.init import create
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import Made, initialise
 from recollect.store.schema import VERSION

@@ -14,13 +14,13 @@ from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.decision import NewDecision
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
-from recollect.memory.replay import Write, keep
-from recollect.store import answers, escalations, events, spool, wisdom
-from recollect.store.purging import COLUMNS, NAMED_BY_CALLERS
+from recollect.memory.sessions import Write, keep
+from recollect.store import decisions, events, model_rows, spool
+from recollect.store.purge import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
 from samples import MIGRATIONS, WEBHOOKS, learning
 
-ASKED = answers.AnswerKey(kind="extract", version="1", source_hash="x")
+ASKED = model_rows.AnswerKey(kind="extract", version="1", source_hash="x")
 CANARY = "zyzzogeton4711 whispers xylophage"
 SENTENCE = f"The {CANARY} and overtakes every other delivery"
 
@@ -48,10 +48,10 @@ def everywhere(memory: Memory) -> Memory:
     memory.inject(task=f"task {CANARY}", outcome="o9", title="stripe webhooks order")
     memory.learnings.archive(quoting.id, reason=f"because {CANARY}")
     with memory.context.db.write(memory.context.space) as tx:
-        escalations.raise_once(
+        events.raise_escalation(
             tx, kind="doubt", subject=noted.id, reason=CANARY, detail={CANARY: [SENTENCE, {"a": CANARY}]}, at=1
         )
-        answers.put(tx, ASKED, generator="g", answer=json.dumps({"t": SENTENCE}), at=1)
+        model_rows.put_answer(tx, ASKED, generator="g", answer=json.dumps({"t": SENTENCE}), at=1)
     memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
     memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
     arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}
@@ -147,7 +147,9 @@ def test_a_wording_made_of_what_was_purged_goes_too(memory: Memory) -> None:
     given = NewDecision(decision=f"Use a queue since {SENTENCE}", confidence=0.8, category="architecture")
     id = memory.decisions.record(given).decision.id
     with memory.context.db.write(memory.context.space) as tx:
-        assert wisdom.put_wording(tx, id, "digest", version=1, wording="A queue, as the paraphrase says", generator="g")
+        assert decisions.put_wording(
+            tx, id, "digest", version=1, wording="A queue, as the paraphrase says", generator="g"
+        )
     memory.data.purge(text=CANARY)
     memory.context.db.close()
     assert holding(memory.project.root, "as the paraphrase says") == []

@@ -12,7 +12,7 @@ import pytest
 
 import npm
 from agents import claude
-from recollect.models.scripted import Reply, Request, ScriptedServer, ToolUse
+from scripted import Reply, Request, ScriptedServer, ToolUse
 from shell import ROOT, Shell
 
 PLUGIN = ROOT / "plugins" / "claude-code"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agents import gemini
-from recollect.models.scripted import Reply, Request, ScriptedServer, ToolUse
+from scripted import Reply, Request, ScriptedServer, ToolUse
 from shell import Shell
 
 PROMPT = "Fix the order of the Stripe refund webhooks"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hooks import RECORDED, shown
-from recollect.hosts.flow import adapter_of
-from recollect.hosts.moment import Moment
+from recollect.hosts.event import HostEvent
+from recollect.hosts.hook import adapter_of
 from recollect.text import transcript
 
 FILES = sorted(path for path in RECORDED.glob("*-2026-*.jsonl"))
@@ -24,7 +24,7 @@ def recorded(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def moments(path: Path) -> list[Moment]:
+def moments(path: Path) -> list[HostEvent]:
     adapter = adapter_of(host_of(path))
     found = [adapter.read(each["event"], each["payload"]) for each in recorded(path)]
     return [moment for moment in found if moment is not None]

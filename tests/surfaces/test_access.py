@@ -21,12 +21,12 @@ from starlette.types import Receive, Scope, Send
 from conftest import AGENT, Opener
 from declared import calls_of, routes_of, undeclared
 from recollect import Memory, NewDecision, Review, ScriptedClock
-from recollect.api import access
+from recollect.api import auth
 from recollect.api.app import make_app
+from recollect.api.auth import BrowserSessions, changing, visiting
 from recollect.api.guard import HEADERS, JSON_PATHS
-from recollect.api.session import Sessions, changing, visiting
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.models.jobs import KINDS
+from recollect.models.budget import KINDS
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import dump, events
 from repos import Repo
@@ -106,7 +106,7 @@ def test_a_route_without_a_declaration_is_found() -> None:
 
 
 def test_only_these_are_open_to_everybody(memory: Memory) -> None:
-    open_to_all = calls(make_app(memory), access.public)
+    open_to_all = calls(make_app(memory), auth.public)
     assert open_to_all == [("GET", "/health"), ("GET", "/sign-in"), ("POST", "/sign-in"), ("GET", "/static/x")]
 
 
@@ -114,12 +114,12 @@ def test_reading_changes_nothing_and_only_reading_is_by_get(served: Served, memo
     served.client("api").post("/api/logs", json={"text": "Something.", "topic": "x"}).raise_for_status()
     before = state(memory)
     api, browser = served.client("api"), served.browser()
-    for method, path in calls(served.app, access.reads, access.public, visiting):
+    for method, path in calls(served.app, auth.reads, auth.public, visiting):
         if method == "GET":
             answer = (api if path.startswith("/api") else browser).get(path)
             assert answer.status_code in (200, 400, 404, 409), f"{path}: {answer.text}"
     assert state(memory) == before
-    assert {method for method, _ in calls(served.app, access.writes, changing)} <= {"POST", "PATCH", "DELETE"}
+    assert {method for method, _ in calls(served.app, auth.writes, changing)} <= {"POST", "PATCH", "DELETE"}
 
 
 def test_looking_asks_no_model(open_memory: Opener, tmp_path: Path, clock: ScriptedClock) -> None:
@@ -142,7 +142,7 @@ def test_looking_asks_no_model(open_memory: Opener, tmp_path: Path, clock: Scrip
     clock.advance(days=100)
     with serving(memory) as served:
         api, browser = served.client("reader"), served.browser()
-        for method, path in calls(served.app, access.reads, visiting):
+        for method, path in calls(served.app, auth.reads, visiting):
             if method == "GET":
                 answer = (api if path.startswith("/api") else browser).get(path)
                 assert answer.status_code in (200, 400, 404), path
@@ -156,7 +156,7 @@ def test_looking_asks_no_model(open_memory: Opener, tmp_path: Path, clock: Scrip
 
 def test_without_a_valid_token_nothing_is_answered(served: Served, memory: Memory) -> None:
     before = state(memory)
-    wanted = calls(served.app, access.reads, access.writes)
+    wanted = calls(served.app, auth.reads, auth.writes)
     nobody = served.client(None, headers=JSON)
     assert len(wanted) > 50
     assert unlike(nobody, wanted, 401) == {}
@@ -187,7 +187,7 @@ def test_an_id_with_a_line_break_is_asked_for_like_any_other(served: Served, pla
 
 def test_a_read_only_token_changes_nothing(served: Served, memory: Memory) -> None:
     before = state(memory)
-    assert unlike(served.client("reader"), calls(served.app, access.writes), 403, headers=JSON) == {}
+    assert unlike(served.client("reader"), calls(served.app, auth.writes), 403, headers=JSON) == {}
     assert state(memory) == before
 
 
@@ -301,9 +301,9 @@ class Neighbour:
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        who = access.caller(request, writing=False).context.actor.name
+        who = auth.caller(request, writing=False).context.actor.name
         try:
-            access.caller(request, writing=True)
+            auth.caller(request, writing=True)
         except Refused as no:
             who = str(no)
         await PlainTextResponse(who)(scope, receive, send)
@@ -345,7 +345,7 @@ def test_a_code_serves_once_and_the_next_is_announced(served: Served) -> None:
 
 def test_every_letter_of_a_code_is_chance() -> None:
     codes: list[str] = []
-    sessions = Sessions(hours=1, announce=codes.append)
+    sessions = BrowserSessions(hours=1, announce=codes.append)
     for _ in range(200):
         sessions.begin()
     for part in (slice(5), slice(6, None)):

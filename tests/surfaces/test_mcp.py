@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from conftest import ENGINES, PERSON, STRANGER
 from mcp_client import Connection, connected, http_transport
 from recollect import Memory, NewDecision, NewFinding
-from recollect.cli.serve import mcp
+from recollect.cli.serve import mcp_endpoint
 from recollect.core.journal import NewEntry
 from recollect.mcp.server import INSTRUCTIONS, make_server
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -52,7 +52,7 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             with connected(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
                 yield Site(client, memory)
         else:
-            with serving(memory, neighbours=mcp(memory)) as served, over_http(served, "api") as client:
+            with serving(memory, neighbours=mcp_endpoint(memory)) as served, over_http(served, "api") as client:
                 yield Site(client, memory)
 
 
@@ -426,7 +426,7 @@ def over_http(served: Served, token: str) -> Iterator[Connection]:
 def served(tmp_path: Path) -> Iterator[Served]:
     with (
         Memory.open(tmp_path, create=True, actor=PERSON) as memory,
-        serving(memory, neighbours=mcp(memory)) as served,
+        serving(memory, neighbours=mcp_endpoint(memory)) as served,
     ):
         yield served
 

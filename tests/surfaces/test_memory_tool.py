@@ -12,8 +12,8 @@ from conftest import STRANGER
 from recollect import Memory
 from recollect.core.journal import NewEntry
 from recollect.hosts.memory_tool import MemoryTool
-from recollect.models.scripted import Reply, ScriptedServer, ToolUse
 from samples import MIGRATIONS, WEBHOOKS, learning
+from scripted import Reply, ScriptedServer, ToolUse
 
 TODAY = "/memories/logs/2026-03-02.md"
 FILE = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.models.scripted import Fault, Reply, ScriptedServer
+from scripted import Fault, Reply, ScriptedServer
 from shell import Shell
 from stored import everything_stored
 

@@ -13,7 +13,7 @@ import time
 import apsw
 import pytest
 
-from recollect.tend.transfer import BATCH
+from recollect.tend.export import BATCH
 from shell import Shell
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from recollect.cli.app import recollect
-from recollect.hosts.configuration import claude_code_hooks
+from recollect.hosts.install import claude_code_hooks
 from shell import ROOT
 
 PLUGIN = ROOT / "plugins" / "claude-code"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory
-from recollect.store import leases
+from recollect.store import db
 from recollect.tend.cycle import LEASE_SECONDS
 from repos import Repo
 from shell import Shell
@@ -166,7 +166,7 @@ def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tm
 
 def test_a_killed_cycle_is_waited_for_and_that_is_said(shell: Shell) -> None:
     with Memory.open(shell.folder, environ=shell.environ) as memory:
-        leases.take(memory.context, "cycle", seconds=LEASE_SECONDS)
+        db.take_lease(memory.context, "cycle", seconds=LEASE_SECONDS)
     assert "killed keeps its turn for ten minutes" in shell.said("cycle")
     assert "backup: wrote" in shell.said("cycle", RECOLLECT_NOW="2026-03-02T09:10:01Z")
 

@@ -36,7 +36,7 @@ def test_a_public_name_is_the_thing_itself(name: str) -> None:
 
 
 def test_what_the_main_verbs_give_can_be_imported() -> None:
-    hints = ast.parse((SOURCE / "memory" / "hall.py").read_text("utf-8"))
+    hints = ast.parse((SOURCE / "memory" / "memory.py").read_text("utf-8"))
     given = {
         node.name: node.returns.id
         for node in ast.walk(hints)

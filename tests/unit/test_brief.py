@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.inject.brief import Part, _fitted
-from recollect.inject.room import Room
 from recollect.text import frame
+from recollect.text.frame import ContextBudget
 from recollect.text.tokens import tokens
 
-ROOM = Room(characters=10_000)
-CODEX = Room(characters=10_000, tokens=2_500)
+ROOM = ContextBudget(characters=10_000)
+CODEX = ContextBudget(characters=10_000, tokens=2_500)
 _line = st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=("Cs",)), max_size=80)
 _parts = st.tuples(
     *(
@@ -29,7 +29,7 @@ _parts = st.tuples(
 
 
 @given(_parts, st.sampled_from([ROOM, CODEX]))
-def test_whatever_is_remembered_fits(parts: tuple[Part, ...], room: Room) -> None:
+def test_whatever_is_remembered_fits(parts: tuple[Part, ...], room: ContextBudget) -> None:
     text = "\n".join(line for lines in _fitted(parts, room.characters, room) for line in lines)
     assert len(text.encode("utf-16-le")) // 2 <= room.characters
     assert room.tokens is None or tokens(text) <= room.tokens

@@ -6,8 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text import cluster
-from recollect.text.cluster import BY_BOTH, BY_WORDS, Affinity, group, medoid, merge_nearest
-from recollect.text.vectors import similarities, similarity, topic_vectors, wording_vectors
+from recollect.text.cluster import (
+    BY_BOTH,
+    BY_WORDS,
+    Affinity,
+    group,
+    medoid,
+    merge_nearest,
+    similarities,
+    similarity,
+    topic_vectors,
+    wording_vectors,
+)
 
 NOTES = [
     "Build cache misses when the lockfile hash is not in the cache key",

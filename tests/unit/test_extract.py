@@ -7,14 +7,14 @@ from datetime import date
 import pytest
 
 from recollect.core.journal import Entry, Point
-from recollect.text import extract
+from recollect.text import points as text_points
 from recollect.text.entries import parse
 
 DAY = date(2026, 3, 1)
 
 
 def points(log: str) -> list[Point]:
-    return [point for entry in parse(DAY, log) for point in extract.points(entry)]
+    return [point for entry in parse(DAY, log) for point in text_points.extract_points(entry)]
 
 
 def said(log: str) -> list[tuple[str, str]]:
@@ -110,5 +110,5 @@ def test_every_point_names_the_entry_it_came_from():
 
 
 def test_an_entry_without_a_topic_is_listed_as_notes():
-    (point, *_) = extract.points(Entry(day=DAY, number=0, topic="", text="woke up"))
+    (point, *_) = text_points.extract_points(Entry(day=DAY, number=0, topic="", text="woke up"))
     assert point.topic == "notes"

@@ -4,10 +4,9 @@ import pytest
 
 from made import DECIDED, decision
 from recollect.core.clock import DAY, SECOND
-from recollect.core.decision import Bridge, Reason
+from recollect.core.decision import Bridge, Policies, Policy, Reason
 from recollect.core.errors import BadInput
-from recollect.core.policy import Policies, Policy
-from recollect.distil.levels import as_known_at, digest_of, level_of, priority, summary_of
+from recollect.distil.decision_levels import as_known_at, digest_of, level_of, priority, summary_of
 
 NO_WISHES = Policies(agents={}, categories={})
 

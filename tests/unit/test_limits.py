@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.api.limits import MOST_CALLERS, Rate
+from recollect.api.auth import MOST_CALLERS, Rate
 
 
 class Watch:

@@ -4,17 +4,16 @@ from hypothesis import strategies as st
 
 from made import DECIDED, decision
 from recollect.core.clock import DAY
-from recollect.core.decision import Bridge, Decision, Reason
-from recollect.core.policy import Policy
-from recollect.distil.levels import Level, level_of
-from recollect.distil.page import Page, arrange, render
+from recollect.core.decision import Bridge, Decision, Policy, Reason
+from recollect.distil.decision_levels import Level, level_of
+from recollect.distil.decision_page import DecisionPage, arrange, render
 from recollect.distil.wisdom import wisdom_of
 from recollect.text.tokens import tokens
 
 NOW = DECIDED + 120 * DAY
 
 
-def page_of(decisions: list[Decision], budget: int | None = None) -> Page:
+def page_of(decisions: list[Decision], budget: int | None = None) -> DecisionPage:
     leveled: list[tuple[Decision, Level]] = [(d, level_of(d, Policy(), NOW)) for d in decisions]
     old = [d for d, level in leveled if level == "wisdom"]
     wisdom = [wisdom_of(name, [d for d in old if d.category == name]) for name in sorted({d.category for d in old})]

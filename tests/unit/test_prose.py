@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.api.pages.prose import prose
+from recollect.api.pages.base import prose
 
 MARKS = (
     "<!-- recollect: at=2026-03-02T09:00:00Z key=change_4m8xk2qzt7c1e session=s1 -->",

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.core.errors import BadInput
 from recollect.core.finding import NewFinding, SkippedFile, WorkFile, check_theme_name, check_work_id
-from recollect.text.raw_findings import raw_item, read_work_file, without_repeats, write_work_file
+from recollect.text.themes import raw_item, read_work_file, without_repeats, write_work_file
 
 
 def body(**changes: object) -> bytes:

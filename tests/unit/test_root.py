@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.journal import Point
-from recollect.text import capsule, root
-from recollect.text.ages import with_ages
-from recollect.text.capsule import LATEST, Capsule, Mention, fold
+from recollect.text import root
+from recollect.text.frame import with_ages
+from recollect.text.root import LATEST, Mention, MonthDigest, fold
 from recollect.text.tokens import tokens
 
 TODAY = date(2026, 3, 1)
@@ -24,17 +24,17 @@ def mention(topic: str, age: int = 1, type: str = "project", **more: object) -> 
     return Mention(topic=topic, type=type, last=f"{day}#1", **given)  # type: ignore[arg-type]
 
 
-def months(count: int, mentions: tuple[Mention, ...] = ()) -> list[Capsule]:
+def months(count: int, mentions: tuple[Mention, ...] = ()) -> list[MonthDigest]:
     first = 2026 * 12 + 1 - (count - 1)
     names = [f"{(first + n) // 12}-{(first + n) % 12 + 1:02d}" for n in range(count)]
     made = [
-        Capsule(month=name, mentions=tuple(mention(f"old {name} {k}", 400) for k in range(5)), lessons=())
+        MonthDigest(month=name, mentions=tuple(mention(f"old {name} {k}", 400) for k in range(5)), lessons=())
         for name in names[:-1]
     ]
-    return [*made, Capsule(month=names[-1], mentions=mentions, lessons=())]
+    return [*made, MonthDigest(month=names[-1], mentions=mentions, lessons=())]
 
 
-def build(capsules: list[Capsule], recent: list[Point], today: date, cap: int) -> tuple[str, str | None]:
+def build(capsules: list[MonthDigest], recent: list[Point], today: date, cap: int) -> tuple[str, str | None]:
     return root.build(fold(capsules[:-LATEST], cap), capsules[-LATEST:], recent, today, cap)
 
 
@@ -167,20 +167,20 @@ def test_what_holds_no_phrase_is_shown_in_its_own_words() -> None:
 
 
 def test_a_capsule_reads_back_from_its_row():
-    made = capsule.capsule(
+    made = root.make_digest(
         "2026-02", [Point(section="lesson", topic="t [x]: y", text="never x", refs=("2026-02-03#1",))]
     )
-    assert capsule.unpacked(capsule.packed(made)) == made
+    assert root.unpack_digest(root.pack_digest(made)) == made
 
 
 @given(st.integers(3, 40), st.integers(0, 600))
 def test_a_fold_reads_back_and_loses_no_mention(count: int, many: int):
     capsules = [
         *months(count)[:-1],
-        Capsule(month="2026-01", mentions=tuple(mention(f"m{n}", n) for n in range(many)), lessons=()),
+        MonthDigest(month="2026-01", mentions=tuple(mention(f"m{n}", n) for n in range(many)), lessons=()),
     ]
     past = fold(capsules, 3_000)
-    assert replace(capsule.unpacked_past(capsule.packed_past(past)), rest=past.rest) == past
+    assert replace(root.unpack_past(root.pack_past(past)), rest=past.rest) == past
     named = {each.topic for each in past.mentions} | {line[2:].partition(" [")[0] for line in past.rest.split("\n")}
     assert {each.topic for one in capsules for each in one.mentions} <= named
 

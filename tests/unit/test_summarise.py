@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.core.journal import ENTRY_TYPES, Point, Section
 from recollect.text import points as lines
-from recollect.text.keyphrases import Weights, keyphrases, runs
+from recollect.text.keyphrases import WordWeights, keyphrases, runs
 from recollect.text.summarise import Budget, summarise, topic_from
 
 SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
@@ -67,7 +67,7 @@ def test_summarising_a_summary_loses_no_entry(points: list[Point]):
 @given(point_lists())
 def test_lines_read_back_as_the_points_they_were(points: list[Point]):
     for point in summarise(points, Budget(lines=80, chars=8_000)):
-        (read,) = lines.parse("topic" if point.section == "note" else point.section, lines.line(point))
+        (read,) = lines.parse("topic" if point.section == "note" else point.section, lines.point_line(point))
         assert (read.section, read.type, read.text) == (point.section, point.type, point.text)
         assert read.topic == lines.topic_name(point.topic)
         assert set(read.refs) >= set(point.refs)
@@ -139,7 +139,7 @@ def test_runs_keep_identifiers_whole_and_break_at_stop_words(text: str, expected
 
 def test_keyphrases_prefer_what_few_sentences_say():
     texts = ["the invoice report is slow", "the invoice report is late", "the invoice report hit pgbouncer limit"]
-    assert "pgbouncer" in keyphrases(texts, Weights(texts), 1)[0]
+    assert "pgbouncer" in keyphrases(texts, WordWeights(texts), 1)[0]
 
 
 def test_a_text_without_a_topic_gets_one_from_its_own_words():

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.core.finding import check_theme_name
-from recollect.text.theme_files import (
+from recollect.text.themes import (
     Index,
     ThemeLine,
     ThemeText,

@@ -5,7 +5,7 @@ import pytest
 from made import finding
 from recollect.core.finding import Finding
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan, theme_lines
-from recollect.text.theme_files import render_theme
+from recollect.text.themes import render_theme
 from recollect.text.tokens import tokens
 
 CACHE = [

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from made import decision
 from recollect.core.decision import Bridge
-from recollect.distil.calibration import calibration_of
-from recollect.distil.wisdom import brier, success_rate, wilson, wisdom_of
+from recollect.distil.wisdom import brier, calibration_of, success_rate, wilson, wisdom_of
 
 
 def many(count: int, start: int = 0, **given: object) -> list:

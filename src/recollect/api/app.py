@@ -1,47 +1,122 @@
-"""The server's application: the gate, the routes, and errors as answers. `cli/serve.py` runs it."""
+"""The server's application: the gate, the routes, and errors as answers. `cli/serve.py` runs it.
+
+How the application is put on a socket: uvicorn, with its limits.
+
+uvicorn waits for ever for the rest of a request's head, so clients that send one half could hold every connection; here
+a head has as long as a body has in `guard`. Knows nothing about addresses, tokens or routes.
+
+Whether the server and its store answer; says nothing about what is remembered.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import anyio.to_thread
+import h11
+import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.routing import Match
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect import __version__
-from recollect.api import (
-    decisions,
-    health,
-    journal,
-    jsonrpc,
-    learnings,
-    openapi,
-    pages,
-    staging,
-    texts,
-    themes,
-    upkeep,
-    work,
+from recollect.api import decisions, documents, journal, learnings, openapi, pages
+from recollect.api.auth import (
+    Authenticator,
+    BrowserSessions,
+    Denied,
+    GuardedRoute,
+    Public,
+    Rate,
+    SignInNeeded,
+    visit_of,
 )
-from recollect.api.access import ClosedRoute, Denied, Door
 from recollect.api.guard import JSON_PATHS, Guard
-from recollect.api.limits import Rate
-from recollect.api.pages.rendering import bare, page
-from recollect.api.problems import problem, problem_of, status_of
-from recollect.api.session import Sessions, SignInNeeded, visit_of
+from recollect.api.pages.base import bare, page
+from recollect.api.wire import problem, problem_of, status_of
 from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
+GRACE_SECONDS = 5  # for requests that are being answered when the server stops
+CONNECTIONS = 1000  # the next one is told to come again
+
+
+def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning") -> uvicorn.Server:
+    """A server of the application, to be run on sockets that listen."""
+    config = uvicorn.Config(
+        app,
+        http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class that needs one thing more
+        log_level=log_level,
+        server_header=False,
+        proxy_headers=False,  # the proxy's word would decide whose failures are counted
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        limit_concurrency=CONNECTIONS,
+    )
+    return uvicorn.Server(config)
+
+
+class _Http(H11Protocol):
+    """Closes a connection on which no whole head of a request arrives in time after it was opened, or the head begun.
+
+    One that is idle between two requests is uvicorn's own to close.
+    """
+
+    def __init__(self, *given: Any, head_seconds: float, **options: Any):
+        super().__init__(*given, **options)
+        self._seconds = head_seconds
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(self._seconds, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._cancel()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(self._seconds, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel()
+        super().connection_lost(exc)
+
+    def _cancel(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+health_routes = APIRouter()
+
+
+@health_routes.get("/health", dependencies=[Public], summary="Whether the server and its store answer")
+def health(request: Request) -> dict[str, str]:
+    memory: Memory = request.app.state.memory
+    memory.tokens.holder("")  # the least that the store can be asked
+    return {"status": "ok"}
+
+
 ROUTES: tuple[APIRouter, ...] = (
-    *(health.routes, openapi.routes, jsonrpc.routes),
-    *(texts.routes, learnings.routes, work.routes, journal.routes, decisions.routes, themes.routes, staging.routes),
-    *(upkeep.routes, *pages.ROUTES),
+    *(health_routes, openapi.routes, decisions.rpc_routes),
+    *(
+        journal.text_routes,
+        learnings.routes,
+        learnings.task_routes,
+        journal.routes,
+        decisions.routes,
+        documents.routes,
+        documents.staging_routes,
+    ),
+    *(journal.upkeep_routes, *pages.ROUTES),
 )
 
 
@@ -91,14 +166,14 @@ def make_app(
     )
     app.state.memory = memory
     app.state.person = person
-    app.state.door = Door(
+    app.state.door = Authenticator(
         memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
     )
-    app.state.sessions = Sessions(hours=settings.session_hours, announce=announce)
+    app.state.sessions = BrowserSessions(hours=settings.session_hours, announce=announce)
     for router in ROUTES:
         app.router.routes.extend(router.routes)
     for path, neighbour in beside.items():
-        app.router.routes.append(ClosedRoute(path, neighbour.app, app.state.door))
+        app.router.routes.append(GuardedRoute(path, neighbour.app, app.state.door))
     app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
     app.exception_handler(RecollectError)(_ours)
     app.exception_handler(Denied)(_denied)

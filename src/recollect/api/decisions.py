@@ -1,23 +1,28 @@
-"""REST: decisions, what became of them, and what they taught."""
+"""REST: decisions, what became of them, and what they taught.
+
+JSON-RPC over HTTP: the dispatcher and the methods are `rpc.py` and `cstp.py`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from recollect.api.access import Reads, Writes
-from recollect.api.route import Route
-from recollect.api.wire import DryRun, Expected, Paged, answer, gives, page, sliced, taken, versioned
+from recollect.api.auth import Reads, Writes, admitted, may_only_read
+from recollect.api.rpc import READS, dispatch, methods
+from recollect.api.wire import DryRun, Expected, Paged, Route, answer, gives, page, sliced, taken, versioned
 from recollect.capture.decide import Decided
 from recollect.core.clock import parse_time
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
-from recollect.distil.calibration import Calibration
-from recollect.distil.decisions import Compaction, Waiting
-from recollect.distil.levels import Level
-from recollect.distil.page import Page
-from recollect.distil.wisdom import Wisdom
+from recollect.core.errors import Refused
+from recollect.core.token import Token
+from recollect.distil.decision_levels import Level
+from recollect.distil.decision_page import DecisionPage
+from recollect.distil.decisions import AwaitedReview, Compaction
+from recollect.distil.wisdom import Calibration, Wisdom
 
 routes = APIRouter(prefix="/api", tags=["decisions"], route_class=Route)
 
@@ -96,7 +101,7 @@ def record(memory: Writes, new: Annotated[NewDecision, taken(NewDecision)], anyw
 
 
 @routes.get("/decisions/compacted", summary="Every decision at the level its age asks for")
-@gives(Page)
+@gives(DecisionPage)
 def compacted(
     memory: Reads,
     window: Paged,
@@ -180,8 +185,30 @@ def calibration(
 
 
 @routes.get("/review-queue", summary="Decisions that wait for an outcome")
-@gives(Waiting, listed="waiting")
+@gives(AwaitedReview, listed="waiting")
 def review_queue(
     memory: Reads, request: Request, window: Paged, agent: str | None = None, due_only: bool = False
 ) -> Response:
     return sliced(request, "waiting", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
+
+
+rpc_routes = APIRouter(tags=["json-rpc"], route_class=Route)
+
+
+@rpc_routes.post("/cstp", summary="A JSON-RPC 2.0 call, or a batch of up to 100")
+def call(memory: Reads, token: Annotated[Token, Depends(admitted)], request: Request) -> Response:
+    table = methods(memory)
+    if token.read_only:
+        table = {name: method if name in READS else _refusing(method, token) for name, method in table.items()}
+    said = dispatch(request.state.body, table)
+    return Response(status_code=204) if said is None else Response(said, media_type="application/json")
+
+
+def _refusing(method: Callable[..., Any], token: Token) -> Callable[..., Any]:
+    """A method that would change something, for a token that may not."""
+
+    def refused(**_: Any) -> NoReturn:
+        raise Refused(may_only_read(token))
+
+    refused.__wrapped__ = method  # type: ignore[attr-defined]
+    return refused

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.api.problems import problem
+from recollect.api.wire import problem
 from recollect.core.token import SECRET_PREFIX
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -42,35 +42,37 @@ HEADERS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fault:
+class RequestFault:
     """Why a request goes no further."""
 
     status: int
     detail: str
 
 
-def host_fault(hosts: list[str], allowed: frozenset[str]) -> Fault | None:
+def host_fault(hosts: list[str], allowed: frozenset[str]) -> RequestFault | None:
     """One Host header, and a name we go by; the port is whatever the client dialled."""
     if len(hosts) == 1 and _name(hosts[0]) in allowed:
         return None
     shown = hosts[0][:100] if hosts else "none"
-    return Fault(
+    return RequestFault(
         status=421, detail=f"this server does not go by Host {shown!r}; start it with --allow-host to add a name"
     )
 
 
-def origin_fault(origins: list[str], host: str) -> Fault | None:
+def origin_fault(origins: list[str], host: str) -> RequestFault | None:
     """A request from a page must come from our own page: same name, same port."""
     if all(origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for origin in origins):
         return None
-    return Fault(status=403, detail="requests from other origins are refused; call the API without an Origin header")
+    return RequestFault(
+        status=403, detail="requests from other origins are refused; call the API without an Origin header"
+    )
 
 
-def query_fault(query: bytes) -> Fault | None:
+def query_fault(query: bytes) -> RequestFault | None:
     """A secret in an address is already in somebody's history."""
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name.lower() in SECRET_NAMES or value.startswith(SECRET_PREFIX):
-            return Fault(
+            return RequestFault(
                 status=400,
                 detail="a token does not belong in an address: send it as 'Authorization: Bearer …', "
                 "and revoke this one with: recollect token revoke",
@@ -78,14 +80,14 @@ def query_fault(query: bytes) -> Fault | None:
     return None
 
 
-def type_fault(method: str, path: str, content_type: str, length: int) -> Fault | None:
+def type_fault(method: str, path: str, content_type: str, length: int) -> RequestFault | None:
     """What an API is sent is JSON, even when it is nothing."""
     if not path.startswith(JSON_PATHS) or (method not in ("POST", "PUT", "PATCH") and not length):
         return None
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/json":
         return None
-    return Fault(status=415, detail="send JSON: Content-Type: application/json")
+    return RequestFault(status=415, detail="send JSON: Content-Type: application/json")
 
 
 class Guard:
@@ -122,7 +124,9 @@ class Guard:
                 async with asyncio.timeout(self._body_seconds):
                     body, fault = await self._body(scope, receive)
             except TimeoutError:
-                fault = Fault(status=408, detail=f"the body did not arrive within {self._body_seconds:g} seconds")
+                fault = RequestFault(
+                    status=408, detail=f"the body did not arrive within {self._body_seconds:g} seconds"
+                )
         if fault is None:
             kind = ",".join(_all(scope, b"content-type"))
             fault = type_fault(scope["method"], scope["path"], kind, len(body))
@@ -139,7 +143,7 @@ class Guard:
                 await problem(500, said)(scope, receive, answer)
             raise
 
-    def _fault(self, scope: Scope) -> Fault | None:
+    def _fault(self, scope: Scope) -> RequestFault | None:
         hosts = _all(scope, b"host")
         return (
             host_fault(hosts, self._hosts)
@@ -148,16 +152,16 @@ class Guard:
             or self._length_fault(_all(scope, b"content-length"))
         )
 
-    def _length_fault(self, lengths: list[str]) -> Fault | None:
+    def _length_fault(self, lengths: list[str]) -> RequestFault | None:
         return self._too_long if any(int(length) > self._max_body for length in lengths if length.isdigit()) else None
 
-    async def _body(self, scope: Scope, receive: Receive) -> tuple[bytes, Fault | None]:
+    async def _body(self, scope: Scope, receive: Receive) -> tuple[bytes, RequestFault | None]:
         parts: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return b"", Fault(status=400, detail="the client went away")
+                return b"", RequestFault(status=400, detail="the client went away")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body:
@@ -166,8 +170,8 @@ class Guard:
                 return b"".join(parts), None
 
     @property
-    def _too_long(self) -> Fault:
-        return Fault(status=413, detail=f"the body is larger than {self._max_body:,} bytes; send less at once")
+    def _too_long(self) -> RequestFault:
+        return RequestFault(status=413, detail=f"the body is larger than {self._max_body:,} bytes; send less at once")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

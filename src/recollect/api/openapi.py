@@ -11,10 +11,8 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from recollect.api.access import Reads
-from recollect.api.problems import MEDIA_TYPE
-from recollect.api.route import Route
-from recollect.api.wire import answer
+from recollect.api.auth import Reads
+from recollect.api.wire import MEDIA_TYPE, Route, answer
 
 routes = APIRouter(prefix="/api", route_class=Route)
 
@@ -111,7 +109,7 @@ def _json(shape: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _told(schema: Any, name: str = "") -> Any:
-    """A schema with times as they are shown, in ISO 8601 (see `core/plain.py`), and pairs as short lists."""
+    """A schema with times as they are shown, in ISO 8601 (see `core/records.py`), and pairs as short lists."""
     if isinstance(schema, list):
         return [_told(part, name) for part in schema]
     if not isinstance(schema, dict):

@@ -2,6 +2,8 @@
 
 Redaction and the quality gate come before the first byte is stored. Every change is versioned, leaves an event, and
 drops whatever was derived from the decision before.
+
+Taking back the last change, whether it was made to a learning or to a decision.
 """
 
 from __future__ import annotations
@@ -11,22 +13,30 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recollect.capture.bring_fields import check_trust
-from recollect.capture.edit import check_undo, check_version
+from recollect.capture import edit as capture_edit
+from recollect.capture.edit import check_trust, check_undo, check_version
 from recollect.core.clock import DAY, HOUR, iso, parse_time
-from recollect.core.confidence import thousandths
-from recollect.core.context import Context, Tx
-from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review, check_decision
+from recollect.core.context import Context, Event, Tx
+from recollect.core.decision import (
+    Bridge,
+    Decision,
+    DecisionEdit,
+    NewDecision,
+    Reason,
+    Review,
+    check_decision,
+    policies_of,
+)
 from recollect.core.errors import BadInput, Refused, Rejected, Stale
-from recollect.core.event import Event
-from recollect.core.plain import plain
-from recollect.core.policy import policies_of
+from recollect.core.learning import Learning
+from recollect.core.records import plain
+from recollect.core.values import thousandths
+from recollect.store import decisions as derived
 from recollect.store import decisions as rows
 from recollect.store import events
-from recollect.store import wisdom as derived
-from recollect.text.normal import clean
+from recollect.text.quality import is_status_update
 from recollect.text.redact import redact
-from recollect.text.reports import is_status_update
+from recollect.text.storable import clean
 
 # What a change may move; events keep it before and after.
 STATE = (
@@ -69,7 +79,7 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
         if decision.decided_at < decision.created_at:
-            derived.forget(tx)  # it may be old enough, or grow so before wisdom expects the next one
+            derived.forget_wisdom(tx)  # it may be old enough, or grow so before wisdom expects the next one
         if new.supersedes:
             _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
     return made
@@ -173,13 +183,13 @@ def adopt(ctx: Context, id: str) -> Decision:
     return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
 
 
-def adopt_known(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
+def adopt_known_decision(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
     """The same as part of an import that a person vouches for, which was checked when it began."""
     person = ctx.trusted_as("human")
     _save(tx, person, known, replace(known, trust="agent"), "decision.adopted", change, reason)
 
 
-def undo(ctx: Context) -> list[Decision]:
+def undo_decision(ctx: Context) -> list[Decision]:
     """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
@@ -271,7 +281,7 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     rows.save(tx, after, expect=before.version)
     if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
-        derived.forget(tx)  # a younger one is in nobody's wisdom yet
+        derived.forget_wisdom(tx)  # a younger one is in nobody's wisdom yet
     events.record(
         tx,
         ctx,
@@ -308,3 +318,13 @@ def _redacted(given: dict[str, Any], kinds: list[str]) -> dict[str, Any]:
     if isinstance(made.get("bridge"), Bridge):
         made["bridge"] = Bridge(structure=safe(made["bridge"].structure), function=safe(made["bridge"].function))
     return made
+
+
+def undo(ctx: Context) -> list[Learning] | list[Decision]:
+    """The newest change that was not undone yet. Undoing again goes one further back."""
+    with ctx.db.read(ctx.space) as tx:
+        learnings, decisions = capture_edit.last_undoable(tx), last_undoable(tx)
+    if not learnings and not decisions:
+        raise Refused("there is nothing to undo")
+    later = learnings and (not decisions or learnings[-1].seq > decisions[-1].seq)
+    return capture_edit.undo_learning(ctx) if later else undo_decision(ctx)

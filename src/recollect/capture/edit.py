@@ -1,31 +1,92 @@
 """The life of a learning after capture: edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
 
 Every change is versioned and leaves an event with the state before and after, which is what undo goes back by.
+
+Fields of a record that somebody else wrote, one at a time: checked, redacted, never believed about themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from recollect.capture.bring_fields import check_trust
-from recollect.core.actor import lowest
 from recollect.core.choices import PATTERN_TYPES, Trust
-from recollect.core.confidence import thousandths
-from recollect.core.context import Context, Tx
+from recollect.core.clock import parse_time
+from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Refused, Stale
-from recollect.core.event import Event
 from recollect.core.learning import COIA, Learning
-from recollect.core.limits import as_text
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.store import events, learning_sources
+from recollect.core.records import as_text
+from recollect.core.values import thousandths
+from recollect.store import events, learnings
 from recollect.store import learnings as rows
-from recollect.text.coia import Coia
-from recollect.text.kept import kept
-from recollect.text.normal import clean
+from recollect.store.files import content_hash
+from recollect.text.markers import Coia
 from recollect.text.redact import redact
+from recollect.text.storable import clean, storable, storable_id
+
+_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
+
+Fate = Literal["added", "adopted", "known", "conflict", "waiting"]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What holds for a whole import, whatever its lines say."""
+
+    trust: Trust
+    now: int
+    change: str
+    reason: str
+
+
+def check_trust(ctx: Context, trust: Trust) -> None:
+    """What comes in is external, unless a person vouches for it."""
+    if trust not in ("external", "agent"):
+        raise BadInput(f"trust must be external or agent, not {trust!r}")
+    if trust == "agent" and ctx.actor.trust != "human":
+        raise Refused("only a person may vouch for what comes from outside; run this from your own terminal")
+
+
+def text_of(values: Values, name: str, *, limit: int) -> str:
+    value = values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > limit:
+        raise BadInput(f"{name} must be text of at most {limit:,} characters")
+    return redact(clean(value)).text.strip()
+
+
+def time_of(values: Values, name: str, terms: Terms) -> int:
+    """An instant no later than now; nothing that comes in may be from the future."""
+    value = values.get(name)
+    if value is None:
+        return terms.now
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
+    return max(0, min(parse_time(value), terms.now))
+
+
+def caller_id(values: Values, name: str) -> str | None:
+    value = values.get(name)
+    return None if value is None else storable_id(value, name)
+
+
+def reference(values: Values, name: str) -> str | None:
+    """The id of a row of ours, None for anything that cannot be one."""
+    value = values.get(name)
+    return value if isinstance(value, str) and _ID.fullmatch(value) else None
+
+
+def row_id(values: Values, prefix: str, content: str) -> str:
+    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
+    value = reference(values, "id")
+    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"
+
 
 WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted
 LABELS = ("tags", "domain", "pattern_type")
@@ -146,16 +207,23 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
         if taker.status != "active":
             raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
         _check_in_use(taker, instead_of=gone)
-        own = learning_sources.of(tx, keep)
-        for source in learning_sources.of(tx, other):
-            learning_sources.add(tx, keep, source)
+        own = learnings.sources_of(tx, keep)
+        for source in learnings.sources_of(tx, other):
+            learnings.add_source(tx, keep, source)
         tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
         merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
         _save(
-            tx, ctx, taker, merged, "learning.merged", change_id, kept(reason) or f"took in {other}", sources=len(own)
+            tx,
+            ctx,
+            taker,
+            merged,
+            "learning.merged",
+            change_id,
+            storable(reason) or f"took in {other}",
+            sources=len(own),
         )
         superseded = replace(gone, status="superseded", superseded_by=keep)
-        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, kept(reason) or f"merged into {keep}")
+        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, storable(reason) or f"merged into {keep}")
         return rows.get(tx, keep)
 
 
@@ -191,7 +259,7 @@ def _vouched_for(learning: Learning) -> Learning:
     return replace(learning, trust="agent") if learning.trust == "external" else learning
 
 
-def undo(ctx: Context) -> list[Learning]:
+def undo_learning(ctx: Context) -> list[Learning]:
     """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
@@ -209,7 +277,7 @@ def undo(ctx: Context) -> list[Learning]:
             if "tags" in state:
                 state["tags"] = tuple(state["tags"])
             if "sources" in before:
-                learning_sources.keep_first(tx, event.subject, count=before["sources"])
+                learnings.keep_first_sources(tx, event.subject, count=before["sources"])
             after = _aging_again(tx, ctx, current, replace(current, **state))
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
@@ -255,7 +323,7 @@ def _changed(
     with ctx.db.write(ctx.space) as tx:
         before = rows.get(tx, id)
         check_version(before, expect)
-        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), kept(reason))
+        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), storable(reason))
         return rows.get(tx, id)
 
 

@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.capture.learn import Captured, learn
-from recollect.core.actor import lowest
 from recollect.core.clock import iso, parse_time
-from recollect.core.context import Context
+from recollect.core.context import Context, lowest
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale, after, not_searchable
 from recollect.core.finding import AddedFinding, Finding, NewFinding, SkippedFile, WorkFile, check_work_id
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.store import events, passages
 from recollect.store.files import content_hash
-from recollect.text.normal import clean
-from recollect.text.raw_findings import raw_item, read_work_file, without_repeats, write_work_file
 from recollect.text.redact import redact
 from recollect.text.sentences import clip, first_sentence
+from recollect.text.storable import clean
+from recollect.text.themes import raw_item, read_work_file, without_repeats, write_work_file
 
 FOLDER = "learnings"
 KIND = "finding"

@@ -1,26 +1,102 @@
-"""Capturing a learning: redaction and quality first, then the same insight again is merged, not stored twice."""
+"""Capturing a learning: redaction and quality first, then the same insight again is merged, not stored twice.
+
+What a new learning does to those that say otherwise: replaced in so many words, or put before a person.
+
+Only titles and actions are held against each other: they state the rule, the rest tells where it came from.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.capture import conflicts
 from recollect.core.choices import Trust
-from recollect.core.confidence import thousandths
-from recollect.core.context import Context, Tx
+from recollect.core.context import TRUSTS, Context, Tx
 from recollect.core.errors import Refused, Rejected
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
-from recollect.core.record import made
-from recollect.store import escalations, events, learning_sources, lookup, passages, tasks
+from recollect.core.records import made
+from recollect.core.values import thousandths
+from recollect.store import events, learnings, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
-from recollect.text import insight
-from recollect.text.compare import redundancy
-from recollect.text.kept import kept_id
-from recollect.text.normal import clean
+from recollect.text import quality
+from recollect.text.compare import Comparison, contradiction, redundancy, supersession
 from recollect.text.redact import redact
+from recollect.text.storable import clean, storable_id
 from recollect.text.tokens import terms
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+
+KIND = "contradiction"
+SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are about the same thing
+DOUBTFUL = 0.6  # overlap from which an unsure contradiction is worth a person's time
+
+
+def settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
+    """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
+    lines = _lines(new)
+    for old in known:
+        if not _about_the_same(lines, _lines(old)):
+            continue
+        conflict = contradiction(_rule(new), _rule(old))
+        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
+        if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
+            _supersede(tx, ctx, old, new, replaced, change)
+            continue
+        if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
+            events.raise_escalation(
+                tx,
+                kind=KIND,
+                subject=new.id,
+                other=old.id,
+                reason=conflict.conflict,
+                detail={"new": _said(new), "old": _said(old), "score": conflict.score},
+                at=ctx.clock.now(),
+            )
+
+
+def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
+    """Whether a sentence of one shares enough words with one of the other to be worth the milliseconds of comparing."""
+    return any(
+        2 * len(one & other) >= SHARED_BY_SENTENCES * (len(one) + len(other)) for one in ones for other in others
+    )
+
+
+def _lines(learning: Learning) -> list[set[str]]:
+    return [set(terms(line)) for line in (learning.title, *_SENTENCE.split(learning.action))]
+
+
+def _may_replace(new: Learning, old: Learning) -> bool:
+    """What is pinned stays, and nobody replaces the word of somebody who is trusted more."""
+    return not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
+
+
+def _rule(learning: Learning) -> str:
+    return f"{learning.title}\n{learning.action}"
+
+
+def _said(learning: Learning) -> str:
+    """What it says and tells to do, for a person who has to choose."""
+    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
+    return learning.title if same else f"{learning.title} — {learning.action}"
+
+
+def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:
+    after = replace(old, status="superseded", superseded_by=new.id, version=old.version + 1, updated_at=ctx.clock.now())
+    rows.save(tx, after, expect=old.version)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=old.id,
+        what="learning.superseded",
+        old={"status": old.status, "superseded_by": old.superseded_by},
+        new={"status": "superseded", "superseded_by": new.id},
+        reason=f"{new.id} says so ({found.reason})",
+    )
+
 
 COMPARED = 8  # candidates a new learning is held against
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
@@ -75,7 +151,7 @@ def learn(
     if new.confidence is not None and ctx.actor.trust != "human":
         raise Refused("only a person sets a confidence; leave it out and the type of the insight decides")
     new, kinds = redacted(new)
-    refusal = None if anyway else insight.refused(**{name: getattr(new, name) for name in insight.WEIGHED})
+    refusal = None if anyway else quality.learning_refusal(**{name: getattr(new, name) for name in quality.WEIGHED})
     if refusal is not None:
         raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
     now = ctx.clock.now()
@@ -97,7 +173,7 @@ def learn(
             )
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
-        learning_sources.add(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
+        learnings.add_source(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
         events.record(
             tx,
             ctx,
@@ -107,7 +183,7 @@ def learn(
             new={"confidence": learning.confidence, "title": learning.title},
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
-        conflicts.settle(tx, ctx, learning, nearest, change)
+        settle_conflicts(tx, ctx, learning, nearest, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
@@ -167,7 +243,7 @@ def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
     fields["title"] = " ".join(fields["title"].split())[
         :TITLE_LIMIT
     ].rstrip()  # a title is one line wherever it is shown
-    sources = {name: kept_id(id, name) for name in SOURCES if (id := getattr(new, name)) is not None}
+    sources = {name: storable_id(id, name) for name in SOURCES if (id := getattr(new, name)) is not None}
     return replace(new, **fields, **sources, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
 
 
@@ -200,7 +276,7 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
     now = ctx.clock.now()
     after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
     rows.count_recurrence(tx, known.id, at=now)
-    learning_sources.add(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
+    learnings.add_source(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
     events.record(
         tx,
         ctx,
@@ -272,10 +348,10 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
     if learning.pattern_type == "best-practice":
         return
-    seen = {source.task_id for source in learning_sources.of(tx, learning.id) if source.task_id}
+    seen = {source.task_id for source in learnings.sources_of(tx, learning.id) if source.task_id}
     if len(seen) < ctx.settings.capture.recurring_tasks:
         return
-    escalations.raise_once(
+    events.raise_escalation(
         tx,
         kind="best-practice",
         subject=learning.id,

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 
-from recollect.capture.bring_fields import check_trust
-from recollect.capture.log_files import (
+from recollect.capture.edit import check_trust
+from recollect.capture.logs import (
     INDEXED_AT_ONCE,
     adopted_key,
     entry,
@@ -34,8 +34,8 @@ from recollect.core.journal import FIELDS, Entry, NewEntry
 from recollect.store import events, journal
 from recollect.store.journal import LogEnd
 from recollect.text import entries, frame
-from recollect.text.normal import clean
 from recollect.text.redact import redact
+from recollect.text.storable import clean
 from recollect.text.summarise import topic_from
 from recollect.text.tree import log_path
 

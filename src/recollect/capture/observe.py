@@ -1,30 +1,105 @@
-"""Observing a finished task: its discoveries are kept raw, and those that teach something become learnings."""
+"""Observing a finished task: its discoveries are kept raw, and those that teach something become learnings.
+
+What a model is asked about a finished task: which discoveries are in its output, and what each teaches.
+
+Both have offline twins: marked lines, and rules that sort sentences. Knows nothing about what is stored.
+"""
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
 
 from recollect.capture.edit import reword
-from recollect.capture.extraction import Found, extraction, observation, task_of
-from recollect.capture.insight import LEARNED_AS
+from recollect.capture.import_notes import LEARNED_AS
 from recollect.capture.learn import Captured, learn
-from recollect.core.actor import lowest
-from recollect.core.choices import DiscoveryType
+from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.clock import MINUTE
-from recollect.core.context import Context
-from recollect.core.errors import Refused, Stale, after
-from recollect.core.new_learning import NewLearning
-from recollect.core.task import Discovery
-from recollect.models.asking import OFFLINE, ask, known
-from recollect.store import asks, events, learnings, tasks
-from recollect.store.asks import OpenAsk
+from recollect.core.context import Context, lowest
+from recollect.core.errors import BadInput, Refused, Stale, after
+from recollect.core.learning import COIA, Discovery
+from recollect.core.new_learning import FIELD_LIMIT, NewLearning
+from recollect.models.ask import OFFLINE, Ask, ask, known, read_object, read_text
+from recollect.store import events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
-from recollect.text.coia import Coia, read_discoveries, without_discoveries
+from recollect.store.model_rows import OpenAsk
 from recollect.text.frame import strip
-from recollect.text.insight import WEIGHED, refused
-from recollect.text.kept import kept, kept_id
-from recollect.text.quality import Refusal
+from recollect.text.markers import Coia, extract, read_discoveries, without_discoveries
+from recollect.text.quality import WEIGHED, Refusal, learning_refusal
+from recollect.text.storable import storable, storable_id
+from recollect.text.tokens import terms
+
+MOST_FOUND = 10
+"""Discoveries a model may see in one output."""
+SAID = 0.7
+"""Share of a discovery's words that the output itself must have."""
+LONGEST_COIA = 6_000
+
+Found = tuple[tuple[DiscoveryType, str], ...]
+
+
+def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
+    """What does this discovery teach?"""
+    facts = {"type": discovery.type, "content": discovery.content, "task": title}
+    # A host's session is task and outcome in one: its id names neither.
+    outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
+    return Ask(
+        kind="extract",
+        subject=discovery.id,
+        sources=(json.dumps(facts, ensure_ascii=False),),
+        offline=partial(extract, discovery.type, discovery.content, title, outcome or ""),
+        accept=_read_coia,
+        longest=LONGEST_COIA,
+    )
+
+
+def observation(output: str, task: str) -> Ask[Found]:
+    """What was discovered in this output, beside what its author marked?"""
+    return Ask(
+        kind="observe",
+        subject=f"task {task}",
+        sources=(output,),
+        offline=tuple,
+        accept=lambda text: _read_found(text, output),
+    )
+
+
+def task_of(subject: str) -> str:
+    """The task an observation was about."""
+    return subject.removeprefix("task ")
+
+
+def _read_coia(text: str) -> Coia:
+    """A model's answer, checked like any stranger's."""
+    given = read_object(text)
+    tags, domain = given.get("tags"), given.get("domain") or None
+    if not isinstance(tags, list) or len(tags) < 2:
+        raise BadInput("tags must be a list of two to five words")
+    fields = {name: given.get(name) for name in ("title", *COIA)}
+    checked = NewLearning(**fields, tags=tuple(tags[:5]), domain=domain)  # type: ignore[arg-type]
+    return Coia(**fields, tags=checked.tags, domain=domain)  # type: ignore[arg-type]
+
+
+def _read_found(text: str, output: str) -> Found:
+    """Discoveries in the output's own words; one that it does not say is an invention."""
+    given = read_object(text).get("discoveries")
+    if not isinstance(given, list) or len(given) > MOST_FOUND:
+        raise BadInput(f"discoveries must be a list of at most {MOST_FOUND}")
+    spoken = set(terms(output))
+    found: dict[tuple[DiscoveryType, str], None] = {}
+    for each in given:
+        if not isinstance(each, dict) or each.get("type") not in DISCOVERY_TYPES:
+            raise BadInput(f"a discovery's type must be one of {', '.join(DISCOVERY_TYPES)}")
+        content = read_text(each, "content", most=FIELD_LIMIT)
+        words = set(terms(content))
+        if len(words & spoken) < SAID * max(len(words), 1):
+            raise BadInput(f"the output does not say {content[:80]!r}")
+        found[cast(DiscoveryType, each["type"]), content] = None
+    return tuple(found)
+
 
 ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
 WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
@@ -45,9 +120,9 @@ def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None,
     """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
     # The text is an agent's, whoever carries it here.
     ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
-    task = kept_id(task, "task")
-    outcome = kept_id(outcome, "outcome") if outcome is not None else None
-    title = kept(title)
+    task = storable_id(task, "task")
+    outcome = storable_id(outcome, "outcome") if outcome is not None else None
+    title = storable(title)
     text = strip(output)
     marked = read_discoveries(text)
     with after("What was kept so far stays", "Run this again: no discovery is kept twice"):
@@ -62,14 +137,14 @@ def use_answers(ctx: Context) -> int:
     Gives how many answers were used. A learning that somebody changed meanwhile stays as it is.
     """
     with ctx.db.read(ctx.space) as tx:
-        answered = [*asks.answered(tx, "observe"), *asks.answered(tx, "extract")]
+        answered = [*model_rows.answered_asks(tx, "observe"), *model_rows.answered_asks(tx, "extract")]
     used = sum(
         _use_observation(ctx, each) if each.kind == "observe" else _use_extraction(ctx, each) for each in answered
     )
     if answered:
         with ctx.db.write(ctx.space) as tx:
             for each in answered:
-                asks.close(tx, each.id)
+                model_rows.close_ask(tx, each.id)
     return used
 
 
@@ -81,7 +156,7 @@ def _unmarked(ctx: Context, output: str, *, task: str, outcome: str | None, titl
         return ()
     with ctx.db.write(ctx.space) as tx:  # an answer that comes later is about what is known of the task
         tasks.ensure_task(tx, task, outcome=outcome, at=ctx.clock.now(), title=title)
-    return ask(ctx, observation(kept(rest), task)).value
+    return ask(ctx, observation(storable(rest), task)).value
 
 
 def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
@@ -141,7 +216,7 @@ def _keep(
     ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
 ) -> Discovery | None:
     """The raw discovery as a row; None when this task reported it before, unless nobody came to learn from it."""
-    content = kept(text)
+    content = storable(text)
     discovery = Discovery(
         id=ctx.ids("disc"),
         type=kind,
@@ -193,7 +268,7 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
 def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
     """Only what the discovery itself says is weighed. A decision is told in the past and holds on."""
     said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
-    return refused(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+    return learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
 
 
 def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Discovery:

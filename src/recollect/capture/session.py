@@ -12,19 +12,19 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from recollect.capture import log, log_files
+from recollect.capture import log, logs
 from recollect.capture.log import Logged
 from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import EntryType, NewEntry
 from recollect.core.new_learning import TITLE_LIMIT
-from recollect.store import hosts, journal, leases, tasks
+from recollect.store import db, journal, sessions, tasks
 from recollect.store.files import content_hash, is_odd, open_file
 from recollect.text import frame, transcript
-from recollect.text.kept import kept, kept_id
-from recollect.text.signals import without_signals
-from recollect.text.transcript import Talk
+from recollect.text.markers import without_signals
+from recollect.text.storable import storable, storable_id
+from recollect.text.transcript import Turn
 
 LEASE_SECONDS = 30
 QUIET = 10 * MINUTE
@@ -58,7 +58,7 @@ def turn(
     """
     if path and is_odd(path):
         path = ""
-    lease = leases.take(ctx, f"transcript/{session}", seconds=LEASE_SECONDS)
+    lease = db.take_lease(ctx, f"transcript/{session}", seconds=LEASE_SECONDS)
     if lease is None:
         raise SessionBusy(f"another process reads the transcript of session {session}; try again")
     try:
@@ -74,17 +74,17 @@ def turn(
             files = tuple(file.removeprefix(f"{root}/") for file in talk.files)
             new = _entry(asked=asked, said=said, files=files, topic=topic, session=session)
             logged = log.add(ctx, new, change=f"turn.{session}.{place}-{read}.{digest}") if new else None
-        title = kept(asked).strip().partition("\n")[0][:TITLE_LIMIT]
+        title = storable(asked).strip().partition("\n")[0][:TITLE_LIMIT]
         if path or title:
-            task = kept_id(session, "session")  # what the turn discovered, it did while working on this
+            task = storable_id(session, "session")  # what the turn discovered, it did while working on this
             with ctx.db.write(ctx.space) as tx:
                 if path:
-                    hosts.read_up_to(tx, session, transcript=path, place=read)
+                    sessions.read_up_to(tx, session, transcript=path, place=read)
                 if title:
                     tasks.ensure_task(tx, task, outcome=task, at=ctx.clock.now(), title=title)
         return logged
     finally:
-        leases.release(ctx, lease)
+        db.release_lease(ctx, lease)
 
 
 def entry(ctx: Context, *, session: str, topic: str, text: str, type: EntryType = "project", change: str) -> Logged:
@@ -99,8 +99,8 @@ def tidy(ctx: Context) -> int:
     """
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
-        hosts.forget_events(tx, before=now - KEPT)
-        known = hosts.with_transcript(tx, since=now - LOOKED_BACK)
+        sessions.forget_events(tx, before=now - KEPT)
+        known = sessions.with_transcript(tx, since=now - LOOKED_BACK)
     made = 0
     for session in known:
         try:
@@ -116,12 +116,12 @@ def tidy(ctx: Context) -> int:
     return made
 
 
-def ending(host: str, path: str) -> Talk:
+def ending(host: str, path: str) -> Turn:
     """The end of a conversation; empty when there is no transcript."""
     try:
         end = os.path.getsize(path)
     except OSError:
-        return Talk()
+        return Turn()
     return transcript.read(host, (line for line, _ in _lines(path, max(end - ENDING, 0), end)))
 
 
@@ -141,12 +141,12 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
     """How far this transcript was read, by the row or by entries it does not know of; which answers are logged."""
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
-        hosts.begin(tx, session, host=host, at=now)
-        known = hosts.session(tx, session)
-        day = journal.session_day(tx, session, log_files.today(ctx))
+        sessions.begin(tx, session, host=host, at=now)
+        known = sessions.session(tx, session)
+        day = journal.session_day(tx, session, logs.today(ctx))
     covered: dict[int, int] = {}
     answers: set[str] = set()
-    for found in log_files.keys(ctx, day):
+    for found in logs.keys(ctx, day):
         if key := _KEY.fullmatch(found.removeprefix(f"turn.{session}.")):
             covered[int(key["first"])] = int(key["last"])
             answers.add(key["answer"])
@@ -156,11 +156,11 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
     return place, answers
 
 
-def _heard(host: str, path: str, place: int, end: int) -> tuple[Talk, int]:
+def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
     """The conversation between two places of a transcript, and the place behind its last whole line."""
     read = place
     if not path:
-        return Talk(), read
+        return Turn(), read
 
     def watched() -> Iterator[str]:
         nonlocal read

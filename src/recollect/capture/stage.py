@@ -2,24 +2,41 @@
 
 What is refused is still counted, because an incident that keeps happening is worth a rule one day. The file is the home
 of staged learnings; their passages are derived from it.
+
+Reading in what the repository's own files say, so that search finds it: one file at a time, for this clone.
+
+Knows nothing about which files there are and how they are cut into passages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recollect.capture.reading import read_in
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, RecollectError, Refused, Rejected, Stale, not_searchable
-from recollect.core.passage import Passage
-from recollect.store import events, passages, readings
+from recollect.core.values import Passage
+from recollect.store import events, journal, passages
 from recollect.store.files import content_hash
 from recollect.text import quality
 from recollect.text.compare import redundancy
-from recollect.text.normal import clean
 from recollect.text.redact import redact
-from recollect.text.staging import Entry, closed, open_line, read_staging, slug_of, with_entry
+from recollect.text.staging import StagedEntry, closed, open_line, read_staging, slug_of, with_entry
+from recollect.text.storable import clean
+
+
+def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:
+    """Make what is searched of a source (`known`) equal to what was found in it; what another clone has too stays.
+
+    Where two clones say different things under one id, what was read last is found.
+    """
+    ids = [passage.id for passage in found]
+    journal.put_reading(tx, ctx.clone, source, stamp=stamp, ids=ids, at=ctx.clock.now())
+    for id in set(known) - {*ids, *journal.held_elsewhere(tx, ctx.clone, source=source)}:
+        passages.remove(tx, id)
+    for passage in found:
+        passages.put(tx, passage)
+
 
 KIND = "staged"
 TITLE_LIMIT = 200
@@ -56,7 +73,7 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     title, body = " ".join(found[0].text.split()), closed(found[1].text.strip())
     redacted = (*found[0].kinds, *found[1].kinds)
     _check(title, body)
-    refusal = quality.refused(title, body)
+    refusal = quality.staged_refusal(title, body)
     if refusal is not None:
         seen = _count_rejected(ctx, title, refusal.flaw)
         again = f" Seen {seen} times." if seen > 1 else ""
@@ -81,7 +98,7 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     )
 
 
-def id_of(entry: Entry) -> str:
+def id_of(entry: StagedEntry) -> str:
     return f"{KIND}/{entry.slug}"
 
 
@@ -120,7 +137,7 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
     """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # before the text: a later change is seen later
-    if not anew and (readings.of(ctx) if read is None else read).get(KIND, "") == stamp:
+    if not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp:
         return
     entries = read_staging(read_file(ctx)).entries
     with ctx.db.write(ctx.space) as tx:
@@ -128,7 +145,7 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
         read_in(tx, ctx, KIND, stamp, found, passages.ids_of(tx, KIND))
 
 
-def passage_of(ctx: Context, tx: Tx, entry: Entry) -> Passage:
+def passage_of(ctx: Context, tx: Tx, entry: StagedEntry) -> Passage:
     """How a staged entry is searched. One that was written by hand has no time: only git knows it."""
     staged_at = next((event.at for event in events.of(tx, id_of(entry)) if event.what == "staged.added"), 0)
     return Passage(
@@ -151,8 +168,8 @@ def appended(ctx: Context, text: str, title: str, body: str) -> str:
     return with_entry(text, title, body)
 
 
-def _append(ctx: Context, title: str, body: str) -> tuple[Entry, bool]:
-    repeated: list[Entry] = []
+def _append(ctx: Context, title: str, body: str) -> tuple[StagedEntry, bool]:
+    repeated: list[StagedEntry] = []
 
     def change(text: str) -> str:
         repeated[:] = [entry for entry in read_staging(text).entries if _same(entry, title, body)][:1]
@@ -162,7 +179,7 @@ def _append(ctx: Context, title: str, body: str) -> tuple[Entry, bool]:
     return (repeated[0], True) if repeated else (read_staging(after).entries[-1], False)
 
 
-def _same(entry: Entry, title: str, body: str) -> bool:
+def _same(entry: StagedEntry, title: str, body: str) -> bool:
     whole = redundancy(f"{entry.title}. {entry.body}", f"{title}. {body}").holds
     return whole or (not body and redundancy(entry.title, title).holds)
 

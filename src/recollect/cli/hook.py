@@ -17,8 +17,7 @@ def main(arguments: list[str]) -> int:
     """Answer one event. Whatever is wrong, the host sees an exit code of 0."""
     try:
         event, host = _read(arguments)
-        from recollect.hosts.flow import respond, seconds_of
-        from recollect.hosts.limits import time_limit
+        from recollect.hosts.hook import respond, seconds_of, time_limit
 
         began = time.monotonic()
         with time_limit(seconds_of(host, event)):

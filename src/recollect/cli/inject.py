@@ -9,7 +9,7 @@ import sys
 
 from recollect.cli.printing import put, read_stdin
 from recollect.core.errors import BadInput, RecollectError
-from recollect.core.record import record
+from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def read(arguments: list[str]) -> dict[str, Any]:
 
 def run(given: dict[str, Any]) -> int:
     """Choose, remember, print."""
-    from recollect.cli.opening import open_memory
+    from recollect.cli.printing import open_memory
 
     for option in OPTIONS:
         if option.needed and not given.get(option.name[2:]):
@@ -103,7 +103,7 @@ def run(given: dict[str, Any]) -> int:
     if given.get("json"):
         import json
 
-        from recollect.core.plain import plain
+        from recollect.core.records import plain
 
         text = json.dumps({"learnings": plain(chosen.learnings), "markdown": text}, ensure_ascii=False, indent=2)
     put(text)

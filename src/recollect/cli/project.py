@@ -1,25 +1,30 @@
-"""Commands about the project as a whole: init, status, cycle, trust."""
+"""Commands about the project as a whole: init, status, cycle, trust.
+
+Commands that tell hosts about the memory and take it back: the host part of init, uninstall, pause.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from recollect.cli.command import Answer, answers, common
-from recollect.cli.opening import actor_of
-from recollect.cli.output import HELD, emit
+from recollect.cli.command import HELD, Output, answers, common, emit
+from recollect.cli.printing import actor_of, find_project
 from recollect.core.errors import Refused
-from recollect.hosts.flow import HOSTS
-from recollect.hosts.quiet import PAUSED, SILENT
+from recollect.hosts import install
+from recollect.hosts.hook import HOSTS, PAUSED, SILENT
 from recollect.memory import Memory
-from recollect.models.jobs import KINDS
-from recollect.store import beginning
+from recollect.models.budget import KINDS
+from recollect.store import init as store_init
 from recollect.store import project as projects
+from recollect.store.files import write_path
+from recollect.store.project import Project
 from recollect.tend.status import ModelsStatus, Status
-from recollect.text.counting import counted, how_long, named
+from recollect.text.sentences import counted, how_long, named
 
 
 @click.command()
@@ -41,11 +46,10 @@ def init(
     as_json: bool,
 ) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
-    from recollect.cli.setup import tell_hosts
-    from recollect.hosts.setup import remember_interpreter
+    from recollect.hosts.install import remember_interpreter
 
     root = Path(project or ".").resolve()
-    above = beginning.enclosing(root)
+    above = store_init.enclosing(root)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     # For a real run, too: what a host's file refuses is known before anything is made.
@@ -54,13 +58,13 @@ def init(
     if dry_run:
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
-    if beginning.is_foreign(planned) and actor_of(os.environ).trust != "human":
+    if store_init.is_foreign(planned) and actor_of(os.environ).trust != "human":
         raise Refused(f"{planned.data} came with the folder; only a person may take what it says for their memory")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
-        from recollect.store import merge_driver as driver
+        from recollect.store import git as driver
 
-        made += driver.install(root, projects.load(root, os.environ).settings.staging.file)
+        made += driver.install_merge_driver(root, projects.load(root, os.environ).settings.staging.file)
     found = projects.load(root, os.environ)
     remember_interpreter(found, sys.executable)
     told, notes = tell_hosts(found, hosts, dry_run=False)
@@ -73,7 +77,7 @@ def init(
 
 @click.command()
 @answers
-def status(memory: Memory) -> Answer:
+def status(memory: Memory) -> Output:
     """Say what is remembered, what waits, and what works on words alone."""
     found = memory.status()
     now = memory.context.clock.now()
@@ -100,7 +104,7 @@ def status(memory: Memory) -> Answer:
         *([f"hosts       {SILENT}"] if (memory.project.data / PAUSED).exists() else []),
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
-    return Answer(found, "\n".join(lines))
+    return Output(found, "\n".join(lines))
 
 
 def _since(words: str, at: int | None, now: int) -> str:
@@ -147,11 +151,11 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
 @answers
-def cycle(memory: Memory, dry_run: bool) -> Answer:
+def cycle(memory: Memory, dry_run: bool) -> Output:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
     report = memory.cycle(dry_run=dry_run)
     text = HELD if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
-    return Answer(report, text)
+    return Output(report, text)
 
 
 @click.command()
@@ -162,3 +166,59 @@ def trust(project: str | None, as_json: bool) -> None:
         raise Refused("only a person may trust a repository's settings; read the file and run this yourself")
     file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
     emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
+
+
+def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tuple[list[str], list[str]]:
+    """Have hosts call us. Gives what was made or, for a dry run, the diffs; and what there is to say."""
+    made, notes = [], []
+    for host in hosts or install.detected(project.root, os.environ):
+        if host == "claude-code" and install.has_plugin(project.root, os.environ):
+            notes.append("claude-code has the plugin, which brings its own hooks: no file of the project is needed")
+            doubled = install.uninstalling(project, [host], os.environ)
+            if dry_run:
+                made += [change.diff() for change in doubled]
+                continue
+            install.undo(project, [host], doubled)
+            notes += [f"took our hooks and server out of {change.file}" for change in doubled]
+            continue
+        changes = install.installing(project, host, os.environ, sys.executable)
+        if dry_run:
+            made += [change.diff() for change in changes]
+            continue
+        install.apply(project, host, changes)
+        made += [f"{change.file} ({host})" for change in changes]
+    return made, notes
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would change, as a diff.")
+@common
+def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
+    """Take our hooks and servers out of every host's files. What is remembered stays."""
+    found = find_project(project)
+    changes = install.uninstalling(found, HOSTS, os.environ)
+    if dry_run:
+        text = "".join(change.diff() for change in changes)
+    else:
+        install.undo(found, HOSTS, changes)
+        lines = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
+        text = "\n".join([*(lines or ["nothing to do: no host was told about this memory"]), _STAYS])
+    emit({"restored": [change.file for change in changes]}, text, as_json=as_json)
+
+
+_STAYS = "what is remembered stays: recollect.toml, memory/ and .recollect/"
+
+
+@click.command()
+@click.option("--off", is_flag=True, help="Go on.")
+@common
+def pause(off: bool, project: str | None, as_json: bool) -> None:
+    """Keep the hooks of this project silent: nothing is put in front of an agent, nothing is kept."""
+    found = find_project(project)
+    mark = found.data / PAUSED
+    if off:
+        mark.unlink(missing_ok=True)
+    else:
+        write_path(mark, "hooks are silent while this file is here; recollect pause --off removes it\n")
+    text = "hooks answer again" if off else "hooks are silent; go on with: recollect pause --off"
+    emit({"paused": not off}, text, as_json=as_json)

@@ -1,4 +1,7 @@
-"""`recollect search`, `get` and `around`: find, see the whole, see what stands beside it."""
+"""`recollect search`, `get` and `around`: find, see the whole, see what stands beside it.
+
+`recollect why`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Answer, answers
+from recollect.cli.command import Output, answers, said
 from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
+from recollect.core.context import Event
 from recollect.core.errors import BadInput, NotFound
 from recollect.memory import Memory
 from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
+from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation, shown_refs
 
 
 @click.command()
@@ -55,7 +60,7 @@ def search(
     no_confidence: bool,
     explain: bool,
     **options: Any,
-) -> Answer:
+) -> Output:
     """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed in a pipe."""
     if staged:
         _refuse_beside_staged(**options)
@@ -65,13 +70,13 @@ def search(
     )
     if not hits and sys.stdout and sys.stdout.isatty():  # silence is an answer to a program
         click.echo("nothing found; --status all and --min-confidence 0 look wider", err=True)
-    return Answer({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
+    return Output({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
 
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @answers
-def get(memory: Memory, ids: tuple[str, ...]) -> Answer:
+def get(memory: Memory, ids: tuple[str, ...]) -> Output:
     """Show the whole text of whatever ids name; those that are there also when others are not."""
     found, missing = [], []
     for id in ids:
@@ -84,7 +89,7 @@ def get(memory: Memory, ids: tuple[str, ...]) -> Answer:
         raise NotFound("; ".join(missing))
     if missing:
         click.echo(f"recollect: {'; '.join(missing)}", err=True)
-    return Answer({"results": found, "total": len(found)}, "\n\n".join(texts), code=1 if missing else 0)
+    return Output({"results": found, "total": len(found)}, "\n\n".join(texts), code=1 if missing else 0)
 
 
 @click.command()
@@ -92,7 +97,7 @@ def get(memory: Memory, ids: tuple[str, ...]) -> Answer:
 @click.option("--before", type=int, default=3, show_default=True, help="How many before.")
 @click.option("--after", type=int, default=3, show_default=True, help="How many after.")
 @answers
-def around(memory: Memory, id: str, before: int, after: int) -> Answer:
+def around(memory: Memory, id: str, before: int, after: int) -> Output:
     """Show what stands before and after an ID: in its session or document, otherwise by time."""
     found = memory.texts.around(id, before=before, after=after)
     lines = [
@@ -100,7 +105,7 @@ def around(memory: Memory, id: str, before: int, after: int) -> Answer:
         f"{f'  [{one.out_of_use}]' if one.out_of_use else ''}\n    {one.snippet}"
         for one in found
     ]
-    return Answer({"results": found, "total": len(found)}, "\n".join(lines))
+    return Output({"results": found, "total": len(found)}, "\n".join(lines))
 
 
 def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
@@ -127,3 +132,63 @@ def _shown(hit: Hit) -> list[str]:
         signals = (f"{name} {value:.3f}" for name, value in vars(hit.signals).items() if round(value, 3))
         lines.append(f"    {' + '.join(signals)}")
     return lines
+
+
+@click.command()
+@click.argument("id")
+@answers
+def why(memory: Memory, id: str) -> Output:
+    """Say where a thing came from, who wrote it, how far it is trusted, and everything that happened to it."""
+    found = memory.why(id)
+    if isinstance(found, NodeExplanation):
+        text = _node(found)
+    elif isinstance(found, EntryExplanation):
+        text = _entry(found)
+    elif isinstance(found, FileExplanation):
+        text = _in_file(found)
+    else:
+        text = _learning(found)
+    return Output(found, text)
+
+
+def _learning(found: Explanation) -> str:
+    how = "promoted from" if "/" in found.origin else "captured by"
+    lines = [f"{found.id}: {found.title}", f"{how} {found.origin}, trusted as {found.trust}"]
+    for source in found.sources:
+        places = {"outcome": source.outcome_id, "task": source.task_id, "discovery": source.discovery_id}
+        parts = [f"{name} {id}" for name, id in places.items() if id]
+        lines.append(f"source     {iso(source.at)}  {', '.join(parts) or source.origin}")
+    lines += [f"replaces   {old}" for old in found.replaces]
+    lines += [f"replaced by {new}" for new in found.replaced_by]
+    for shown in found.injections:
+        lines.append(f"injected   {iso(shown.injected_at)}  task {shown.task_id}: {shown.feedback or 'no verdict'}")
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _node(found: NodeExplanation) -> str:
+    lines = [f"{found.id}: {found.status}, made by {found.generator}"]
+    lines += [f"from {source.path} {source.sha256[:12]}" for source in found.sources]
+    lines += [f"could not be read: {path}" for path in found.incomplete]
+    return "\n".join([*lines, *(f"{shown_refs(line):<22} {line.text}" for line in found.lines)])
+
+
+def _entry(found: EntryExplanation) -> str:
+    lines = [
+        f"{found.id}: {found.topic} [{found.type}], trusted as {found.trust}",
+        f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
+        " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect compact",
+    ]
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _in_file(found: FileExplanation) -> str:
+    lines = [f"{found.id}: {found.title}", f"{found.file}, trusted as {found.trust}"]
+    lines += [f"{name:<10} {value}" for name, value in found.facts]
+    return "\n".join([*lines, *map(_event, found.events)])
+
+
+def _event(event: Event) -> str:
+    moved = ", ".join(f"{name} {said(event.old.get(name))} → {said(value)}" for name, value in event.new.items())
+    line = f"{event.what:<22} {iso(event.at)}  {event.who} ({event.trust}, {event.channel})  {moved}"
+    line += f"  — {event.reason}" if event.reason else ""
+    return " ".join(line.splitlines()).rstrip()  # stored words cannot forge an event

@@ -1,4 +1,7 @@
-"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page; it also does the daily cycle."""
+"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page; it also does the daily cycle.
+
+`recollect mcp`: the memory for an MCP client, on standard input and output.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.opening import actor_of, open_memory
-from recollect.core.actor import Actor
-from recollect.core.errors import BadInput, RecollectError, StoreBusy, Trouble
+from recollect.cli.printing import actor_of, open_memory
+from recollect.core.context import Actor
+from recollect.core.errors import BadInput, NotInitialised, RecollectError, StoreBusy, Trouble
 from recollect.memory import Memory
+from recollect.store import project as projects
 from recollect.store.files import held
 
 if TYPE_CHECKING:
@@ -46,8 +51,7 @@ def serve(
             "encrypted. Put a TLS proxy in front of loopback instead (docs/serve.md), or say --expose"
         )
     try:
-        from recollect.api.app import make_app
-        from recollect.api.server import make_server
+        from recollect.api.app import make_app, make_server
     except ImportError:
         raise Trouble("the server needs its packages; run: pip install 'recollect-memory[serve]'") from None
     starter = actor_of(os.environ)
@@ -64,19 +68,19 @@ def serve(
                 person=starter.name,
                 hosts=frozenset({*names, _in_address(host)}),
                 announce=partial(_announce, address) if starter.trust == "human" else None,
-                neighbours=mcp(memory),
+                neighbours=mcp_endpoint(memory),
             )
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop, it ends as by Ctrl-C
             with suppress(KeyboardInterrupt), nullcontext() if no_cycle else _cycling(memory):
                 make_server(app, head_seconds=settings.body_seconds).run(sockets=[listening])
 
 
-def mcp(memory: Memory) -> dict[str, Neighbour]:
+def mcp_endpoint(memory: Memory) -> dict[str, Neighbour]:
     """MCP at its address, where its SDK is installed."""
-    from recollect.api.access import caller
+    from recollect.api.auth import caller
 
     try:
-        from recollect.mcp.http import PATH, endpoint
+        from recollect.mcp.server import PATH, endpoint
     except ImportError:
         return {}
     return {PATH: endpoint(memory, caller)}
@@ -141,3 +145,19 @@ def _in_address(host: str) -> str:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+@click.command()
+@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+def mcp(project: str | None) -> None:
+    """Speak MCP on standard input and output, for one client. Nothing but the protocol is printed there."""
+    found = projects.find(Path(project or "."), os.environ)
+    if not projects.is_begun(found):  # a host starts this by itself, also in a clone that carries somebody else's store
+        raise NotInitialised(f"you did not begin the memory in {found.root}; begin with: recollect init")
+    with open_memory(project) as memory:
+        try:
+            from recollect.mcp.server import make_server
+        except ImportError:
+            raise Trouble("MCP needs its SDK; run: pip install 'recollect-memory[mcp]'") from None
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread that only the end of its input stops
+        make_server(memory).run("stdio")

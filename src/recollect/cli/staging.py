@@ -1,27 +1,32 @@
-"""Commands about staged learnings: ages, stage, consolidate, promote, restore-entry, refactor, index, merge-driver."""
+"""Commands about staged learnings: ages, stage, consolidate, promote, restore-entry, refactor, index, merge-driver.
+
+Commands about findings and themes: finding, themes, promote.
+
+`recollect inbox`.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from recollect.cli.command import Answer, answers, common
-from recollect.cli.opening import open_memory
-from recollect.cli.output import emit, redactions
-from recollect.cli.printing import read_stdin
-from recollect.core.errors import BadInput
-from recollect.distil.report import Consolidation
-from recollect.distil.staged import Ages
+from recollect.cli.command import Group, Output, answers, common, emit, redactions, said, table
+from recollect.cli.printing import open_memory, read_stdin
+from recollect.core.clock import iso
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.finding import NewFinding
+from recollect.distil.staged import Ages, Consolidation
 from recollect.memory import Memory
-from recollect.text.counting import counted
+from recollect.text.sentences import counted
 
 
 @click.command()
 @click.argument("file", required=False)
 @click.option("--summary", is_flag=True, help="One line instead of the list.")
 @answers
-def ages(memory: Memory, file: str | None, summary: bool) -> Answer:
+def ages(memory: Memory, file: str | None, summary: bool) -> Output:
     """Say how old each staged learning is, oldest first, in active days: days with a commit.
 
     FILE is relative to the project and is the setting staging.file when not given.
@@ -35,7 +40,7 @@ def ages(memory: Memory, file: str | None, summary: bool) -> Answer:
             for one in found.entries
         ],
     }
-    return Answer(report, _summary(found) if summary else _report(found))
+    return Output(report, _summary(found) if summary else _report(found))
 
 
 @click.command()
@@ -54,47 +59,47 @@ def stage(title: str, body: str | None, project: str | None, as_json: bool) -> N
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Change nothing; print the diff and what would be escalated.")
 @answers
-def consolidate(memory: Memory, dry_run: bool) -> Answer:
+def consolidate(memory: Memory, dry_run: bool) -> Output:
     """Move staged learnings that have proved themselves into the permanent documents, when that is due.
 
     Nothing due is fine, and so is a staging file that cannot be read or dated: a hand-off goes on either way.
     """
     run = memory.staging.consolidate(dry_run=dry_run)
-    return Answer(run, _said(run, dry_run=dry_run))
+    return Output(run, _said(run, dry_run=dry_run))
 
 
 @click.command("restore-entry")
 @click.argument("entry")
 @answers
-def restore_entry(memory: Memory, entry: str) -> Answer:
+def restore_entry(memory: Memory, entry: str) -> Output:
     """Stage an entry again that left the staging file: consolidated, superseded, redundant or promoted."""
     back = memory.staging.restore(entry)
     said = f"{back.title!r} is staged again"
     if back.taken_out_of:
         said += f", and taken out of {back.taken_out_of}"
-    return Answer(back, f"{said}; {back.note}" if back.note else said)
+    return Output(back, f"{said}; {back.note}" if back.note else said)
 
 
 @click.command()
 @click.argument("file")
 @click.option("--force", is_flag=True, help="Split it although it is short.")
 @answers
-def refactor(memory: Memory, file: str, force: bool) -> Answer:
+def refactor(memory: Memory, file: str, force: bool) -> Output:
     """Split a permanent document at its headings into files of a readable size; links and index follow."""
     done = memory.staging.refactor(file, force=force)
     short = f"nothing to do: {file} is short enough; --force splits it all the same"
-    return Answer(done, "\n".join(f"wrote {path}" for path in done.written) or short)
+    return Output(done, "\n".join(f"wrote {path}" for path in done.written) or short)
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
 @answers
-def index(memory: Memory, check: bool) -> Answer:
+def index(memory: Memory, check: bool) -> Output:
     """Write the memory index again from the permanent documents."""
     state = memory.staging.index(check=check)
     lines = [f"{problem.fault}: {problem.line}" for problem in state.problems]
     ended = f"wrote {state.path}" if state.written else f"{state.path} is {'wrong' if lines else 'right'}"
-    return Answer(state, "\n".join([*lines, ended]), code=1 if check and lines else 0)
+    return Output(state, "\n".join([*lines, ended]), code=1 if check and lines else 0)
 
 
 @click.command("merge-driver")
@@ -104,7 +109,7 @@ def index(memory: Memory, check: bool) -> Answer:
 @click.argument("path", required=False)
 def merge_driver(base: Path, ours: Path, theirs: Path, path: str | None) -> int:
     """Merge two versions of the staging file entry by entry; git calls it (`recollect init --merge-driver`)."""
-    from recollect.store.merge_driver import merge_files
+    from recollect.store.git import merge_files
 
     try:
         conflicts = merge_files(base, ours, theirs)
@@ -147,3 +152,130 @@ def _said(run: Consolidation, *, dry_run: bool) -> str:
     lines = [f"{one.fate}: {one.title} ({one.where})" for one in run.outcomes]
     lines += [f"escalated: {line}" for line in run.escalations]
     return "\n".join([*lines, run.report] if run.report else lines)
+
+
+@click.group(cls=Group)
+def finding() -> None:
+    """Findings of work units, as raw JSON files."""
+
+
+@finding.command()
+@click.argument("description")
+@click.option("--work", "work_id", required=True, metavar="ID", help="The work unit; its file gets the finding.")
+@click.option("--category", default="", help="Such as build, testing, security.")
+@click.option("--source", default="", help="Who or what noticed it.")
+@click.option("--rule", "proposed_rule", default="", help="The rule you propose.")
+@click.option("--disposition", default="", help="What was done about it; `dismissed` keeps it out of themes.")
+@answers
+def add(
+    memory: Memory, description: str, work_id: str, category: str, source: str, proposed_rule: str, disposition: str
+) -> Output:
+    """Add a finding to its work unit."""
+    new = NewFinding(
+        description=description, category=category, source=source, proposed_rule=proposed_rule, disposition=disposition
+    )
+    made = memory.themes.add(work_id, new)
+    if made.warning:
+        click.echo(f"recollect: {made.warning}", err=True)
+    return Output({"id": made.id, **vars(made)}, f"saved {made.id}")
+
+
+@finding.command("show")
+@click.argument("id")
+@answers
+def show_finding(memory: Memory, id: str) -> Output:
+    """Show a finding."""
+    found = memory.themes.finding(id)
+    lines = [found.id, found.description]
+    lines += [f"rule: {found.proposed_rule}"] if found.proposed_rule else []
+    lines += [f"{found.category or 'no category'}, {found.source or 'no source'}, {found.disposition or 'open'}"]
+    return Output({"id": found.id, **vars(found)}, "\n".join(lines))
+
+
+@click.group(cls=Group)
+def themes() -> None:
+    """Themes that findings gather into, and their index."""
+
+
+@themes.command()
+@click.option("--always", is_flag=True, help="Gather now, whether or not enough files are new.")
+@answers
+def run(memory: Memory, always: bool) -> Output:
+    """Gather findings into themes when enough raw files are new. Nothing due is fine."""
+    done = memory.themes.run(always=always)
+    if not done.ran:
+        text = f"nothing due: {done.reason}"
+    else:
+        text = f"{counted(done.files, 'raw file')} in {counted(len(done.themes), 'theme')} ({done.reason})"
+        text += f"; without room in their theme: {counted(done.left_out, 'finding')}" if done.left_out else ""
+    return Output(done, text)
+
+
+@themes.command("list")
+@answers
+def list_(memory: Memory) -> Output:
+    """List the themes, best supported first."""
+    found = memory.themes.list()
+    rows = [(theme.name, len(theme.findings), len(theme.work_ids), theme.summary) for theme in found]
+    text = table(("theme", "findings", "work units", "summary"), rows) if rows else "no themes yet"
+    with suppress(NotFound):
+        if not rows and memory.themes.index():
+            text += " in this clone's store; INDEX.md names some: recollect themes run --always takes them in"
+    return Output({"themes": found}, text)
+
+
+@themes.command()
+@click.argument("name")
+@answers
+def show(memory: Memory, name: str) -> Output:
+    """Show a theme's file, and which findings are behind it."""
+    theme, text = memory.themes.show(name)
+    return Output({**vars(theme), "text": text}, text.rstrip("\n"))
+
+
+@themes.command()
+@click.argument("old")
+@click.argument("new")
+@answers
+def rename(memory: Memory, old: str, new: str) -> Output:
+    """Give a theme a name of your own; it keeps it."""
+    theme = memory.themes.rename(old, new)
+    return Output(theme, f"{old} is now {new}")
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@common
+@click.pass_context
+def inbox(ctx: click.Context, project: str | None, as_json: bool) -> None:
+    """What waits for a person. Without a sub-command, the list."""
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_memory(project) as memory:
+        waiting = memory.inbox.waiting()
+    rows = [(each.number, each.kind, each.subject, each.reason) for each in waiting]
+    emit(waiting, table(("n", "kind", "about", "why"), rows) if rows else "nothing waits", as_json=as_json)
+
+
+@inbox.command("show")
+@click.argument("number", type=int)
+@answers
+def show_item(memory: Memory, number: int) -> Output:
+    """Show a matter whole."""
+    matter = memory.inbox.get(number)
+    lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
+    lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
+    lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
+    if not matter.resolution:
+        verbs = memory.inbox.verbs(matter)
+        lines.append(f"to settle it: recollect inbox resolve {number} {'|'.join(verbs)}")
+    return Output(matter, "\n".join(lines))
+
+
+@inbox.command()
+@click.argument("number", type=int)
+@click.argument("verb")
+@answers
+def resolve(memory: Memory, number: int, verb: str) -> Output:
+    """Settle a matter with one of the verbs that `show` names."""
+    matter = memory.inbox.resolve(number, verb)
+    return Output(matter, f"{number} is settled: {verb}")

@@ -1,7 +1,7 @@
 """The words that some fields may hold, as types.
 
 Apart from the records that have these fields: `typing` takes longer to load than all records together, so the prompt
-hook does without it. Records name these types as text; `core/record.py` looks here when somebody asks for them.
+hook does without it. Records name these types as text; `core/records.py` looks here when somebody asks for them.
 """
 
 from __future__ import annotations

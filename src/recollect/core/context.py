@@ -1,11 +1,18 @@
 """The Context: what every room function is given, typed by protocols so that rooms know no engine.
 
 The protocols say what a room may ask for. `store` and `models` hold what answers.
+
+Who acts, and how far they are trusted.
+
+The record of a change.
+
+What a model is asked.
 """
 
 from __future__ import annotations
 
-from recollect.core.record import record
+from recollect.core.errors import BadInput
+from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
-    from typing import Any, Protocol
+    from typing import Any, Literal, Protocol
 
-    from recollect.core.actor import Actor
     from recollect.core.choices import Trust
     from recollect.core.clock import Clock
-    from recollect.core.ids import Ids
-    from recollect.core.prompt import Completion, Prompt
     from recollect.core.settings import Settings
+    from recollect.core.values import Ids
 
     Row = tuple[Any, ...]
+    from typing import Any
+
 else:
     Protocol, Row = object, tuple
 
@@ -209,3 +216,62 @@ class Context:
         """The same on behalf of the same, trusted otherwise."""
         actor = type(self.actor)(**{**vars(self.actor), "trust": trust})
         return Context(**{**vars(self), "actor": actor})
+
+
+TRUSTS: tuple[Trust, ...] = ("human", "agent", "external")
+
+
+@record
+class Actor:
+    """Who writes, through which channel. The channel decides the trust, never the text."""
+
+    name: str
+    channel: str
+    trust: Trust
+
+    def __post_init__(self) -> None:
+        if self.trust not in TRUSTS:
+            raise BadInput(f"trust must be one of {', '.join(TRUSTS)}, not {self.trust!r}")
+
+
+def lowest(*trusts: Trust) -> Trust:
+    """Derived text is as trustworthy as its worst source."""
+    return max(trusts, key=TRUSTS.index)
+
+
+@record
+class Event:
+    """One change to one thing. Events of one transaction share `change`, so that undo takes them back together."""
+
+    seq: int
+    change: str
+    at: int
+    subject: str
+    what: str
+    who: str
+    channel: str
+    trust: Trust
+    old: dict[str, Any]
+    new: dict[str, Any]
+    reason: str
+
+
+@record
+class Prompt:
+    """What a model is told (`instructions`) and what it is told about (`data`); the two are never spliced."""
+
+    kind: str
+    instructions: str
+    data: str
+    max_tokens: int
+    timeout: float
+
+
+@record
+class Completion:
+    """What came back. Without counts the provider does not say what it used."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    stop: Literal["end", "length", "refusal"] = "end"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.core.errors import BadInput
-from recollect.core.limits import check_text
+from recollect.core.records import check_text
 
 THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 THEME_NAME_LIMIT = 60

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
-from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
-from recollect.core.ids import check_id
 from recollect.core.learning import COIA, LearningSource
-from recollect.core.limits import as_text, check_text, says_nothing
-from recollect.core.record import record
+from recollect.core.records import as_text, check_text, record, says_nothing
+from recollect.core.values import check_id, thousandths
 
 TITLE_LIMIT = 100
 FIELD_LIMIT = 10_000

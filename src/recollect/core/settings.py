@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from recollect.core.errors import BadInput
-from recollect.core.record import record
+from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

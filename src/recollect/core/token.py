@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from recollect.core.actor import Actor
 from recollect.core.choices import Trust
+from recollect.core.context import Actor
 
 TokenChannel = Literal["api", "person", "import"]
 TOKEN_CHANNELS: tuple[TokenChannel, ...] = get_args(TokenChannel)

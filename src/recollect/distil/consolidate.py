@@ -12,24 +12,31 @@ import difflib
 from dataclasses import dataclass, field, replace
 
 from recollect.capture.documents import shared_path
-from recollect.capture.log_files import today
+from recollect.capture.logs import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, after
-from recollect.distil import documents, judging, known, report
-from recollect.distil.known import Match
-from recollect.distil.removal import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
-from recollect.distil.report import Consolidation, Fate, Outcome
-from recollect.distil.staged import StagingFile, planned, read_with_history, thresholds
-from recollect.models.asking import OFFLINE, ask
-from recollect.models.asking import known as known_answer
-from recollect.models.meaning import Alike, alike
-from recollect.store import escalations, leases
+from recollect.distil import staged, staging_checks
+from recollect.distil.restore_entry import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
+from recollect.distil.staged import (
+    Consolidation,
+    EntryOutcome,
+    Fate,
+    StagingFile,
+    planned,
+    read_with_history,
+    thresholds,
+)
+from recollect.distil.staging_checks import Match
+from recollect.models.ask import OFFLINE, ask
+from recollect.models.ask import known as known_answer
+from recollect.models.embed import Alike, alike
+from recollect.store import db, events
 from recollect.text import route
-from recollect.text.counting import counted
 from recollect.text.documents import holds_block, rendered_entry, with_block
-from recollect.text.ripeness import Aged, Plan
-from recollect.text.staging import Entry, marked_consolidated, without, without_entry
+from recollect.text.sentences import counted
+from recollect.text.staging import StagedEntry, marked_consolidated, without, without_entry
+from recollect.text.staging_due import Aged, ConsolidationPlan
 
 LEASE_SECONDS = 600
 SIZE, LIMIT = "staging-size", "file-limit"
@@ -40,22 +47,22 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     """Do what is due. With `dry_run` nothing is written and `diff` says what would be."""
     if dry_run:
         return _consolidate(ctx, dry_run=True)
-    lease = leases.take(ctx, "consolidate", seconds=LEASE_SECONDS)
+    lease = db.take_lease(ctx, "consolidate", seconds=LEASE_SECONDS)
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
         with after("What was moved so far stays moved", "Run this again: no entry is moved twice"):
             return _consolidate(ctx, dry_run=False, lease=lease)
     finally:
-        leases.release(ctx, lease)
+        db.release_lease(ctx, lease)
 
 
-def due(ctx: Context) -> Plan:
+def due(ctx: Context) -> ConsolidationPlan:
     """Only the two tests: what a consolidation would take up now."""
     return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), _waiting(ctx))
 
 
-def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = None) -> Consolidation:
+def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) -> Consolidation:
     try:
         file = read_with_history(ctx, ctx.settings.staging.file)
         if "\ufffd" in file.text:
@@ -66,7 +73,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = No
     made = planned(ctx, file, _waiting(ctx))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
-    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load(ctx), alike=alike(ctx))
+    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=staged.load_documents(ctx), alike=alike(ctx))
     if made.short:
         ripe = counted(len(file.entries) - len(made.held), "entry")
         reason = f"{made.reason}; ripe: {ripe}, needed: {thresholds(ctx).batch}"
@@ -88,7 +95,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: leases.Lease | None = No
         if not outcome.left and spare:
             queue.append(spare.pop(0))
         if lease:
-            leases.renew(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
+            db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)  # a model may have taken its time
     return run.finish(made)
 
 
@@ -96,7 +103,7 @@ def _waiting(ctx: Context) -> dict[str, str]:
     """Entries that only a person can move on, with the reason: taken up again they would be in the way of the rest."""
     waiting: dict[str, str] = {}
     with ctx.db.read(ctx.space) as tx:
-        for matter in escalations.all_of(tx):
+        for matter in events.all_escalations(tx):
             if matter.kind not in (CONTRADICTION, VAGUE):
                 continue
             if matter.resolved_at is None:
@@ -125,7 +132,7 @@ class _Run:
     alike: Alike | None
     started: dict[str, str] = field(init=False)
     manner: frozenset[str] = field(init=False)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[EntryOutcome] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     escalations: list[str] = field(default_factory=list)
 
@@ -135,31 +142,35 @@ class _Run:
 
     # Deciding
 
-    def settle(self, one: Aged) -> Outcome:
+    def settle(self, one: Aged) -> EntryOutcome:
         entry = one.entry
         if path := self._placed_before(one):
             return self._leave(one, "consolidated", path, "was placed by a run that was cut off")
         others = [other for other in self.file.entries if other.entry.slug not in self._gone()]
-        if newer := known.superseding(one, others):
+        if newer := staging_checks.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "superseded", newer.known.id, newer.comparison.reason, newer)
             if asked := self._contradicted(one, newer):
                 return asked
         if rival := self._rivalled(one, others):
             return rival
-        pieces = [*known.in_documents(self.documents), *known.in_learnings(self.ctx, entry)]
-        if (conflict := known.contradicting(self.ctx, entry, pieces)) and (asked := self._contradicted(one, conflict)):
+        pieces = [*staging_checks.in_documents(self.documents), *staging_checks.in_learnings(self.ctx, entry)]
+        if (conflict := staging_checks.contradicting(self.ctx, entry, pieces)) and (
+            asked := self._contradicted(one, conflict)
+        ):
             return asked
-        older = [known.staged_known(each.entry) for each in others if each.entry.first < entry.first]
-        if (same := known.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(self.ctx, entry.slug):
+        older = [staging_checks.staged_known(each.entry) for each in others if each.entry.first < entry.first]
+        if (same := staging_checks.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(
+            self.ctx, entry.slug
+        ):
             return self._leave(one, "redundant", same.known.id, same.comparison.reason, same)
-        refusal = ask(self.ctx, judging.refusal(entry)).value
+        refusal = ask(self.ctx, staging_checks.refusal(entry)).value
         if refusal and not self._accepted(VAGUE, entry.slug, ""):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
 
-    def _contradicted(self, one: Aged, found: Match) -> Outcome | None:
+    def _contradicted(self, one: Aged, found: Match) -> EntryOutcome | None:
         """Ask a person once; go by what they said before."""
         settled = self._resolution(CONTRADICTION, one.entry.slug, found.known.id)
         if settled == KEEP_OLD:
@@ -169,55 +180,55 @@ class _Run:
         self._ask(one.entry, found)
         return self._disputed(one, found)
 
-    def _rivalled(self, one: Aged, others: list[Aged]) -> Outcome | None:
+    def _rivalled(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
         """Of two entries of one day the order in the file says nothing: a person is asked, once for both."""
         for other in others:
-            if found := known.rivalling(one, other):
+            if found := staging_checks.rivalling(one, other):
                 older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
                 if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
-                    self._ask(newer, replace(found, known=known.staged_known(older)))
+                    self._ask(newer, replace(found, known=staging_checks.staged_known(older)))
                     return self._disputed(one, found)
         return None
 
-    def _disputed(self, one: Aged, found: Match) -> Outcome:
+    def _disputed(self, one: Aged, found: Match) -> EntryOutcome:
         return self._stay(one, "contradiction", found.known.id, found.comparison.conflict, found.comparison.score)
 
     def _both_stand(self, one: Aged, found: Match) -> bool:
         """Whether a person let this entry stand beside another one, which has been placed since and is met there."""
-        id, said = f"staged/{one.entry.slug}", known.opposing_sentence(one.entry, found.known)
+        id, said = f"staged/{one.entry.slug}", staging_checks.opposing_sentence(one.entry, found.known)
         with self.ctx.db.read(self.ctx.space) as tx:
-            matters = [each for each in escalations.all_of(tx) if each.kind == CONTRADICTION]
+            matters = [each for each in events.all_escalations(tx) if each.kind == CONTRADICTION]
         return any(
             each.resolution in STANDING
             and (id, said) in ((each.subject, each.detail.get("known")), (each.other, each.detail.get("new")))
             for each in matters
         )
 
-    def _ask(self, entry: Entry, found: Match) -> None:
+    def _ask(self, entry: StagedEntry, found: Match) -> None:
         self.escalate(
             CONTRADICTION,
             f"staged/{entry.slug}",
             found.known.id,
             found.comparison.conflict,
             new=entry.title,
-            known=known.opposing_sentence(entry, found.known),
+            known=staging_checks.opposing_sentence(entry, found.known),
             under=found.known.title,
             score=found.comparison.score,
         )
 
     # Placing
 
-    def _place(self, one: Aged, *, split_before: bool = False) -> Outcome:
+    def _place(self, one: Aged, *, split_before: bool = False) -> EntryOutcome:
         entry = one.entry
-        chosen = judging.placed(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
-        said = ask(self.ctx, judging.wording(entry))
+        chosen = staging_checks.placed(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
+        said = ask(self.ctx, staging_checks.wording(entry))
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)
-        text = self.documents.get(path, documents.SHARED_BEGINNING)
+        text = self.documents.get(path, staged.SHARED_BEGINNING)
         # What was not committed when the run began is somebody else's; what was added since is ours.
-        if path in self.started and (why := documents.refusal(self.ctx, path, self.started[path])):
+        if path in self.started and (why := staged.document_refusal(self.ctx, path, self.started[path])):
             return self._stay(one, "refused", path, why)
-        if documents.is_full(self.ctx, text) and not split_before:
+        if staged.is_full(self.ctx, text) and not split_before:
             try:
                 self._split(path)
             except Refused as refused:
@@ -230,18 +241,18 @@ class _Run:
         how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
         return self._write(one, path, with_block(text, block, placed.heading or None), placed.heading, how)
 
-    def _write(self, one: Aged, path: str, text: str, heading: str, how: str) -> Outcome:
+    def _write(self, one: Aged, path: str, text: str, heading: str, how: str) -> EntryOutcome:
         changed = {path: text}
         reason = ("nearest in meaning" if path in self.documents else "new document") + how
         if not self.dry_run:
-            documents.write(self.ctx, changed, self.documents, last=path)
+            staged.write_document(self.ctx, changed, self.documents, last=path)
         self.documents |= changed
         return self._leave(one, "consolidated", f"{path}#{heading}" if heading else path, reason)
 
     def _split(self, path: str) -> None:
-        changed = documents.split_of(self.ctx, path, self.documents, self.started)
+        changed = staged.split_of(self.ctx, path, self.documents, self.started)
         if not self.dry_run:
-            documents.write(self.ctx, changed, self.documents, last=path)
+            staged.write_document(self.ctx, changed, self.documents, last=path)
         parts = [name for name in changed if name not in self.documents]
         self.documents |= changed
         self.splits.append(f"{path} into {', '.join(parts)}")
@@ -249,7 +260,7 @@ class _Run:
     def _placed_before(self, one: Aged) -> str:
         """Where an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
-        worded = known_answer(self.ctx, judging.wording(entry))
+        worded = known_answer(self.ctx, staging_checks.wording(entry))
         forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
         blocks = [rendered_entry(title, body, level) for title, body in forms for level in (2, 3)]
         for path, text in self.documents.items():
@@ -259,8 +270,8 @@ class _Run:
 
     # Recording
 
-    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Match | None = None) -> Outcome:
-        outcome = Outcome(
+    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Match | None = None) -> EntryOutcome:
+        outcome = EntryOutcome(
             slug=one.entry.slug,
             title=one.entry.title,
             fate=fate,
@@ -275,17 +286,19 @@ class _Run:
             change_file(self.ctx, lambda text: without_entry(text, one.entry.title, one.entry.body))
         return outcome
 
-    def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> Outcome:
-        return Outcome(slug=one.entry.slug, title=one.entry.title, fate=fate, where=where, reason=reason, score=score)
+    def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:
+        return EntryOutcome(
+            slug=one.entry.slug, title=one.entry.title, fate=fate, where=where, reason=reason, score=score
+        )
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
         """Raise a matter, and say so, once; a dry run only says that it would."""
         with self.ctx.db.read(self.ctx.space) as tx:
-            if escalations.find(tx, kind=kind, subject=subject, other=other):
+            if events.find_escalation(tx, kind=kind, subject=subject, other=other):
                 return
         if not self.dry_run:
             with self.ctx.db.write(self.ctx.space) as tx:
-                escalations.raise_once(
+                events.raise_escalation(
                     tx, kind=kind, subject=subject, other=other, reason=reason, detail=detail, at=self.ctx.clock.now()
                 )
         against = f" against {other}" if kind == CONTRADICTION else ""
@@ -293,7 +306,7 @@ class _Run:
 
     def _resolution(self, kind: str, slug: str, other: str) -> str:
         with self.ctx.db.read(self.ctx.space) as tx:
-            matter = escalations.find(tx, kind=kind, subject=f"staged/{slug}", other=other)
+            matter = events.find_escalation(tx, kind=kind, subject=f"staged/{slug}", other=other)
         return (matter.resolution or "") if matter else ""
 
     def _accepted(self, kind: str, slug: str, other: str) -> bool:
@@ -304,7 +317,7 @@ class _Run:
 
     # Ending
 
-    def finish(self, made: Plan) -> Consolidation:
+    def finish(self, made: ConsolidationPlan) -> Consolidation:
         ctx, gone = self.ctx, self._gone()
         taken_up = {outcome.slug for outcome in self.outcomes}
         done = Consolidation(
@@ -321,17 +334,17 @@ class _Run:
         if gone:
             change_file(ctx, lambda text: marked_consolidated(text, today(ctx)))
         refresh_passages(ctx)
-        index = documents.write_index(ctx)
+        index = staged.write_index(ctx)
         changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
         done = replace(done, index_changes=changes, report=ctx.settings.consolidate.report)
-        ctx.worktree.replace(done.report, report.rendered(done, today(ctx)))
+        ctx.worktree.replace(done.report, staged.render_report(done, today(ctx)))
         return done
 
     def _diff(self, gone: set[str]) -> str:
         staging = without(self.file.text, gone)
         changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
-        index, after = documents.index_change(self.ctx, self.documents)
+        index, after = staged.index_change(self.ctx, self.documents)
         changes[self.ctx.settings.consolidate.index] = (index or "", after)
         return "".join(
             _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after

@@ -1,13 +1,15 @@
 """Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and preparing all of it.
 
 Levels are computed when a page is asked for; all that is stored are wordings and wisdom, and both can be made again.
+
+Asking for decisions by words or by field: each answer is as long as the decision's age allows.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -17,20 +19,32 @@ import msgspec
 
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
-from recollect.core.decision import ACTUAL, Decision
+from recollect.core.decision import ACTUAL, Decision, Policies, policies_of
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.plain import plain
-from recollect.core.policy import Policies, policies_of
-from recollect.distil import principles, wordings
-from recollect.distil.calibration import calibration_of
-from recollect.distil.levels import LEVELS, Level, as_known_at, check_level, level_of
-from recollect.distil.page import Page, arrange
-from recollect.distil.wisdom import Wisdom, wisdom_of
-from recollect.models.prompts import version_asked
+from recollect.core.records import plain
+from recollect.distil import decision_page
+from recollect.distil import wisdom as distil_wisdom
+from recollect.distil.decision_levels import (
+    LEVELS,
+    DigestLine,
+    Level,
+    Summary,
+    as_known_at,
+    check_level,
+    digest_of,
+    level_of,
+    summary_of,
+)
+from recollect.distil.decision_page import DecisionPage, Wordings, arrange
+from recollect.distil.wisdom import Wisdom, calibration_of, wisdom_of
+from recollect.models.ask import version_asked
+from recollect.search.query import ask
+from recollect.search.rank import Candidates, best
+from recollect.store import decisions as derived
 from recollect.store import decisions as rows
-from recollect.store import wisdom as derived
-from recollect.store.decisions import DecisionFilter
+from recollect.store.decisions import KIND, DecisionFilter
 from recollect.store.files import content_hash
+from recollect.store.passages import Narrow, Ranked
 
 PAGE = 500
 MOST_IDS = 500
@@ -38,7 +52,7 @@ MOST_IDS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waiting:
+class AwaitedReview:
     """A decision without an outcome, and whether its review is due."""
 
     decision: Decision
@@ -66,7 +80,7 @@ def compacted(
     budget: int | None = None,
     limit: int = PAGE,
     offset: int = 0,
-) -> Page:
+) -> DecisionPage:
     """Decisions at the level their age asks for. `as_of` makes the page of an instant, the same whenever asked."""
     check_level(level)
     if not 1 <= limit <= 10_000 or not 0 <= offset < 2**31:
@@ -80,7 +94,7 @@ def compacted(
         found = _above_wisdom(ctx, tx, wanted, as_of) if level != "wisdom" else iter(())
         matching = (pair for pair in found if level is None or pair[1] == level)
         shown = list(islice(matching, offset, offset + limit))
-        prepared = wordings.load(tx, shown)
+        prepared = decision_page.load_wordings(tx, shown)
         return arrange(shown, taught, as_of, rows.count(tx, wanted), budget, prepared)
 
 
@@ -95,23 +109,23 @@ def wisdom(
     as_of = now if as_of is None else as_of
     policies = policies_of(ctx.settings.decisions)
     scope = content_hash(
-        json.dumps([category, agent, plain(policies), version_asked(ctx, principles.KIND)], sort_keys=True)
+        json.dumps([category, agent, plain(policies), version_asked(ctx, distil_wisdom.PRINCIPLE_KIND)], sort_keys=True)
     )
     wanted = DecisionFilter(category=category, agent=agent, until=as_of)
     with ctx.db.read(ctx.space) as tx:
-        stored = derived.get(tx, scope, as_of)
+        stored = derived.get_wisdom(tx, scope, as_of)
         if stored is not None:
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
         made = _taught(tx, wanted, policies, as_of)
         until = _next_change(tx, policies, as_of)
-    made = principles.reworded(ctx, made)
+    made = distil_wisdom.reworded(ctx, made)
     if as_of >= now:  # the page of a past instant is not worth keeping
         # A store that cannot be written right now can still be read.
         with suppress(Trouble), ctx.db.write(ctx.space) as tx:
             if rows.fingerprint(tx) == before:
                 packed = json.dumps(plain(made), ensure_ascii=False)
-                derived.put(tx, scope=scope, made_for=as_of, valid_until=until, wisdom=packed)
+                derived.put_wisdom(tx, scope=scope, made_for=as_of, valid_until=until, wisdom=packed)
     return made
 
 
@@ -120,17 +134,17 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))
-        lacking = wordings.missing(ctx, tx, shown)
+        lacking = decision_page.missing_wordings(ctx, tx, shown)
         total = rows.count(tx, DecisionFilter(until=now))
     levels: dict[str, int] = {level: sum(at == level for _, at in shown) for level in LEVELS}
     levels["wisdom"] = total - len(shown)
     if dry_run:
         return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
-    done = wordings.prepare(ctx, lacking)
+    done = decision_page.prepare_wordings(ctx, lacking)
     taught = wisdom(ctx)
-    if principles.reworded(ctx, taught, calls=ctx.settings.decisions.model_calls) != taught:
+    if distil_wisdom.reworded(ctx, taught, calls=ctx.settings.decisions.model_calls) != taught:
         with ctx.db.write(ctx.space) as tx:
-            derived.forget(tx)  # the next page is made with the new words
+            derived.forget_wisdom(tx)  # the next page is made with the new words
     return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)
 
 
@@ -158,13 +172,13 @@ def calibration(
     }
 
 
-def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = False) -> list[Waiting]:
+def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = False) -> list[AwaitedReview]:
     """Decisions without an outcome, those that are due first. One without a date is due after a week."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False, status="active")))
     queue = [
-        Waiting(
+        AwaitedReview(
             decision=decision,
             age_days=(now - decision.decided_at) // DAY,
             due=_due_at(ctx, decision) <= now,
@@ -222,3 +236,67 @@ def _next_change(tx: Tx, policies: Policies, as_of: int) -> int:
         if youngest is not None:
             moments.append(youngest + span)
     return min(moments)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionHit:
+    """A decision that was asked for, shaped by its level; at the wisdom level it is one line, as in a digest."""
+
+    id: str
+    level: Level
+    out_of_use: str
+    decision: Decision | Summary | DigestLine
+
+
+def query(
+    ctx: Context,
+    text: str,
+    wanted: DecisionFilter,
+    *,
+    level: str | None = None,
+    limit: int,
+    offset: int,
+    whole: bool,
+) -> tuple[list[DecisionHit], int]:
+    """Decisions that hold the words of `text`, best first; without a text the newest. `whole` shows all of each."""
+    policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
+
+    def reached(decision: Decision) -> Level:
+        return level_of(decision, policies.of(decision.agent, decision.category), now)
+
+    with ctx.db.read(ctx.space) as tx:
+
+        def passing(some: Sequence[Ranked]) -> set[str]:
+            ids = rows.passing(tx, [one.id for one in some], wanted)
+            return ids if level is None else {one.id for one in rows.many(tx, sorted(ids)) if reached(one) == level}
+
+        if text.strip():
+            among = Candidates(wanted=Narrow(kinds=(KIND,)), keep=passing)
+            scored = best(tx, ask(tx, text), among, limit=limit + offset)
+            found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
+            total = len(scored)
+        elif level is not None:
+            there = [one for one in rows.walk(tx, wanted) if reached(one) == level]
+            found, total = there[offset : offset + limit], len(there)
+        else:
+            found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
+        leveled = [(each, reached(each)) for each in found]
+        prepared = decision_page.load_wordings(tx, leveled)
+    hits = [
+        DecisionHit(
+            id=decision.id,
+            level=level,
+            out_of_use=decision.out_of_use,
+            decision=_shaped(decision, level, prepared, whole),
+        )
+        for decision, level in leveled
+    ]
+    return hits, total
+
+
+def _shaped(decision: Decision, level: Level, prepared: Wordings, whole: bool) -> Decision | Summary | DigestLine:
+    if whole or level == "full":
+        return decision
+    if level == "summary":
+        return summary_of(decision, prepared.get((decision.id, "summary")))
+    return digest_of(decision, prepared.get((decision.id, "digest")))

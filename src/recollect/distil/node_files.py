@@ -2,32 +2,74 @@
 
 A node that another tool made is kept beside ours (`….before.md`), and so is one that somebody wrote into
 (`….edited.md`). What a node says and when it is made is decided elsewhere.
+
+Copies of nodes that we did not write: another tool's (`….before.md`) and what somebody edited (`….edited.md`).
+
+They may hold words that no log has, so they are found by search and shown by their id, `weekly/2025-W46.before`.
+Nothing is made from them, and nothing here ever changes one.
+
+Keeping ROOT.md true: made again when a month, a recent day or the date changed, or somebody wrote into it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from recollect.capture import log_files as logs
+from recollect.capture import logs
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
-from recollect.core.passage import Passage
-from recollect.distil import kept_copies
-from recollect.distil.summary import ModelSummaries
-from recollect.store import journal, leases, passages
+from recollect.core.values import Passage
+from recollect.distil import node_models
+from recollect.distil.node_models import ModelSummaries
+from recollect.models.ask import version_asked
+from recollect.store import db, journal, model_rows, passages
+from recollect.store.db import Lease
 from recollect.store.journal import NodeRow
-from recollect.store.leases import Lease
-from recollect.text import nodes, tree
-from recollect.text.capsule import packed
+from recollect.text import nodes, root, tree
+from recollect.text.root import LATEST, Past, fold, pack_digest, pack_past, unpack_digest, unpack_past
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
 from recollect.text.tree import Limits, digest, path_of
+
+KEPT_KIND = "kept"
+_ID = re.compile(r"(?:ROOT|(?:daily|weekly|monthly)/[\w-]+)\.(?:before|edited(?:-\d+)?)")
+
+
+def is_kept(id: str) -> bool:
+    return bool(_ID.fullmatch(id))
+
+
+def kept_ids(ctx: Context) -> list[str]:
+    return [path.removesuffix(".md") for path in ctx.vault.paths() if is_kept(path.removesuffix(".md"))]
+
+
+def kept_passages(ctx: Context, ids: Iterable[str]) -> Iterator[Passage]:
+    for id in ids:
+        text = ctx.vault.read(f"{id}.md")
+        if text is not None:
+            yield kept_passage(id, text)
+
+
+def kept_passage(id: str, text: str) -> Passage:
+    """How a copy is searched. It has no time: what it tells of may be long past."""
+    lines = nodes.parse(id, text).body.split("\n")
+    return Passage(
+        id=id,
+        kind=KEPT_KIND,
+        title=f"{id}, a copy that was kept",
+        lines=tuple(line for line in lines if line.strip() and not line.startswith("<!--")),
+        at=0,
+        trust="agent",
+        thread=KEPT_KIND,
+    )
+
 
 KIND = "node"
 LEASE_SECONDS = 600
@@ -37,7 +79,7 @@ MADE_BY = "tree/2"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class NodeChange:
     """One node that a pass made: created, updated, fixed, reopened, adopted."""
 
     id: str
@@ -54,7 +96,7 @@ class NodeFiles:
     today: date
     limits: Limits
     models: ModelSummaries
-    changes: list[Change] = field(default_factory=list)
+    changes: list[NodeChange] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     _steps: int = 0
@@ -97,7 +139,7 @@ class NodeFiles:
                     if failed:
                         journal.wait_again(tx, node.id, at=row.made_at)
             return False
-        self.changes.append(Change(id=node.id, what=_what(before, node, file=file)))
+        self.changes.append(NodeChange(id=node.id, what=_what(before, node, file=file)))
         if self.dry_run:
             return True
         if old != text:
@@ -119,7 +161,7 @@ class NodeFiles:
         """A transaction that ends in nothing when another process took over the work."""
         with self.ctx.db.write(self.ctx.space) as tx:
             if self.lease:
-                leases.check(tx, self.lease)
+                db.check_lease(tx, self.lease)
             yield tx
 
     def row_of(self, node: Node, key: str, text: str) -> NodeRow:
@@ -134,7 +176,7 @@ class NodeFiles:
             generator=node.generator,
             topics=node.topics,
             incomplete=node.incomplete,
-            capsule=packed(tree.capsule_of(node)) if level == "monthly" else "",
+            capsule=pack_digest(tree.month_digest_of(node)) if level == "monthly" else "",
             tokens=tokens(text or node.body),
             waiting=self.models.waits(node),
             made_at=self.ctx.clock.now(),
@@ -145,13 +187,13 @@ class NodeFiles:
         self._steps += 1
         asked, self._calls = self.models.calls > self._calls, self.models.calls
         if self.lease and (asked or self._steps % RENEWED_EVERY == 0):
-            leases.renew(self.ctx, self.lease, seconds=LEASE_SECONDS)
+            db.renew_lease(self.ctx, self.lease, seconds=LEASE_SECONDS)
 
     def keep(self, id: str, text: str) -> None:
         """Put a copy aside that is not ours; it may hold words that no log has."""
         self.ctx.vault.replace(f"{id}.md", text)
         with self.writing() as tx:
-            passages.put(tx, kept_copies.passage_of(id, text))
+            passages.put(tx, kept_passage(id, text))
 
     def _keep_others_words(self, id: str, old: str | None, before: NodeRow | None) -> None:
         if old is None:
@@ -209,3 +251,84 @@ def _what(before: NodeRow | None, node: Node, *, file: bool) -> str:
     if before.body_hash == digest(node.body) and before.status != node.status:
         return "fixed" if node.status == "fixed" else "reopened"
     return "updated"
+
+
+KEPT_ROOT = "ROOT.before"
+"""Where the ROOT.md of another tool goes when ours takes its place."""
+
+
+def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
+    """Not `asking`, the patterns are worded as they are known."""
+    with files.ctx.db.read(files.ctx.space) as tx:
+        months = journal.body_hashes(tx, "monthly")
+        before = journal.node(tx, ROOT)
+        days = tree.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
+        answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
+    if files.dry_run and any(change.id.startswith("monthly/") for change in files.changes):
+        files.changes.append(NodeChange(id=ROOT, what="updated" if before else "created"))
+        return
+    if not months:
+        return
+    recent = [node for day in days if (node := files.node(calendar.day(day).id))]
+    key = source_key(
+        [
+            *months.items(),
+            *((node.id, digest(node.body)) for node in recent),
+            (str(files.today), version_asked(files.ctx, node_models.PATTERNS_KIND)),
+        ],
+        files.limits.root_tokens,
+    )
+    if before and before.source_key == key and not answered and files.intact(before) and not everything:
+        return
+    latest = list(months)[-LATEST:]
+    with files.ctx.db.read(files.ctx.space) as tx:
+        capsules = [unpack_digest(text) for text in journal.capsules(tx, latest)]
+    made = tree.root_files(
+        _past(files, {id: sha for id, sha in months.items() if id not in latest}),
+        capsules,
+        recent,
+        today=files.today,
+        limits=files.limits,
+        sources=tree.month_key(months),
+        word=node_models.patterns_wording(files.ctx, asking=asking),
+    )
+    _write(files, made, key, before)
+
+
+def _past(files: NodeFiles, months: dict[str, str]) -> Past:
+    """The months before the latest two, folded; kept, because it changes once a month."""
+    key = source_key(months.items(), files.limits.root_tokens)
+    with files.ctx.db.read(files.ctx.space) as tx:
+        if months and journal.state(tx, "past key") == key:
+            return replace(unpack_past(journal.state(tx, "past")), rest=journal.state(tx, "past rest"))
+        past = fold([unpack_digest(text) for text in journal.capsules(tx, list(months))], files.limits.root_tokens)
+    if not files.dry_run:
+        with files.writing() as tx:
+            journal.put_state(tx, "past", pack_past(past))
+            journal.put_state(tx, "past rest", past.rest)
+            journal.put_state(tx, "past key", key)
+    return past
+
+
+def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: NodeRow | None) -> None:
+    text, overflow = made["ROOT.md"], made[root.OVERFLOW]
+    assert text is not None
+    vault = files.ctx.vault
+    old, old_overflow = vault.read("ROOT.md"), vault.read(root.OVERFLOW)
+    said = nodes.parse(ROOT, text)
+    node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=said.generator, body=said.body)
+    if (old, old_overflow) != (text, overflow):
+        files.changes.append(NodeChange(id=ROOT, what="updated" if old else "created"))
+    if files.dry_run:
+        return
+    if old is not None and before is None and nodes.parse(ROOT, old).generator == nodes.FOREIGN:
+        files.keep(KEPT_ROOT, old)
+    if old != text:
+        vault.replace("ROOT.md", text)
+    if overflow is None and old_overflow is not None:
+        vault.delete(root.OVERFLOW)
+    elif overflow is not None and old_overflow != overflow:
+        vault.replace(root.OVERFLOW, overflow)
+    with files.writing() as tx:
+        journal.put_node(tx, files.row_of(node, key, text))
+        passages.put(tx, passage_of(files.ctx, node, files.today))

@@ -11,9 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from recollect.core.finding import Finding, Theme
-from recollect.text.cluster import BY_BOTH, BY_WORDS, Affinity, group, medoid, merge_nearest
+from recollect.text.cluster import (
+    BY_BOTH,
+    BY_WORDS,
+    Affinity,
+    Vectors,
+    blended,
+    group,
+    medoid,
+    merge_nearest,
+    middle,
+    similarity,
+    topic_vectors,
+    wording_vectors,
+)
 from recollect.text.sentences import clip, first_sentence
-from recollect.text.theme_files import (
+from recollect.text.themes import (
     MAX_THEMES,
     ThemeLine,
     ThemeText,
@@ -23,7 +36,6 @@ from recollect.text.theme_files import (
     over_budget,
     uncounted,
 )
-from recollect.text.vectors import Vectors, blended, middle, similarity, topic_vectors, wording_vectors
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts to unit vectors."""

@@ -2,10 +2,13 @@
 
 Raw files are read and never written. Names and homes are rows; theme files and INDEX.md are made from them, after the
 rows are committed, so that a crash leaves files to be written again and nothing else.
+
+The line that INDEX.md has for a theme, in a model's words when one is configured.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,17 +18,43 @@ from recollect.core.clock import iso
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
-from recollect.core.passage import Passage
-from recollect.distil import theme_summary
+from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
-from recollect.models.asking import OFFLINE
-from recollect.models.meaning import for_distilling
-from recollect.models.prompts import version_asked
-from recollect.store import asks, events, journal, leases, passages
+from recollect.models.ask import OFFLINE, RETOLD, Ask, ask, read_line, version_asked
+from recollect.models.embed import for_distilling
+from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
 from recollect.store.themes import StoredTheme
-from recollect.text.theme_files import Index, parse_index, parse_theme, render_index, render_theme
+from recollect.text.frame import one_line
+from recollect.text.themes import SUMMARY_WORDS, Index, parse_index, parse_theme, render_index, render_theme, uncounted
+
+SUMMARY_KIND = "theme"
+
+
+def worded(ctx: Context, planned: PlannedTheme) -> tuple[PlannedTheme, str]:
+    """The theme with its summary, and by whom that is worded."""
+    answer = ask(ctx, summary_question(planned))
+    return replace(planned, theme=replace(planned.theme, summary=answer.value)), answer.generator
+
+
+def summary_question(planned: PlannedTheme) -> Ask[str]:
+    """What a model is asked about one theme."""
+    told = {"theme": planned.theme.name, "lines": [uncounted(line.text) for line in planned.text.lines]}
+    return Ask(
+        kind=SUMMARY_KIND,
+        subject=f"theme/{planned.theme.name}",
+        sources=(json.dumps(told, ensure_ascii=False),),
+        own_words=RETOLD,
+        offline=lambda: planned.theme.summary,
+        accept=_accepted,
+        max_tokens=100,
+    )
+
+
+def _accepted(text: str) -> str:
+    return one_line(read_line(text, words=SUMMARY_WORDS * 3 // 2)).replace(" → ", " -> ")
+
 
 INDEX = f"{FOLDER}/INDEX.md"
 KIND = "theme"
@@ -61,7 +90,7 @@ def due(ctx: Context, seen: Survey) -> Due:
     with ctx.db.read(ctx.space) as tx:
         read = rows.files(tx)
         stored = rows.everything(tx)
-        answered = bool(asks.answered(tx, theme_summary.KIND))
+        answered = bool(model_rows.answered_asks(tx, SUMMARY_KIND))
         worded_by = journal.state(tx, WORDED_BY)
     settings = ctx.settings.findings
     pending = sum(read.get(file.path) != file.sha for file in seen.files)
@@ -72,7 +101,7 @@ def due(ctx: Context, seen: Survey) -> Due:
         needed = settings.new_files if before else settings.first_files
     if pending >= needed:
         return Due(due=True, reason=f"{pending} new or changed raw files", files=len(seen.files), pending=pending)
-    if stored and (answered or worded_by != version_asked(ctx, theme_summary.KIND)):
+    if stored and (answered or worded_by != version_asked(ctx, SUMMARY_KIND)):
         return Due(due=True, reason="summaries to be worded", files=len(seen.files), pending=pending)
     if any(_unfinished(ctx, one) for one in stored):
         return Due(due=True, reason="theme files are missing", files=len(seen.files), pending=pending)
@@ -87,13 +116,13 @@ def run(ctx: Context, *, always: bool = False) -> Gathering:
     test = due(ctx, seen)
     if not seen.files or not (test.due or always):
         return Gathering(ran=False, reason=test.reason, files=len(seen.files), skipped=seen.skipped)
-    lease = leases.take(ctx, "themes", seconds=LEASE_SECONDS)
+    lease = db.take_lease(ctx, "themes", seconds=LEASE_SECONDS)
     if lease is None:
         return Gathering(ran=False, reason="another process is at it", files=len(seen.files), skipped=seen.skipped)
     try:
         made = _gather(ctx, seen, lease)
     finally:
-        leases.release(ctx, lease)
+        db.release_lease(ctx, lease)
     left_out = sum(len(theme.left_out) for theme in made)
     return Gathering(
         ran=True, reason=test.reason, files=len(seen.files), themes=made, left_out=left_out, skipped=seen.skipped
@@ -153,7 +182,7 @@ def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
     return PlannedTheme(theme=theme, text=parse_theme(name, text))
 
 
-def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...]:
+def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     by_meaning = for_distilling(ctx)
     with ctx.db.read(ctx.space) as tx:
         stored = rows.everything(tx)
@@ -175,29 +204,29 @@ def _gather(ctx: Context, seen: Survey, lease: leases.Lease) -> tuple[Theme, ...
             with suppress(Stale):
                 ctx.vault.delete(theme_path(one.theme.name), expect=one.file_hash)
     with ctx.db.write(ctx.space) as tx:
-        leases.check(tx, lease)
+        db.check_lease(tx, lease)
         rows.replace_all(tx, made, hashes)
         rows.mark_read(tx, fresh, at=at)
         processed = len(rows.files(tx))
         _write_passages(tx, planned, {one.theme.name for one in stored} - kept, at)
         _forget_findings(tx, placed, hashes)
         _record(tx, ctx, made, fresh, generators)
-        journal.put_state(tx, WORDED_BY, version_asked(ctx, theme_summary.KIND))
+        journal.put_state(tx, WORDED_BY, version_asked(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect themes run --always"):
         _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 
 
 def _worded(
-    ctx: Context, planned: Sequence[PlannedTheme], lease: leases.Lease
+    ctx: Context, planned: Sequence[PlannedTheme], lease: db.Lease
 ) -> tuple[list[PlannedTheme], dict[str, str]]:
     """The themes with their summaries, and by whom each is worded where that is a model."""
-    if ctx.models.provider(theme_summary.KIND) is None:
+    if ctx.models.provider(SUMMARY_KIND) is None:
         return list(planned), {}
     made, generators = [], {}
     for one in planned:
-        said, generator = theme_summary.worded(ctx, one)
-        leases.renew(ctx, lease, seconds=LEASE_SECONDS)
+        said, generator = worded(ctx, one)
+        db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
         made.append(said)
         if generator != OFFLINE:
             generators[one.theme.name] = generator

@@ -13,10 +13,9 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
-from recollect.distil.kept_copies import is_kept
-from recollect.distil.node_files import LEASE_SECONDS, Change
-from recollect.distil.upkeep import Pass, Progress
-from recollect.store import journal, leases
+from recollect.distil.compact import Pass, Progress
+from recollect.distil.node_files import LEASE_SECONDS, NodeChange, is_kept
+from recollect.store import db, journal
 from recollect.store.journal import NodeRow
 from recollect.text import nodes
 from recollect.text.tree import path_of
@@ -32,7 +31,7 @@ class Compacted:
     """
 
     held: bool = False
-    changes: tuple[Change, ...] = ()
+    changes: tuple[NodeChange, ...] = ()
     kept: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     clock_behind: bool = False
@@ -68,7 +67,7 @@ def compact(
     """
     if dry_run:
         return _done(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything))
-    lease = leases.take(ctx, LEASE, seconds=LEASE_SECONDS)
+    lease = db.take_lease(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
     try:
@@ -77,7 +76,7 @@ def compact(
             work.progress = progress
         return _done(work)
     finally:
-        leases.release(ctx, lease)
+        db.release_lease(ctx, lease)
 
 
 def view(ctx: Context, period: str | None = None) -> list[NodeView]:

@@ -2,23 +2,32 @@
 
 Pure functions of reviewed decisions. Every number is counted here and every principle is a sentence somebody wrote;
 a model may later word one better, never count. Knows nothing about rows, ages or who asks.
+
+Principles in a model's words. What they stand on is counted in `distil/wisdom.py` and never changes here.
+
+How well confidence foretold outcomes: reliability buckets, Brier score, gap.
+
+Pure functions of (confidence, outcome) pairs in thousandths.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from recollect.core.context import Context
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
-from recollect.distil.levels import bridge_line
-from recollect.text.cluster import Affinity, group, medoid
-from recollect.text.counting import counted
-from recollect.text.sentences import first_sentence
-from recollect.text.vectors import wording_vectors
+from recollect.core.errors import BadInput
+from recollect.distil.decision_levels import bridge_line
+from recollect.models.ask import OFFLINE, RETOLD, Ask, ModelAnswer, ask, known, read_line
+from recollect.text.cluster import Affinity, group, medoid, wording_vectors
+from recollect.text.frame import one_line
+from recollect.text.sentences import counted, first_sentence
 
 SAME_SAYING = Affinity(together=0.45, neighbour=0.5)
 """Patterns are repeated nearly word for word; sayings that only share a subject are different principles."""
@@ -34,7 +43,7 @@ NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doe
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saying:
+class SharedSentence:
     """A sentence that several decisions stand behind, or stand against."""
 
     text: str
@@ -62,9 +71,9 @@ class Wisdom:
     outcomes: dict[str, int]
     key_principles: tuple[str, ...]
     common_failure_mode: str | None
-    principles: tuple[Saying, ...]
-    failure_mode: Saying | None
-    bridges: tuple[Saying, ...]
+    principles: tuple[SharedSentence, ...]
+    failure_mode: SharedSentence | None
+    bridges: tuple[SharedSentence, ...]
     ids: tuple[str, ...]
     more: int = 0
     """Ids beyond the newest that `ids` names."""
@@ -126,7 +135,7 @@ def wilson(rate: float, count: int) -> tuple[float, float]:
     return round(max(0.0, middle - half), 3), round(min(1.0, middle + half), 3)
 
 
-def principles_of(decisions: Sequence[Decision]) -> tuple[Saying, ...]:
+def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
     """Sayings that successful decisions share, most confirmed first.
 
     Only a success that still stands confirms. A failure with the same pattern speaks against it, and a saying that
@@ -144,12 +153,12 @@ def principles_of(decisions: Sequence[Decision]) -> tuple[Saying, ...]:
             used = tuple(
                 text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_WORDINGS]
             )
-            found.append(Saying(text=_best(texts), ids=confirming, against=against, wordings=used))
+            found.append(SharedSentence(text=_best(texts), ids=confirming, against=against, wordings=used))
     found.sort(key=lambda saying: (-len(saying.ids), len(saying.against), saying.text))
     return tuple(found[:MAX_PRINCIPLES])
 
 
-def failure_mode_of(decisions: Sequence[Decision]) -> Saying | None:
+def failure_mode_of(decisions: Sequence[Decision]) -> SharedSentence | None:
     """What failures have in common most often: their lessons, else their patterns."""
     voices = [
         (saying, decision.id, True)
@@ -158,20 +167,20 @@ def failure_mode_of(decisions: Sequence[Decision]) -> Saying | None:
         for saying in (_sayings(decision.lesson) or _sayings(decision.pattern))
     ]
     found = [
-        Saying(text=_best(texts), ids=failing)
+        SharedSentence(text=_best(texts), ids=failing)
         for texts, failing, _ in _gathered(voices)
         if len(failing) >= MIN_FAILURES
     ]
     return min(found, key=lambda saying: (-len(saying.ids), saying.text), default=None)
 
 
-def bridges_of(decisions: Iterable[Decision]) -> tuple[Saying, ...]:
+def bridges_of(decisions: Iterable[Decision]) -> tuple[SharedSentence, ...]:
     """Every bridge, once per wording, with the decisions that share it."""
     behind: dict[str, list[str]] = defaultdict(list)
     for decision in decisions:
         if line := bridge_line(decision):
             behind[line].append(decision.id)
-    return tuple(Saying(text=text, ids=tuple(ids)) for text, ids in sorted(behind.items()))
+    return tuple(SharedSentence(text=text, ids=tuple(ids)) for text, ids in sorted(behind.items()))
 
 
 def _sayings(*texts: str) -> list[str]:
@@ -213,3 +222,122 @@ def _best(texts: Counter[str]) -> str:
     middle = wordings[medoid(range(len(wordings)), wording_vectors(wordings))]
     often = [text for text in wordings if texts[text] == top]
     return middle if middle in often else often[0]
+
+
+PRINCIPLE_KIND = "principle"
+
+
+def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> list[Wisdom]:
+    """Wisdom with the wordings models gave; at most `calls` questions are asked for more."""
+    if ctx.models.provider(PRINCIPLE_KIND) is None:
+        return list(taught)
+    made: list[Wisdom] = []
+    for one in taught:
+        said: list[SharedSentence] = []
+        for saying in one.principles:
+            answer: ModelAnswer[str] | None = known(ctx, principle_question(one.category, saying))
+            if answer is None and calls > 0:
+                calls -= 1
+                answer = ask(ctx, principle_question(one.category, saying))
+            if answer is None or answer.generator == OFFLINE:
+                said.append(saying)
+            else:
+                said.append(replace(saying, text=answer.value, generator=answer.generator))
+        lines = tuple(saying.line("confirmation") for saying in said)
+        made.append(replace(one, principles=tuple(said), key_principles=lines))
+    return made
+
+
+def principle_question(category: str, saying: SharedSentence) -> Ask[str]:
+    """What a model is asked about one principle."""
+    return Ask(
+        kind=PRINCIPLE_KIND,
+        subject=f"{category}: {saying.text}",
+        sources=(json.dumps({"wordings": list(saying.wordings)}, ensure_ascii=False),),
+        own_words=RETOLD,
+        offline=lambda: saying.text,
+        accept=lambda text: _accepted(text, saying),
+        longest=PRINCIPLE_WORDS * 12,
+        max_tokens=100,
+    )
+
+
+def _accepted(text: str, saying: SharedSentence) -> str:
+    line = one_line(read_line(text, words=PRINCIPLE_WORDS * 3 // 2))
+    if bool(NEGATION.search(line.casefold())) != bool(NEGATION.search(saying.text.casefold())):
+        raise BadInput("it turns the principle round")
+    return line
+
+
+BUCKETS = 5
+WINDOWS = (30, 60, 90)
+MIN_REVIEWED = 5
+"""Fewer reviewed decisions than this say nothing about a person's or agent's confidence."""
+_FAIR_GAP = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bucket:
+    """Decisions of about the same confidence. Half-open, the last one closed: [0.8, 1.0]."""
+
+    low: float
+    high: float
+    decisions: int
+    mean_confidence: float | None
+    success_rate: float | None
+    gap: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """`gap` is mean confidence minus success rate: above zero is over-confident."""
+
+    decisions: int
+    mean_confidence: float | None
+    success_rate: float | None
+    success_interval: tuple[float, float] | None
+    brier: float | None
+    gap: float | None
+    verdict: str
+    buckets: tuple[Bucket, ...]
+
+
+def calibration_of(pairs: Pairs) -> Calibration:
+    rate = success_rate(pairs)
+    gap = _gap(pairs)
+    return Calibration(
+        decisions=len(pairs),
+        mean_confidence=mean_confidence(pairs),
+        success_rate=None if rate is None else round(rate, 3),
+        success_interval=None if rate is None else wilson(rate, len(pairs)),
+        brier=brier(pairs),
+        gap=gap,
+        verdict=verdict_of(gap, len(pairs)),
+        buckets=tuple(_bucket(number, pairs) for number in range(BUCKETS)),
+    )
+
+
+def verdict_of(gap: float | None, decisions: int) -> str:
+    if gap is None or decisions < MIN_REVIEWED:
+        return "too few reviews"
+    if abs(gap) <= _FAIR_GAP:
+        return "well calibrated"
+    return "over-confident" if gap > 0 else "under-confident"
+
+
+def _bucket(number: int, pairs: Pairs) -> Bucket:
+    inside = [pair for pair in pairs if min(pair[0] * BUCKETS // 1000, BUCKETS - 1) == number]
+    rate = success_rate(inside)
+    return Bucket(
+        low=number / BUCKETS,
+        high=(number + 1) / BUCKETS,
+        decisions=len(inside),
+        mean_confidence=mean_confidence(inside),
+        success_rate=None if rate is None else round(rate, 3),
+        gap=_gap(inside),
+    )
+
+
+def _gap(pairs: Sequence[tuple[int, int]]) -> float | None:
+    """Confidence minus outcome on average, from whole thousandths, so that a gap of 0.05 is exactly that."""
+    return round(sum(confidence - actual for confidence, actual in pairs) / (1000 * len(pairs)), 3) if pairs else None

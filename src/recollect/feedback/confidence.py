@@ -8,10 +8,10 @@ from datetime import date, datetime, time, tzinfo
 
 from recollect.core.choices import Verdict
 from recollect.core.clock import DAY, day_of, zone_named
-from recollect.core.confidence import decimal, thousandths
 from recollect.core.context import Context, Tx
 from recollect.core.errors import NoHistory
 from recollect.core.learning import Learning
+from recollect.core.values import decimal, thousandths
 from recollect.store import events
 from recollect.store import learnings as rows
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from recollect.hosts.moment import Moment, path, session_id, text
-from recollect.inject.room import Room
+from recollect.hosts.event import HostEvent, path, session_id, text
+from recollect.text.frame import ContextBudget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "claude-code"
-ROOM = Room(characters=10_000)
+ROOM = ContextBudget(characters=10_000)
 """What is longer is put into a file that the agent would have to open."""
 ASYNC = True
 """It can run a hook beside the session: the cycle is one."""
@@ -33,11 +33,11 @@ MOMENTS = {
 _FRESH = ("startup", "clear", "compact")
 
 
-def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+def read(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     kind = MOMENTS.get(event)
     if kind is None or (event == "SubagentStop" and not text(given, "agent_type")):
         return None  # an agent without a type is the host's own, such as the one that writes a compaction's summary
-    return Moment(
+    return HostEvent(
         kind=kind,
         event=event,
         host=NAME,
@@ -58,6 +58,6 @@ def _bare(text: str) -> str:
     return text and re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
 
 
-def answer(moment: Moment, text: str) -> str:
+def answer(moment: HostEvent, text: str) -> str:
     inner = {"hookEventName": moment.event, "additionalContext": text}
     return json.dumps({"hookSpecificOutput": inner}, ensure_ascii=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from recollect.hosts import claude_code
 from recollect.hosts.claude_code import answer
-from recollect.hosts.moment import Moment, text
-from recollect.inject.room import Room
+from recollect.hosts.event import HostEvent, text
+from recollect.text.frame import ContextBudget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 
 NAME = "codex"
-ROOM = Room(characters=10_000, tokens=2_500)
+ROOM = ContextBudget(characters=10_000, tokens=2_500)
 ASYNC = False
 
 
-def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+def read(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     moment = claude_code.read(event, given)
     if moment is None:
         return None
@@ -30,4 +30,4 @@ def read(event: str, given: Mapping[str, Any]) -> Moment | None:
         from recollect.capture.session import ending
 
         changes["text"] = ending(NAME, moment.transcript).summary
-    return Moment(**{**vars(moment), **changes})
+    return HostEvent(**{**vars(moment), **changes})

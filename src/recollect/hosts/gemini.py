@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recollect.hosts.claude_code import answer
-from recollect.hosts.moment import Moment, path, session_id, text
-from recollect.inject.room import Room
+from recollect.hosts.event import HostEvent, path, session_id, text
+from recollect.text.frame import ContextBudget
 from recollect.text.transcript import own_words
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["ASYNC", "NAME", "ROOM", "answer", "read"]
 
 NAME = "gemini"
-ROOM = Room(characters=10_000)
+ROOM = ContextBudget(characters=10_000)
 """It sets no limit itself; the brief and what a prompt brings have this much each."""
 ASYNC = False
 
@@ -30,11 +30,11 @@ _IDLE = (("PreCompress", "auto"), ("SessionStart", "clear"))
 """It asks before every request whether to compress, and mostly does not; what is said to a clear is thrown away."""
 
 
-def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+def read(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     kind = MOMENTS.get(event)
     if kind is None or (event, text(given, "trigger", "source")) in _IDLE:
         return None
-    return Moment(
+    return HostEvent(
         kind=kind,
         event=event,
         host=NAME,

@@ -3,10 +3,20 @@
 `/memories` is a view of what is kept: logs can be appended to, learnings are files to make, edit and delete (which
 archives them), everything else is made from those and can only be read. What is not allowed is a tool error that says
 what to do instead. Paths name things and are never opened, so none leads out.
+
+`/memories`: the memory as a tree of files for a model that knows six file commands and nothing else.
+
+    /memories/ROOT.md, INDEX.md            read-only
+    /memories/logs/2026-03-02.md           append-only, today's
+    /memories/learnings/NAME.md            made, edited, renamed, deleted (archived)
+    /memories/daily|weekly|monthly|themes  read-only
+
+Knows nothing about the API that carries the commands.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
@@ -20,10 +30,250 @@ from anthropic.types.beta import (
     BetaMemoryTool20250818ViewCommand,
 )
 
-from recollect.core.actor import Actor
-from recollect.core.errors import RecollectError
-from recollect.hosts import memories
+from recollect.core.calendar import LEVELS
+from recollect.core.context import Actor
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused
+from recollect.core.journal import NewEntry
+from recollect.core.learning import Learning
+from recollect.core.new_learning import LearningEdit
 from recollect.memory import Memory
+from recollect.text import learning_file as files
+
+TOP = "/memories"
+LOGS, LEARNINGS, THEMES = "logs", "learnings", "themes"
+FOLDERS = (LOGS, LEARNINGS, *LEVELS, THEMES)
+SHOWN = 50  # files of one folder that a look at the whole shows
+LISTED = 1000  # and a look at that folder
+
+
+def view(memory: Memory, path: str, lines: Sequence[int] | None = None) -> str:
+    """A folder's files with what may be done with them, or a file with line numbers."""
+    folder, name = _place(path)
+    if name or folder in _FILES:
+        mark = _mark(_learning(memory, path, folder, name)) if folder == LEARNINGS else ""
+        text = _numbered(_text(memory, folder, name), lines)
+        return f"Here's the content of {path}{mark} with line numbers:\n{text}"
+    shown = _listed(memory, folder, LISTED) if folder else _everything(memory)
+    return f"Here're the files and directories in {path}, with what may be done with each:\n" + "\n".join(shown)
+
+
+def create(memory: Memory, path: str, text: str) -> str:
+    """A new learning, or the first entry of today's log."""
+    folder, name = _place(path)
+    if folder == LEARNINGS and name:
+        done = memory.learn(files.new_learning(text, name.removesuffix(".md")))
+        made = f"{TOP}/{LEARNINGS}/{files.file_name(done.learning)}"
+        said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
+        return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
+    if folder == LOGS and name:
+        if name == f"{_today(memory)}.md" and _today(memory) in _days(memory):
+            raise Refused(f"File {path} already exists. It is append-only: insert at its end, line {_length(memory)}")
+        return _appended(memory, path, name, text)
+    raise Refused(_read_only(memory, path))
+
+
+def str_replace(memory: Memory, path: str, old: str, new: str) -> str:
+    """Edit a learning where a text stands once."""
+    folder, name = _place(path)
+    if folder == LOGS:
+        raise Refused(f"{path} is append-only: what was written stays. Insert a correction at the end of today's log")
+    learning = _learning(memory, path, folder, name)
+    text = files.render(learning)
+    count = text.count(old) if old else 0
+    if count == 0:
+        raise BadInput(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+    if count > 1:
+        at = [str(number) for number, line in enumerate(text.split("\n"), 1) if old in line]
+        raise BadInput(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {', '.join(at)}. "
+            "Please ensure it is unique"
+        )
+    return _edited(memory, learning, text.replace(old, new))
+
+
+def insert(memory: Memory, path: str, line: int, text: str) -> str:
+    """Append to today's log, or put a line into a learning."""
+    folder, name = _place(path)
+    if folder == LOGS and name:
+        if (length := _length(memory)) != line and name == f"{_today(memory)}.md":
+            raise BadInput(f"{path} is append-only: insert_line must be its last line, {length}, not {line}")
+        return _appended(memory, path, name, text)
+    learning = _learning(memory, path, folder, name)
+    lines = files.render(learning).removesuffix("\n").split("\n")
+    if not 0 <= line <= len(lines):
+        raise BadInput(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
+    return _edited(memory, learning, "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]]))
+
+
+def delete(memory: Memory, path: str) -> str:
+    """Archive a learning; it can be restored."""
+    folder, name = _place(path)
+    if folder == LOGS:
+        raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect purge")
+    if not name:
+        raise Refused(f"Cannot delete {path}: learnings are deleted one at a time, everything else is read-only")
+    learning = _learning(memory, path, folder, name)
+    memory.learnings.archive(learning.id, reason="deleted with the memory tool")
+    return f"Successfully deleted {path} (archived as {learning.id}; a person can restore it)"
+
+
+def rename(memory: Memory, old: str, new: str) -> str:
+    """Give a learning another title, which its name is made of."""
+    folder, name = _place(old)
+    target, new_name = _place(new)
+    if folder == LOGS:
+        raise Refused(f"{old} cannot be renamed: a log is named by its day")
+    learning = _learning(memory, old, folder, name)
+    if target != LEARNINGS or not new_name:
+        raise Refused(f"{old} is a learning; it can only be renamed inside {TOP}/{LEARNINGS}, not to {new}")
+    changes = LearningEdit(title=files.title_in(new_name, learning.id))
+    after = memory.learnings.edit(learning.id, changes, expect=learning.version)
+    return f"Successfully renamed {old} to {TOP}/{LEARNINGS}/{files.file_name(after)}"
+
+
+# --- Places
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The folder and the name that a path means; nothing outside `/memories`, nothing deeper than one folder."""
+    top, *parts = path.removeprefix("/").rstrip("/").split("/")
+    if not path.startswith("/") or top != TOP[1:] or any(part in ("", ".", "..") for part in parts):
+        raise BadInput(f"Path must start with {TOP} and stay inside it, got: {path[:200]}")
+    if not parts:
+        return "", ""
+    if len(parts) == 1 and (parts[0] in FOLDERS or parts[0] in _FILES):
+        return parts[0], ""
+    return (parts[0], parts[1]) if len(parts) == 2 and parts[0] in FOLDERS else ("?", "/".join(parts))
+
+
+def _text(memory: Memory, folder: str, name: str) -> str:
+    if folder in _FILES:
+        return _FILES[folder](memory)
+    if folder not in FOLDERS:
+        raise NotFound(f"The path {TOP}/{name} does not exist. View {TOP} to see what does.")
+    stem = name.removesuffix(".md")
+    if folder == LOGS:
+        return memory.journal.show(stem)
+    if folder in LEVELS:
+        return memory.journal.node(f"{folder}/{stem}")
+    if folder == THEMES:
+        return memory.themes.show(stem)[1]
+    return files.render(_learning(memory, f"{TOP}/{folder}/{name}", folder, name))
+
+
+_FILES: dict[str, Callable[[Memory], str]] = {
+    "ROOT.md": lambda memory: memory.journal.node("root"),
+    "INDEX.md": lambda memory: memory.themes.index(),
+}
+
+
+def _learning(memory: Memory, path: str, folder: str, name: str) -> Learning:
+    if folder != LEARNINGS or not name:
+        raise Refused(_read_only(memory, path))
+    try:
+        found = memory.learnings.get(files.id_in(name))
+    except NotFound:
+        found = None
+    if found is None or found.status != "active":
+        raise NotFound(f"The path {path} does not exist. View {TOP}/{LEARNINGS} to see what does.")
+    return found
+
+
+def _read_only(memory: Memory, path: str) -> str:
+    return (
+        f"{path} cannot be written: it is read-only or no place of this memory. Two places take writing: "
+        f"{TOP}/{LOGS}/{_today(memory)}.md for what happened (append-only), and {TOP}/{LEARNINGS}/NAME.md for what was "
+        "learned, one insight a file, with Context, Observation, Implication and Action"
+    )
+
+
+# --- Listings
+
+
+def _everything(memory: Memory) -> list[str]:
+    lines = [f"read-only\t{TOP}/{name}" for name in _FILES if _there(memory, name)]
+    for folder in FOLDERS:
+        lines.append(f"folder\t{TOP}/{folder}/")
+        lines += _listed(memory, folder, SHOWN)
+    return lines
+
+
+def _listed(memory: Memory, folder: str, most: int) -> list[str]:
+    if folder == LEARNINGS:
+        learnings, total = memory.learnings.page(limit=most)
+        lines = [f"editable{_mark(each)}\t{TOP}/{folder}/{files.file_name(each)}" for each in learnings]
+    else:
+        names = _names(memory, folder)
+        total, does = len(names), _does(memory, folder)
+        lines = [f"{does(name)}\t{TOP}/{folder}/{name}.md" for name in names[:most]]
+    return lines + ([f"and {total - len(lines)} more in {TOP}/{folder}"] if total > len(lines) else [])
+
+
+def _names(memory: Memory, folder: str) -> list[str]:
+    """What stands in a folder, newest or best supported first."""
+    if folder == LOGS:
+        return _days(memory)
+    if folder == THEMES:
+        return [theme.name for theme in memory.themes.list()]
+    nodes = [id.partition("/") for id in memory.journal.nodes()]
+    return sorted((name for level, _, name in nodes if level == folder), reverse=True)
+
+
+def _does(memory: Memory, folder: str) -> Callable[[str], str]:
+    today = _today(memory)
+    return lambda name: "append-only" if folder == LOGS and name == today else "read-only"
+
+
+def _mark(learning: Learning) -> str:
+    return " (from outside, not adopted by a person)" if learning.trust == "external" else ""
+
+
+def _there(memory: Memory, name: str) -> bool:
+    try:
+        return bool(_FILES[name](memory))
+    except NotFound:
+        return False
+
+
+def _numbered(text: str, between: Sequence[int] | None) -> str:
+    lines = text.removesuffix("\n").split("\n")
+    first, last = (max(1, between[0]), between[1]) if between and len(between) == 2 else (1, -1)
+    shown = lines[first - 1 : None if last == -1 else last]
+    return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(shown, first))
+
+
+# --- Writing
+
+
+def _appended(memory: Memory, path: str, name: str, text: str) -> str:
+    if name != f"{_today(memory)}.md":
+        raise Refused(f"{path} is not today's log; write to {TOP}/{LOGS}/{_today(memory)}.md")
+    done = memory.journal.add(NewEntry(text=text))
+    said = f"The file {path} has been edited: entry {done.id} was appended."
+    return f"{said} {done.warning}" if done.warning else said
+
+
+def _edited(memory: Memory, learning: Learning, text: str) -> str:
+    changes = files.edited(learning, text)
+    if not changes:
+        raise BadInput("nothing that can be edited was changed: a file holds a title and four fields, the rest is ours")
+    after = memory.learnings.edit(learning.id, LearningEdit(**changes), expect=learning.version)  # type: ignore[arg-type]
+    return f"The memory file has been edited. It says now:\n{_numbered(files.render(after), None)}"
+
+
+def _today(memory: Memory) -> str:
+    return memory.journal.today().isoformat()
+
+
+def _days(memory: Memory) -> list[str]:
+    return [each.day.isoformat() for each in memory.journal.days()]
+
+
+def _length(memory: Memory) -> int:
+    """The lines of today's log, none when it is not begun."""
+    today = _today(memory)
+    return len(memory.journal.show(today).removesuffix("\n").split("\n")) if today in _days(memory) else 0
+
 
 ACTOR = Actor(name="memory-tool", channel="memory-tool", trust="agent")
 
@@ -45,19 +295,19 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"this command cannot be read: {problem}") from problem
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return memories.view(self._memory, command.path, command.view_range)
+        return view(self._memory, command.path, command.view_range)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return memories.create(self._memory, command.path, command.file_text)
+        return create(self._memory, command.path, command.file_text)
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return memories.str_replace(self._memory, command.path, command.old_str, command.new_str)
+        return str_replace(self._memory, command.path, command.old_str, command.new_str)
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return memories.insert(self._memory, command.path, command.insert_line, command.insert_text)
+        return insert(self._memory, command.path, command.insert_line, command.insert_text)
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return memories.delete(self._memory, command.path)
+        return delete(self._memory, command.path)
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return memories.rename(self._memory, command.old_path, command.new_path)
+        return rename(self._memory, command.old_path, command.new_path)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recollect.hosts.moment import Moment, session_id, text
-from recollect.inject.room import Room
+from recollect.hosts.event import HostEvent, session_id, text
+from recollect.text.frame import ContextBudget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,17 +11,19 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "openclaw"
-ROOM = Room(characters=10_000)
+ROOM = ContextBudget(characters=10_000)
 ASYNC = True  # the heartbeat
 MOMENTS = {"SessionStart": "start", "Heartbeat": "heartbeat"}
 
 
-def read(event: str, given: Mapping[str, Any]) -> Moment | None:
+def read(event: str, given: Mapping[str, Any]) -> HostEvent | None:
     kind = MOMENTS.get(event)
     if kind is None:
         return None
-    return Moment(kind=kind, event=event, host=NAME, session=session_id(given), folder=text(given, "cwd"), fresh=True)
+    return HostEvent(
+        kind=kind, event=event, host=NAME, session=session_id(given), folder=text(given, "cwd"), fresh=True
+    )
 
 
-def answer(moment: Moment, text: str) -> str:
+def answer(moment: HostEvent, text: str) -> str:
     return text

@@ -10,19 +10,18 @@ from __future__ import annotations
 import re
 
 from recollect.core.clock import DAY, day_of, zone_named
-from recollect.core.record import record
-from recollect.store import escalations, reviews
+from recollect.core.records import record
+from recollect.store import events, reviews
 from recollect.store.files import content_hash
-from recollect.text.ages import with_ages
-from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
+from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote, with_ages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.core.context import Context, Tx
-    from recollect.inject.room import Room
     from recollect.store.spool import Queue
+    from recollect.text.frame import ContextBudget
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
@@ -64,7 +63,7 @@ class Part:
     latest_last: bool = False
 
 
-def brief(ctx: Context, room: Room, *, aside: Queue | None = None) -> Brief:
+def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> Brief:
     """What a session starts with, within the room that its host gives; `aside` are writes that were set aside."""
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
     with ctx.db.read(ctx.space) as tx:
@@ -92,7 +91,7 @@ def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
     if due:
         count = f"{len(due)} decision{'' if len(due) == 1 else 's'}"
         lines = ["", "### Waiting", "", f"{count} without an outcome, due for review (`recollect review`):", *lines]
-    inbox = len(escalations.waiting(tx))
+    inbox = len(events.waiting_escalations(tx))
     if inbox:
         lines += ["", f"{inbox} matter{'' if inbox == 1 else 's'} in the inbox for a person (`recollect inbox`)."]
     if aside and aside.count:
@@ -120,7 +119,7 @@ def _root(text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(blocks)
 
 
-def _daily(ctx: Context, room: Room) -> Part:
+def _daily(ctx: Context, room: ContextBudget) -> Part:
     """The most recent day: yesterday or last month, it is where work was left.
 
     Its node, or the log itself while the node does not know of the last entries yet. A log with external text is not
@@ -176,7 +175,7 @@ def _clipped(lines: list[str]) -> list[str]:
     return kept
 
 
-def _fitted(parts: Sequence[Part], left: int, room: Room) -> list[list[str]]:
+def _fitted(parts: Sequence[Part], left: int, room: ContextBudget) -> list[list[str]]:
     """The lines of every part that fit: first within its share, then within what all left over."""
     heads = [["", f"### {part.heading}"] for part in parts]
     left -= sum(room.cost(line) for head in (*heads, [MORE] * len(parts)) for line in head)

@@ -17,7 +17,7 @@ _FROM_OUTSIDE = "  [from outside, not adopted by a person]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit:
+class FoundHit:
     """Something that fits a question; `get` with its id shows all of it. `out_of_use` says why not to rely on it."""
 
     id: str
@@ -36,7 +36,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    hits: tuple[Hit, ...]
+    hits: tuple[FoundHit, ...]
 
     def text(self) -> str:
         return "\n".join(hit.line() for hit in self.hits) or "nothing known about this"
@@ -78,7 +78,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entered:
+class LoggedEntry:
     """An entry of the raw log."""
 
     id: str
@@ -92,7 +92,7 @@ class Entered:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chosen:
+class RecordedDecision:
     """A recorded decision."""
 
     id: str
@@ -124,7 +124,7 @@ class Rated:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class RecallStep:
     """A node on the way down, and its line that speaks most of the question."""
 
     id: str
@@ -132,7 +132,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recalled:
+class RecalledEntry:
     """An entry of a raw log, and the nodes that led to it."""
 
     id: str
@@ -147,8 +147,8 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class Recollection:
-    steps: tuple[Step, ...]
-    entries: tuple[Recalled, ...]
+    steps: tuple[RecallStep, ...]
+    entries: tuple[RecalledEntry, ...]
 
     def text(self) -> str:
         steps = [f"{step.id}: {_shown(step.line)}" for step in self.steps]

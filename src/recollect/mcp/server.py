@@ -2,27 +2,109 @@
 
 Every call acts for the client that makes it, through the channel `mcp` with an agent's trust: a client says its name,
 never how far it is trusted. What goes wrong on purpose reaches the model as a tool error in our own words.
+
+MCP over streamable HTTP, for a server that runs anyway.
+
+Who may come in is the server's business: its gate checks Host, Origin, size and token before anything arrives here, and
+`caller` says on whose behalf the memory acts. Requests are stateless: nothing is kept between two of them.
+
+Resources (ROOT, INDEX, a learning, a day) and prompts (hand-off, review) of the MCP server.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect import __version__
-from recollect.core.actor import Actor
-from recollect.core.errors import RecollectError
-from recollect.core.plain import plain
-from recollect.mcp.pages import add_pages
-from recollect.mcp.tools import TOOLS, Effect
+from recollect.core.context import Actor, lowest
+from recollect.core.errors import BadInput, NotFound, RecollectError
+from recollect.core.records import plain
+from recollect.distil.decision_page import headline
+from recollect.mcp.tools import TOOLS, Effect, read
 from recollect.memory import Memory
-from recollect.text.frame import one_line
+from recollect.text.frame import escape, one_line
+
+MARKDOWN = "text/markdown"
+
+HANDOFF = """\
+Write a hand-off for whoever continues this work, then keep it.
+
+1. `log` one entry of type project: what was asked, what was done, what was decided and why, what is left open and where
+   to begin. Name files, commands and errors exactly. Anything the user told you to do differently is an entry of its
+   own, of type feedback.
+2. `decide` each choice that later work has to live with and that is not recorded yet.
+3. `remember` what would have saved you time, if it is specific and will come up again. Leave out what is in the code or
+   the documentation already.
+4. `rate` each learning that this work was shown and that made a difference or misled you.
+
+Then tell the user in a few lines what you kept, with the ids."""
+
+REVIEW = """\
+Say what came of these decisions. For each, look at what happened since: `get` shows it whole, `recall` what the journal
+says. Tell the user for each one whether it was a success, partial, a failure or abandoned, what shows it, and what it
+teaches; they settle it with `recollect review ID OUTCOME`. If you cannot tell, say so.
+
+"""
+
+
+def add_pages(server: MCPServer[Any], memory: Memory) -> None:
+    """Give the server its resources and prompts."""
+
+    def body(id: str) -> str:
+        try:
+            return read(memory, id).body
+        except (NotFound, BadInput) as problem:
+            raise ResourceNotFoundError(str(problem)) from problem
+        except RecollectError as problem:
+            raise ResourceError(str(problem)) from problem
+
+    @server.resource("recollect://root", title="ROOT.md", mime_type=MARKDOWN)
+    def root() -> str:
+        """Everything that happened, on one page."""
+        return body("root")
+
+    @server.resource("recollect://index", title="INDEX.md", mime_type=MARKDOWN)
+    def index() -> str:
+        """The themes that findings of earlier work gathered into."""
+        return body("index")
+
+    @server.resource("recollect://learning/{id}", title="A learning", mime_type=MARKDOWN)
+    def learning(id: str) -> str:
+        """One learning with its confidence, by its id `learn_…`."""
+        return body(id if id.startswith("learn_") else f"learn_{id}")
+
+    @server.resource("recollect://log/{day}", title="A day", mime_type=MARKDOWN)
+    def log(day: str) -> str:
+        """The raw log of a day such as 2026-03-01."""
+        return body(f"log/{day}")
+
+    @server.prompt(title="Hand off")
+    def handoff() -> str:
+        """Leave the work so that the next session can continue it."""
+        return HANDOFF
+
+    @server.prompt(title="Review decisions")
+    def review(
+        agent: Annotated[str | None, Field(description="Only decisions of this agent.")] = None,
+    ) -> str:
+        """Say what came of the decisions that wait for an outcome."""
+        waiting = memory.decisions.review_queue(agent=agent)
+        lines = [f"- {each.decision.id}: {escape(one_line(headline(each.decision)))}" for each in waiting]
+        return REVIEW + ("\n".join(lines) or "No decision waits for an outcome.")
+
 
 INSTRUCTIONS = """\
 The memory of this project: what earlier work learned, decided and wrote down.
@@ -137,3 +219,47 @@ def _annotations(effect: Effect) -> ToolAnnotations:
         idempotent_hint=effect != "adds",
         open_world_hint=False,
     )
+
+
+PATH = "/mcp"
+
+Caller = Callable[[Request, bool], Memory]
+"""The memory on behalf of whoever sent a request; told whether the call writes, it refuses those who may only read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """What answers at `/mcp`, and what has to run while the server does."""
+
+    app: ASGIApp
+    running: Callable[[], AbstractAsyncContextManager[None]]
+
+
+def endpoint(memory: Memory, caller: Caller) -> Endpoint:
+    """MCP over a memory. A client is an agent, so its trust is an agent's at most, whatever its token says."""
+
+    def acting(ctx: Context[Any, Any], effect: Effect) -> Memory:
+        request = ctx.request_context.request
+        assert isinstance(request, Request)
+        found = caller(request, effect != "reads")
+        actor = found.context.actor
+        return found.acting_as(replace(actor, channel="mcp", trust=lowest(actor.trust, "agent")))
+
+    server = make_server(memory, acting=acting)
+    server.streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate did
+    )
+    manager = server.session_manager
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        """Calls alone: there is no session to end, and a stream on which nobody speaks would only be held open."""
+        if scope["method"] == "POST":
+            # Not the SDK's own application, which would stand between a request and the server it came to.
+            await manager.asgi_app(scope, receive, send)
+        else:
+            await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)
+
+    return Endpoint(app=answer, running=manager.run)

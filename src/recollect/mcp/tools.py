@@ -1,6 +1,8 @@
 """The tools: each a plain function of a `Memory`, in the order in which clients list them.
 
 The docstrings and the descriptions of the arguments are what a model reads when it chooses; they say when, then how.
+
+One thing by its id, whatever kind it is: as its home has it, with the stored record where there is one.
 """
 
 from __future__ import annotations
@@ -14,23 +16,52 @@ from recollect.core.choices import PatternType, Verdict
 from recollect.core.decision import Bridge, NewDecision, Reason, Stakes
 from recollect.core.journal import EntryType, NewEntry
 from recollect.core.new_learning import NewLearning
-from recollect.inject.relevant import NewInjection
+from recollect.core.records import plain
+from recollect.distil.decision_page import full_text, headline
+from recollect.inject.learnings import NewInjection
 from recollect.mcp.answers import (
-    Chosen,
-    Entered,
     Found,
-    Hit,
+    FoundHit,
     Injected,
+    LoggedEntry,
     Rated,
-    Recalled,
+    RecalledEntry,
+    RecallStep,
     Recollection,
+    RecordedDecision,
     Remembered,
     State,
-    Step,
     Thing,
 )
-from recollect.mcp.reading import IDS, read
 from recollect.memory import Memory
+from recollect.text.frame import block
+
+IDS = "learn_…, dec_…, log/2026-03-01#3, log/2026-03-01, daily/2026-03-01, weekly/2026-W09, monthly/2026-03, root, "
+IDS += "finding/WORK#2, theme/NAME, staged/NAME, doc/PATH#SECTION, index"
+
+
+def read(memory: Memory, id: str) -> Thing:
+    """The thing whole; ids are those that `search`, `recall` and `inject` name."""
+    if id.startswith("learn_"):
+        learning = memory.learnings.get(id)
+        kept: dict[str, Any] = plain(learning)
+        body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
+        return _thing(id, "learning", learning.title, body, trust=learning.trust, record=kept)
+    if id.startswith("dec_"):
+        decision = memory.decisions.get(id)
+        kept = plain(decision)
+        return _thing(id, "decision", headline(decision), full_text(decision), trust=decision.trust, record=kept)
+    if id == "index":
+        return _thing(id, "index", "INDEX.md: the themes", memory.themes.index())
+    if id.startswith("log/") and "#" not in id:
+        return _thing(id, "day", id, memory.journal.show(id.removeprefix("log/")))
+    found = memory.texts.get(id)
+    return _thing(id, found.kind, found.title, found.text, trust=found.trust)
+
+
+def _thing(id: str, kind: str, title: str, body: str, **more: Any) -> Thing:
+    return Thing(**{"id": id, "kind": kind, "title": title, "body": body, "trust": "agent", "record": {}, **more})
+
 
 Task = Annotated[str, Field(description="Id of the task you work on, the same in every call about it.")]
 Outcome = Annotated[str, Field(description="Id of what the task serves: a feature, a milestone, a ticket.")]
@@ -48,7 +79,7 @@ def search(
     hits = memory.search(query, limit=limit, min_confidence=min_confidence, domain=domain)
     return Found(
         hits=tuple(
-            Hit(
+            FoundHit(
                 id=hit.id,
                 kind=hit.kind,
                 title=hit.title,
@@ -115,10 +146,10 @@ def log(
         Field(description="user: who they are; feedback: what they told you to do differently; project; reference."),
     ] = "project",
     session: Annotated[str | None, Field(description="Id of this session: its entries stay on one day.")] = None,
-) -> Entered:
+) -> LoggedEntry:
     """Append to the journal: what was asked, done, decided and left open. It is permanent and is summed up later."""
     done = memory.journal.add(NewEntry(text=text, topic=topic, type=type, session=session))
-    return Entered(id=done.id, topic=done.topic, redacted=done.redacted, warning=done.warning)
+    return LoggedEntry(id=done.id, topic=done.topic, redacted=done.redacted, warning=done.warning)
 
 
 def decide(
@@ -134,7 +165,7 @@ def decide(
     bridge: Annotated[Bridge | None, Field(description="What it looks like in the work, and what it is for.")] = None,
     supersedes: Annotated[str | None, Field(description="Id of the decision it replaces.")] = None,
     review_in: Annotated[str | None, Field(description="When to look at it again, such as 2w.")] = None,
-) -> Chosen:
+) -> RecordedDecision:
     """Record a choice with its reasons when it is made, so that its outcome can be held against it later."""
     new = NewDecision(
         decision=decision,
@@ -150,7 +181,7 @@ def decide(
         review_in=review_in,
     )
     done = memory.decisions.record(new)
-    return Chosen(id=done.decision.id, redacted=done.redacted)
+    return RecordedDecision(id=done.decision.id, redacted=done.redacted)
 
 
 def inject(
@@ -184,9 +215,9 @@ def recall(
     """Ask the journal what happened: from the summary of everything down to the raw words, with the way shown."""
     found = memory.recall(question, limit=limit)
     return Recollection(
-        steps=tuple(Step(id=step.id, line=step.line) for step in found.steps),
+        steps=tuple(RecallStep(id=step.id, line=step.line) for step in found.steps),
         entries=tuple(
-            Recalled(id=entry.id, topic=entry.topic, snippet=entry.snippet, trust=entry.trust, way=entry.way)
+            RecalledEntry(id=entry.id, topic=entry.topic, snippet=entry.snippet, trust=entry.trust, way=entry.way)
             for entry in found.entries
         ),
     )

@@ -3,6 +3,6 @@
 One facet per noun, at most ten verbs at the top; a method is one call into a room.
 """
 
-from recollect.memory.hall import Memory
+from recollect.memory.memory import Memory
 
 __all__ = ["Memory"]

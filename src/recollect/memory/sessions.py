@@ -1,17 +1,37 @@
-"""The facet of hosts' sessions: what a session is given, and what it leaves."""
+"""The facet of hosts' sessions: what a session is given, and what it leaves.
+
+Writes that may have to wait: done at once, or kept in the spool and done when the store can be written again.
+
+A write has its id before anything is tried, and that id is the change id of what it does. So it is recognised and not
+done twice, whether it was cut off by a time limit, killed, or replayed. A replayed one is done on behalf of whoever
+asked for it, at the time they did; only its leases are held against the clock of the process that replays it.
+
+A record that fails is tried three times and then set aside. It never holds up the records of other sessions or later
+ones.
+"""
 
 from __future__ import annotations
 
+from recollect.core.clock import ScriptedClock
+from recollect.core.context import Actor
+from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
+from recollect.core.records import record
+from recollect.store import events, spool
+from recollect.text.storable import storable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from typing import Any
+
     from recollect.core.context import Context
     from recollect.inject.brief import Brief
-    from recollect.inject.prompted import Given
-    from recollect.inject.room import Room
-    from recollect.memory.replay import Write
-    from recollect.store.hosts import HostEvent, HostSession
+    from recollect.inject.prompt import Given
     from recollect.store.project import Project
+    from recollect.store.sessions import HostSession, ReportedEvent
     from recollect.store.spool import Queue
+    from recollect.text.frame import ContextBudget
 
 
 class Sessions:
@@ -21,24 +41,24 @@ class Sessions:
         self._context = context
         self._project = project
 
-    def brief(self, room: Room) -> Brief:
+    def brief(self, room: ContextBudget) -> Brief:
         """What a session starts with."""
         from recollect.inject.brief import brief
 
         return brief(self._context, room, aside=self._aside())
 
-    def prompted(self, prompt: str, *, session: str, task: str, room: Room) -> Given:
+    def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
         """What belongs to a prompt."""
-        from recollect.inject.prompted import prompted
+        from recollect.inject.prompt import prompted
 
         return prompted(self._context, prompt, session=session, task=task, room=room)
 
     def is_given(self, session: str, what: str) -> bool:
         """Whether something is in front of a session's agent already."""
-        from recollect.store import hosts
+        from recollect.store import sessions
 
         with self._context.db.read(self._context.space) as tx:
-            return what in hosts.in_context(tx, session)
+            return what in sessions.in_context(tx, session)
 
     def asked_last(self, host: str, transcript: str) -> str:
         """What the last subagent of a session was asked to do."""
@@ -61,7 +81,6 @@ class Sessions:
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, if need be a little later; True when it is done."""
-        from recollect.memory.replay import deliver
 
         return deliver(self._context, self._project, write)
 
@@ -73,21 +92,209 @@ class Sessions:
 
     def latest(self, host: str) -> HostSession | None:
         """The session of a host that was heard of last."""
-        from recollect.store import hosts
+        from recollect.store import sessions
 
         with self._context.db.read(self._context.space) as tx:
-            return hosts.latest_session(tx, host)
+            return sessions.latest_session(tx, host)
 
-    def events(self, session: str) -> list[HostEvent]:
+    def events(self, session: str) -> list[ReportedEvent]:
         """What was heard of a session, in order."""
-        from recollect.store import hosts
+        from recollect.store import sessions
 
         with self._context.db.read(self._context.space) as tx:
-            return hosts.events_of(tx, session)
+            return sessions.events_of(tx, session)
 
     def last_heard(self, host: str) -> dict[str, int]:
         """When each event of a host was last heard."""
-        from recollect.store import hosts
+        from recollect.store import sessions
 
         with self._context.db.read(self._context.space) as tx:
-            return hosts.last_heard(tx, host)
+            return sessions.last_heard(tx, host)
+
+
+WORDS = ("answer", "output", "request", "text", "title", "topic")
+"""Arguments that are somebody's words: known secrets leave them before they reach the spool."""
+TRIES = 3
+KILLED = f"each of {TRIES} processes that tried it ended before it was done"
+_SUBJECTS = ("session", "task", "outcome")
+"""Arguments that say what a write is about; writes about the same thing keep their order."""
+
+
+@record
+class Write:
+    """Something to be written: which verb, with which arguments (texts, or lists of texts), under which id."""
+
+    id: str
+    verb: str
+    arguments: dict[str, Any]
+
+
+def deliver(ctx: Context, project: Project, write: Write) -> bool:
+    """Do a write, or keep it; True when it is done. What is about the same session and waits untried goes first."""
+    if not _is_behind(project, write):
+        try:
+            _do(ctx, write)
+            return True
+        except Trouble:
+            pass
+    keep(project, write, actor=ctx.actor, at=ctx.clock.now())
+    return False
+
+
+def _is_behind(project: Project, write: Write) -> bool:
+    """Whether a record waits that should be done before a write. One that was tried and failed holds nothing up."""
+    untried = [path for path in spool.pending(project.spools) if not spool.tries(path)]
+    about = _subjects(write.arguments)
+    return any(about & _subjects(found.get("arguments")) for _, found in spool.records(untried) if found)
+
+
+def _subjects(arguments: object) -> set[str]:
+    given = arguments if isinstance(arguments, dict) else {}
+    return {value for name in _SUBJECTS if isinstance(value := given.get(name), str) and value}
+
+
+def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
+    """Put a write into the spool."""
+    arguments = {
+        name: storable(value) if name in WORDS and isinstance(value, str) else value
+        for name, value in write.arguments.items()
+    }
+    spool.add(
+        project.spools,
+        {"id": write.id, "verb": write.verb, "at": at, "actor": vars(actor), "arguments": arguments},
+    )
+
+
+def replay(ctx: Context, project: Project) -> int:
+    """Do what waits, oldest first; gives how many were done. A record that fails holds no other back.
+
+    A store that cannot be written ends it quietly, and that counts for no record as a try. One process replays at a
+    time: otherwise two would count the same try twice.
+    """
+    done = 0
+    with spool.replaying(project.spools) as our_turn:
+        if not our_turn or not _can_write(ctx):
+            return 0
+        for path, found in spool.records(spool.pending(project.spools)):
+            count = spool.tries(path) + 1
+            if found is None:
+                spool.set_aside(path, spool.UNREADABLE, None, "")
+                continue
+            if count > TRIES:
+                spool.set_aside(path, spool.FAILED, found, KILLED)
+                continue
+            file = spool.counted(path, count)
+            if file is None:
+                continue
+            try:
+                _replay_one(ctx, _checked(found))
+            except SessionBusy:
+                spool.counted(file, count - 1)
+            except Trouble as trouble:
+                if isinstance(trouble, (StoreBusy, NoSpace)) or not _can_write(ctx):
+                    spool.counted(file, count - 1)
+                    return done
+                _failed(file, found, trouble)
+            except (RecollectError, KeyError, TypeError, ValueError) as error:
+                spool.set_aside(file, spool.UNREADABLE, found, _reason(error))  # another try would end the same way
+            except Exception as error:  # noqa: BLE001 — whatever it is, no command may fail because of an old record
+                _failed(file, found, error)
+            else:
+                spool.done(file)
+                done += 1
+    return done
+
+
+def retry(ctx: Context, project: Project) -> int:
+    """Try once more what was set aside, and do what waits; gives how many were done."""
+    for path in spool.aside(project.spools):
+        spool.counted(path, TRIES - 1)
+    return replay(ctx, project)
+
+
+def _can_write(ctx: Context) -> bool:
+    try:
+        with ctx.db.write(ctx.space):
+            return True
+    except RecollectError:
+        return False
+
+
+def _failed(path: Path, found: dict[str, Any], error: Exception) -> None:
+    """Leave a record for another try, or set it aside after the last."""
+    if spool.tries(path) >= TRIES:
+        spool.set_aside(path, spool.FAILED, found, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {storable(str(error))}"
+
+
+def _checked(found: dict[str, Any]) -> dict[str, Any]:
+    """A record with the types it was written with. One that is not would fail at every opening, for ever."""
+    texts = [found["id"], *found["actor"].values()] if isinstance(found["actor"], dict) else [None]
+    for value in found["arguments"].values():
+        texts += value if isinstance(value, list) else [value]
+    if not isinstance(found["at"], int) or not all(isinstance(text, str) for text in texts):
+        raise BadInput("not a record of the spool")
+    return found
+
+
+def _replay_one(ctx: Context, found: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    then = replace(ctx, clock=ScriptedClock(found["at"]), actor=Actor(**found["actor"]))
+    _do(then, Write(id=found["id"], verb=found["verb"], arguments=found["arguments"]))
+
+
+def _do(ctx: Context, write: Write) -> None:
+    with ctx.db.read(ctx.space) as tx:
+        if events.happened(tx, write.id):
+            return
+    _VERBS[write.verb](ctx, write.id, write.arguments)
+
+
+def _inject(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.inject.injections import remember_task
+
+    remember_task(ctx, **given, change=change)
+
+
+def _shown(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.inject.injections import remember_session
+
+    remember_session(ctx, **given, change=change)
+
+
+def _feedback(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.feedback.verdicts import take
+
+    take(ctx, **given, change=change)
+
+
+def _observe(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.observe import observe
+
+    observe(ctx, **given)
+
+
+def _turn(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.session import turn
+
+    turn(ctx, **{**given, "end": int(given.get("end", 0))})
+
+
+def _entry(ctx: Context, change: str, given: dict[str, Any]) -> None:
+    from recollect.capture.session import entry
+
+    entry(ctx, **given, change=change)
+
+
+_VERBS: dict[str, Callable[[Context, str, dict[str, Any]], None]] = {
+    "inject": _inject,
+    "shown": _shown,
+    "feedback": _feedback,
+    "observe": _observe,
+    "turn": _turn,
+    "entry": _entry,
+}

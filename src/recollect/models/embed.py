@@ -5,21 +5,32 @@ compared with vectors of the same model. A setting can point to a folder with an
 `tokenizer.json`.
 The runtime is an extra: without it there is no embedder and everything works on words alone. Nothing here is
 imported by the hook. Knows nothing about what the vectors are for.
+
+How alike texts are in meaning: embeddings, each made once and kept with the models' answers.
+
+A vector is kept under the model's name and the text's hash, so that another model never meets its vectors. Knows
+nothing about what the likeness is for.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import BadInput, Trouble
+from recollect.core.context import Context, Embedder
+from recollect.core.errors import BadInput, NoAnswer, Trouble
+from recollect.models.budget import EMBEDDING, embed
+from recollect.store import model_rows
+from recollect.store.files import content_hash
+from recollect.store.model_rows import AnswerKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,3 +141,60 @@ def _run(tokenizer: Any, session: Any, texts: list[str]) -> list[Vector]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+Embed = Callable[[Sequence[str]], list[Any]]
+Alike = Callable[[str, Sequence[str]], list[float]]
+
+
+def alike(ctx: Context) -> Alike | None:
+    """A function that gives the cosine of a text with each of others; None when there is no embedder."""
+    embedder = ctx.models.embedder()
+    if embedder is None:
+        return None
+
+    def cosines(text: str, others: Sequence[str]) -> list[float]:
+        try:
+            one, *rest = vectors(ctx, embedder, [text, *others])
+        except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
+            return [0.0] * len(others)
+        return [float(one @ other) for other in rest]
+
+    return cosines
+
+
+def for_distilling(ctx: Context) -> tuple[str, Embed] | None:
+    """The embedder's name and what embeds with it, where the settings want it for themes and summaries."""
+    embedder = ctx.models.embedder() if ctx.settings.embed.distil == "on" else None
+    return (embedder.name, partial(vectors, ctx, embedder)) if embedder else None
+
+
+def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+    """The texts' vectors, in order; what is not known yet is embedded in one batch and kept."""
+    import numpy as np
+
+    hashes = [content_hash(text) for text in texts]
+    known: dict[str, Any] = {}
+    with ctx.db.read(ctx.space) as tx:
+        for digest in set(hashes):
+            kept = model_rows.get_answer(tx, _key(embedder, digest))
+            if kept is not None:
+                known[digest] = np.frombuffer(base64.b64decode(kept.answer), dtype=np.float32)
+    new = {digest: text for digest, text in zip(hashes, texts, strict=True) if digest not in known}
+    if new:
+        made = embed(ctx, embedder, list(new.values()))
+        known.update(zip(new, made, strict=True))
+        with ctx.db.write(ctx.space) as tx:
+            for digest, vector in zip(new, made, strict=True):
+                model_rows.put_answer(
+                    tx,
+                    _key(embedder, digest),
+                    generator=embedder.name,
+                    answer=base64.b64encode(vector.tobytes()).decode("ascii"),
+                    at=ctx.clock.now(),
+                )
+    return [known[digest] for digest in hashes]
+
+
+def _key(embedder: Embedder, digest: str) -> AnswerKey:
+    return AnswerKey(kind=EMBEDDING, version=embedder.name, source_hash=digest)

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING
 
 from recollect.core.choices import STATUSES, Trust
 from recollect.core.clock import DAY
-from recollect.core.confidence import thousandths
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
-from recollect.core.limits import check_limit
-from recollect.core.record import record
-from recollect.search import fuse, rank, words
-from recollect.search.fuse import Signals
+from recollect.core.records import check_limit, record
+from recollect.core.values import thousandths
+from recollect.search import rank, words
 from recollect.search.query import Question, ask
-from recollect.search.rank import Among
+from recollect.search.rank import Candidates
+from recollect.search.words import Score
 from recollect.store import decisions, passages
 from recollect.store import learnings as rows
-from recollect.store.grades import HEADER_LINES
+from recollect.store.db import HEADER_LINES
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow, Ranked
-from recollect.text.snippet import snippet
+from recollect.text.sentences import snippet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +86,7 @@ class Hit:
     trust: Trust
     out_of_use: str
     learning: Learning | None
-    signals: Signals | None
+    signals: Score | None
 
 
 def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[Hit]:  # noqa: B008
@@ -96,9 +95,9 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
     learnings = _learnings(ctx, options)
     share = {"bm25": 0.0, "semantic": 1.0}.get(options.strategy, options.semantic_weight)
     meaning = None if share == 0 else _meaning(ctx, query, required=share == 1)
-    weights = fuse.DEFAULT
+    weights = words.DEFAULT_WEIGHTS
     if share is not None and meaning is not None and meaning.beside_words:
-        weights = fuse.balanced(weights, share)
+        weights = words.balanced_weights(weights, share)
     confidences: dict[str, int] = {}
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
@@ -113,13 +112,13 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
         question = Question(**{**vars(question), "ids": _named(tx, question.ids, options)})
         span = _instants(ctx, question)
         if len(question.terms) <= KEYWORDS:
-            weights = fuse.for_keywords(weights)
+            weights = words.keyword_weights(weights)
 
         def best(wanted: Narrow) -> list[Scored]:
             return rank.best(
                 tx,
                 question,
-                Among(wanted=wanted, keep=passing),
+                Candidates(wanted=wanted, keep=passing),
                 limit=limit,
                 meaning=meaning,
                 span=span,
@@ -187,7 +186,7 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
         trust=one.trust,
         out_of_use=record.out_of_use if record else "",
         learning=learning,
-        signals=Signals(**hit.signals) if explain else None,
+        signals=Score(**hit.signals) if explain else None,
     )
 
 
@@ -196,9 +195,9 @@ def _prior(one: Ranked, confidences: Mapping[str, int], now: int, options: Searc
     made: dict[str, float] = {}
     if options.recency:
         age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later
-        made["recency"] = fuse.DEFAULT.recency * 0.5**age
+        made["recency"] = words.DEFAULT_WEIGHTS.recency * 0.5**age
     if options.confidence and one.id in confidences:
-        made["confidence"] = fuse.DEFAULT.confidence * confidences[one.id] / 1000
+        made["confidence"] = words.DEFAULT_WEIGHTS.confidence * confidences[one.id] / 1000
     return made
 
 

@@ -1,17 +1,28 @@
 """A question's meaning beside its words: the nearest passages, and how near given ones are.
 
 Degrades, never fails: a passage without vectors is found by its words. Knows nothing about words.
+
+Vectors for passages that have none yet: made in batches, each committed by itself.
+
+No transaction is open while the model works. Stopped anywhere, the next run goes on after the last batch. Passages are
+found by their words meanwhile. Knows nothing about ranking.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from recollect.core.errors import Refused
-from recollect.core.record import record
-from recollect.search.fuse import Weights, nearness
-from recollect.store import passages, vectors
-from recollect.text.pieces import TITLE
+from recollect.core.context import Context, Embedder
+from recollect.core.errors import NoAnswer, Refused, Trouble
+from recollect.core.records import record
+from recollect.models.budget import embed
+from recollect.search.words import RankWeights, nearness
+from recollect.store import db, passages, vectors
+from recollect.store.vectors import Embedded, UnembeddedPassage
+from recollect.text.sentences import TITLE, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +60,7 @@ class Meaning:
         near = {doc: max(float(self.vector @ vector) for _, vector in some) for doc, some in found.items()}
         return sorted(near, key=lambda doc: (-near[doc], doc))
 
-    def closeness(self, tx: Tx, docs: Sequence[int], weights: Weights) -> dict[int, float]:
+    def closeness(self, tx: Tx, docs: Sequence[int], weights: RankWeights) -> dict[int, float]:
         """How near each passage is, 0 to 1; one without vectors is left out."""
         found = vectors.vectors_of(tx, self.model, docs)
         return {
@@ -74,3 +85,111 @@ def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
             raise Refused("nothing has been embedded yet, so there is no meaning to search by; run: recollect cycle")
         return None
     return Meaning(model=embedder.name, vector=embedder.embed([text[:CHARACTERS]])[0], beside_words=not required)
+
+
+BATCH = 64  # passages of one transaction
+AT_ONCE = 4  # passages that are embedded while somebody waits for a capture
+LEASE_SECONDS = 120  # more than a batch takes
+DAY = 86_400_000
+MANY = 1000  # passages that got vectors in one run, after which the way to the nearest is looked after at once
+UNUSED_DAYS = 30  # after which a model's vectors are dropped; until then two people may use two models
+DROPPED = 2000  # passages whose vectors are deleted in one transaction
+
+NO_EMBEDDER = "none: everything works on words alone"
+NO_ROOM = "the server has no pgvector 0.8, so everything works on words alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refreshed:
+    """How many passages got vectors and how many wait; `why_not` when none can, or somebody else is at it."""
+
+    made: int = 0
+    waiting: int = 0
+    why_not: str = ""
+    note: str = ""
+
+
+def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], object] | None = None) -> Refreshed:
+    """Embed what waits, oldest first: all of it, or `most` passages."""
+    embedder = ctx.models.embedder()
+    with ctx.db.read(ctx.space) as tx:
+        if embedder is None or not tx.keeps_vectors:
+            return Refreshed(why_not=NO_ROOM if embedder else NO_EMBEDDER)
+    lease = db.take_lease(ctx, "vectors", seconds=LEASE_SECONDS)
+    if lease is None:
+        return Refreshed(why_not="another process is at it")
+    made = 0
+    try:
+        while most is None or made < most:
+            done = _next_batch(ctx, embedder, BATCH if most is None else min(BATCH, most - made), lease)
+            if not done:
+                break
+            made += done
+            if progress is not None:
+                progress(done)
+        note = _tend(ctx, embedder, lease, made)
+    except Refused:  # it took so long that somebody else went on with it
+        note = "another process went on with it"
+    except NoAnswer as failure:  # an endpoint: what waits waits for the next run
+        note = str(failure)
+    finally:
+        db.release_lease(ctx, lease)
+    with ctx.db.read(ctx.space) as tx:
+        return Refreshed(made=made, waiting=vectors.counts(tx, embedder.name)[1], note=note)
+
+
+def at_once(ctx: Context, embedder: Embedder) -> None:
+    """Embed what was just captured with a model that is loaded, unless much else waits."""
+    with suppress(Trouble):  # the capture itself is saved; the next cycle embeds it
+        with ctx.db.read(ctx.space) as tx:
+            found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
+        if 0 < len(found) <= AT_ONCE:
+            made = _embedded(ctx, embedder, found)
+            with ctx.db.write(ctx.space) as tx:
+                vectors.put(tx, embedder.name, made, at=ctx.clock.now())
+
+
+def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: db.Lease) -> int:
+    with ctx.db.read(ctx.space) as tx:
+        found = vectors.waiting(tx, embedder.name, limit=size)
+    if not found:
+        return 0
+    made = _embedded(ctx, embedder, found)
+    with ctx.db.write(ctx.space) as tx:
+        db.check_lease(tx, lease)
+        vectors.put(tx, embedder.name, made, at=ctx.clock.now())
+    db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
+    return len(found)
+
+
+def _embedded(ctx: Context, embedder: Embedder, found: Sequence[UnembeddedPassage]) -> list[Embedded]:
+    cut = [pieces(title=one.title, who=one.who, text=one.text) for one in found]
+    made = iter(embed(ctx, embedder, [text for some in cut for _, text in some]))
+    return [
+        Embedded(doc=one.doc, kind=one.kind, hash=one.hash, pieces=[(number, next(made)) for number, _ in some])
+        for one, some in zip(found, cut, strict=True)
+    ]
+
+
+def _tend(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
+    """Once a day, and after many new vectors: what costs more the more vectors there are."""
+    now = ctx.clock.now()
+    with ctx.db.read(ctx.space) as tx:
+        facts = vectors.facts(tx, embedder.name)
+    if facts is None or (made < MANY and now - facts.used_at < DAY):
+        return ""
+    with ctx.db.write(ctx.space) as tx:
+        vectors.in_use(tx, embedder.name, at=now)
+        unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
+    for model in unused:
+        _forget(ctx, model, lease)
+    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
+
+
+def _forget(ctx: Context, model: str, lease: db.Lease) -> None:
+    gone = False
+    while not gone:
+        with ctx.db.write(ctx.space) as tx:
+            db.check_lease(tx, lease)
+            gone = vectors.drop(tx, model, most=DROPPED)
+        db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)

@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from recollect.core.record import record
+from recollect.core.records import record
 from recollect.store import passages
 from recollect.store.lookup import QUERY_CHARACTERS, RARITY_POWER, Query, rarity, understand
-from recollect.text.normal import clean
-from recollect.text.stem import stem
-from recollect.text.tokens import is_unspaced, terms, words
+from recollect.text.storable import clean
+from recollect.text.tokens import is_unspaced, stem, terms, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
 
     from recollect.core.context import Tx
-    from recollect.text.when import Span
+    from recollect.text.dates import Span
 
 WHOLE = 6  # rare words that make a full match: a long text is not expected to be met in every word
 SHORT = 16  # terms up to which a query is read with care for its spelling
@@ -79,7 +78,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
     }
     span = None
     if today is not None:
-        from recollect.text.when import span_in
+        from recollect.text.dates import span_in
 
         span = span_in(text, today)
     return Question(

@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import fsum
 
 from recollect.core.clock import DAY
-from recollect.core.record import record
+from recollect.core.records import record
 from recollect.search import words
-from recollect.search.fuse import DEFAULT, Weights, pulled
 from recollect.search.query import holds, person_of
+from recollect.search.words import DEFAULT_WEIGHTS, RankWeights, pulled
 from recollect.store import passages
 from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
@@ -60,7 +60,7 @@ QUICK = Effort(pool=30, walked=300, neighbours_of=0)
 
 
 @record
-class Among:
+class Candidates:
     """What is ranked: passages that are `wanted` and that `keep` lets through.
 
     `docs` are candidates by words that were looked up before, for whoever keeps now these of them, now those.
@@ -77,7 +77,7 @@ class Among:
         return [one for one in some if one.id in allowed]
 
 
-ALL = Among()
+ALL = Candidates()
 
 
 @record
@@ -101,13 +101,13 @@ class Span:
 def best(
     tx: Tx,
     question: Question,
-    among: Among = ALL,
+    among: Candidates = ALL,
     *,
     limit: int,
     meaning: Meaning | None = None,
     span: Span | None = None,
     prior: Prior | None = None,
-    weights: Weights = DEFAULT,
+    weights: RankWeights = DEFAULT_WEIGHTS,
     effort: Effort = THOROUGH,
 ) -> list[Scored]:
     """The `limit` best passages."""
@@ -159,7 +159,7 @@ def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
 
 
 def _gathered(
-    tx: Tx, question: Question, among: Among, limit: int, meaning: Meaning | None, effort: Effort
+    tx: Tx, question: Question, among: Candidates, limit: int, meaning: Meaning | None, effort: Effort
 ) -> Iterable[Ranked]:
     pool, alone = max(effort.pool, limit), max(effort.alone, limit)
     by_words = not meaning or meaning.beside_words
@@ -205,7 +205,7 @@ def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
         yield fresh[start : start + WALK]
 
 
-def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, among: Among) -> list[Ranked]:
+def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, among: Candidates) -> list[Ranked]:
     """The first candidates that may be shown: `pool` of a portion, or `alone` where none stands in a thread."""
     found: list[Ranked] = []
     for docs in portions:
@@ -239,8 +239,8 @@ def _with_neighbours(
     found: dict[int, Ranked],
     readings: dict[int, Reading],
     closeness: dict[int, float],
-    among: Among,
-    weights: Weights,
+    among: Candidates,
+    weights: RankWeights,
     effort: Effort,
 ) -> None:
     """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
@@ -285,7 +285,7 @@ def _own(
     share: float,
     closeness: Mapping[int, float],
     meaning: Meaning | None,
-    weights: Weights,
+    weights: RankWeights,
 ) -> dict[str, float]:
     """The signals of a passage by itself."""
     near = closeness.get(one.doc)
@@ -309,7 +309,7 @@ def _leading(found: Mapping[int, Ranked], own: Mapping[int, dict[str, float]], m
 
 
 def _read_texts(
-    tx: Tx, question: Question, some: Sequence[Ranked], own: dict[int, dict[str, float]], weights: Weights
+    tx: Tx, question: Question, some: Sequence[Ranked], own: dict[int, dict[str, float]], weights: RankWeights
 ) -> None:
     """The signals for which the text itself must be read."""
     if not question.person and not question.phrases:
@@ -324,7 +324,7 @@ def _read_texts(
 
 
 def _lift_threads(
-    found: Mapping[int, Ranked], readings: Mapping[int, Reading], own: dict[int, dict[str, float]], weights: Weights
+    found: Mapping[int, Ranked], readings: Mapping[int, Reading], own: dict[int, dict[str, float]], weights: RankWeights
 ) -> None:
     tops: dict[str, float] = {}
     totals = {doc: sum(signals.values()) for doc, signals in own.items()}
@@ -339,7 +339,7 @@ def _lift_threads(
             own[doc]["thread"] = pulled(total, tops[one.thread], pull)
 
 
-def _time(one: Ranked, span: Span, weights: Weights) -> float:
+def _time(one: Ranked, span: Span, weights: RankWeights) -> float:
     if one.at < span.since:
         return 0.0
     if one.at < span.until:

@@ -18,10 +18,10 @@ from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.search import words
 from recollect.search.query import Question, ask
-from recollect.search.rank import Among, best
+from recollect.search.rank import Candidates, best
 from recollect.store import passages
 from recollect.store.passages import Narrow, Stored
-from recollect.text.snippet import snippet
+from recollect.text.sentences import snippet
 
 if TYPE_CHECKING:
     from recollect.search.rank import Keep
@@ -61,7 +61,7 @@ class Recall:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit:
+class RecallHit:
     """A passage and how well it fits."""
 
     passage: Stored
@@ -91,31 +91,33 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
     return Recall(question=question, steps=tuple(way), entries=tuple(order[:limit]))
 
 
-def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[Hit]:
+def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[RecallHit]:
     """The best nodes of one level."""
 
     return _best(tx, query, NODE, limit=limit, keep=lambda some: {one.id for one in some if one.id.startswith(level)})
 
 
-def _best(tx: Tx, query: Question, *kinds: str, limit: int, keep: Keep | None = None) -> list[Hit]:
+def _best(tx: Tx, query: Question, *kinds: str, limit: int, keep: Keep | None = None) -> list[RecallHit]:
     """The best of some kinds; beside each other all scores are shares of a full match."""
-    hits = best(tx, query, Among(wanted=Narrow(kinds=kinds), keep=keep), limit=limit)
+    hits = best(tx, query, Candidates(wanted=Narrow(kinds=kinds), keep=keep), limit=limit)
     found = [(passages.by_id(tx, hit.passage.id), hit.relevance) for hit in hits]
-    return [Hit(passage=passage, score=share) for passage, share in found if passage]
+    return [RecallHit(passage=passage, score=share) for passage, share in found if passage]
 
 
-def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[Hit]:
+def _scored(tx: Tx, query: Question, ids: Iterable[str], limit: int) -> list[RecallHit]:
     stored = [found for id in ids if (found := passages.by_id(tx, id))]
-    hits = [Hit(passage=each, score=words.relevance(words.read(each.terms, query), query)) for each in stored]
+    hits = [RecallHit(passage=each, score=words.relevance(words.read(each.terms, query), query)) for each in stored]
     return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.passage.id))[:limit]
 
 
-def _below(parents: Sequence[Hit], child: Callable[[date], Period]) -> list[str]:
+def _below(parents: Sequence[RecallHit], child: Callable[[date], Period]) -> list[str]:
     periods = [calendar.parse_period(parent.passage.id) for parent in parents]
     return list(dict.fromkeys(child(day).id for period in periods for day in period.days))
 
 
-def _last_words(tx: Tx, months: Sequence[Hit], weeks: Sequence[Hit], days: Sequence[Hit]) -> Iterator[Hit]:
+def _last_words(
+    tx: Tx, months: Sequence[RecallHit], weeks: Sequence[RecallHit], days: Sequence[RecallHit]
+) -> Iterator[RecallHit]:
     """Nodes with nothing below them: all that is left where a log is gone, or was another tool's."""
     for hits, child in ((months, calendar.week), (weeks, calendar.day)):
         yield from (hit for hit in hits if not any(passages.by_id(tx, id) for id in _below([hit], child)))
@@ -135,11 +137,11 @@ def _way(entry: Stored) -> tuple[str, ...]:
     return ROOT, calendar.month(day).id, calendar.week(day).id, calendar.day(day).id
 
 
-def _step(hit: Hit, query: Question) -> Step:
+def _step(hit: RecallHit, query: Question) -> Step:
     return Step(id=hit.passage.id, score=round(hit.score, 4), line=_line(hit, query))
 
 
-def _recalled(hit: Hit, query: Question, way: tuple[str, ...]) -> Recalled:
+def _recalled(hit: RecallHit, query: Question, way: tuple[str, ...]) -> Recalled:
     return Recalled(
         id=hit.passage.id,
         topic=hit.passage.title,
@@ -150,7 +152,7 @@ def _recalled(hit: Hit, query: Question, way: tuple[str, ...]) -> Recalled:
     )
 
 
-def _line(hit: Hit, query: Question) -> str:
+def _line(hit: RecallHit, query: Question) -> str:
     """The line of a passage that says most of what the question asks."""
     lines = (hit.passage.title, *hit.passage.text.split("\n"))
     _, _, _, *bodies = hit.passage.terms.split("\n")

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from recollect.core.context import Tx
-from recollect.store.paging import every
+from recollect.store.db import every
 
 DERIVED = frozenset(
     "passages terms vectors vector_models vector_signs logs nodes tree_state readings decision_wordings "

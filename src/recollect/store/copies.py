@@ -2,11 +2,15 @@
 
 SQLite notices a broken structure but not a changed letter, so a copy carries a seal: the hash of every row it holds.
 Knows nothing about where copies are kept and how many.
+
+Putting a copy in the store's place: checked first, the present store kept aside, all or nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +18,11 @@ from pathlib import Path
 
 import apsw
 
-from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
-from recollect.store.files import settle, temp_beside
-from recollect.store.opening import APPLICATION_ID, migrate
+from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, Trouble
+from recollect.store.files import locked, os_errors, settle, temp_beside, write_path
 from recollect.store.schema import VERSION
-from recollect.store.sqlite import SqliteDb, translated
+from recollect.store.sqlite import SqliteDb, sqlite_errors
+from recollect.store.sqlite_file import APPLICATION_ID, MADE_NOTE, aside, keep_files, log_of, migrate
 
 STEP = 2000  # pages copied at a time
 
@@ -27,7 +31,7 @@ Progress = Callable[[int, int], object]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked:
+class CopyCheck:
     """What a copy is; `sealed` is False for a file that Recollect did not make, whose letters nobody can vouch for."""
 
     version: int
@@ -61,11 +65,11 @@ def filling(target: Path) -> Iterator[SqliteDb]:
             db.close()
 
 
-def check_file(path: Path) -> Checked:
+def check_file(path: Path) -> CopyCheck:
     """Whether a database file is ours, reads back whole and holds what was sealed; changes nothing."""
     if not path.is_file():
         raise BadInput(f"{path} is not a file")
-    with translated(path):
+    with sqlite_errors(path):
         connection = apsw.Connection(f"{path.resolve().as_uri()}?immutable=1", flags=_READ_ONLY)
         try:
             found = connection.execute("PRAGMA integrity_check(1)").fetchall()
@@ -86,12 +90,12 @@ def check_file(path: Path) -> Checked:
             connection.close()
     if version > VERSION:
         raise StoreNewer(f"{path} was written by a newer Recollect (schema {version}, this program knows {VERSION})")
-    return Checked(version=version, spaces=spaces, sealed=seal is not None)
+    return CopyCheck(version=version, spaces=spaces, sealed=seal is not None)
 
 
 def copy_over(source: Path, db: SqliteDb) -> None:
     """Put a checked copy in place of what the store holds, as one transaction that every open process sees."""
-    with translated(db.path):
+    with sqlite_errors(db.path):
         given = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             with db.connection().backup("main", given, "main") as work:
@@ -123,7 +127,7 @@ def _becoming(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = temp_beside(target)
     try:
-        with translated(target):
+        with sqlite_errors(target):
             yield unfinished
         check_file(unfinished)
         settle(unfinished, target)
@@ -166,3 +170,81 @@ def seal_of(connection: apsw.Connection, *, definitions: bool = True) -> str:
 def _meta(connection: apsw.Connection, name: str) -> str | None:
     found = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return found[0] if found else None
+
+
+def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
+    """A private, checked and migrated copy of a backup, so that nothing can change between the check and the use."""
+    if not source.is_file():
+        raise BadInput(f"{source} is not a file")
+    if log_of(source).exists() and log_of(source).stat().st_size:
+        raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect backup FILE")
+    copy = temp_beside(beside)
+    with os_errors(copy):
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+        copy.chmod(0o600)
+    try:
+        checked = check_file(copy)
+        db = SqliteDb(copy)
+        try:
+            migrate(db, backup=None)
+            db.connection().execute("DELETE FROM meta WHERE name = 'seal'; PRAGMA journal_mode=DELETE")
+        finally:
+            db.close()  # which also takes away the files beside it
+    except BaseException as error:
+        copy.unlink(missing_ok=True)
+        if isinstance(error, Trouble):
+            said = str(error).replace(str(copy), str(source))
+            if isinstance(error, StoreDamaged):
+                said += ". Nothing was changed; choose another file, such as one in .recollect/backups"
+            raise type(error)(said) from None
+        raise
+    return copy, checked
+
+
+def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> Path | None:
+    """The copy becomes the store; gives where the one before is now, None when there was none.
+
+    Other processes that have the store open see it change in one step.
+    """
+    with locked(path.with_suffix(".lock")):
+        kept = _replace_sound(copy, path, keep_as, busy_seconds)
+        if kept is None:
+            kept = _replace_unsound(copy, path)
+        write_path(path.with_suffix(".made"), MADE_NOTE)
+    return kept
+
+
+def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -> Path | None:
+    """Where the present store reads back: keep a verified backup of it, then overwrite it in one transaction."""
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    db = SqliteDb(path, busy_seconds=busy_seconds)
+    try:
+        backup_to(db, keep_as)
+        copy_over(copy, db)
+    except StoreDamaged:
+        return None
+    except StoreNewer:
+        raise StoreNewer(
+            f"{path} was written by a newer Recollect, which alone can keep it safe. Nothing was changed; "
+            "upgrade this program, or move that file away first"
+        ) from None
+    finally:
+        db.close()
+    return keep_as
+
+
+def _replace_unsound(copy: Path, path: Path) -> Path | None:
+    """Where it does not read back, or is gone: keep its files as they are and put the copy there."""
+    kept = None
+    if path.exists() or log_of(path).exists():
+        kept = aside(path)
+        keep_files(kept, path, log_of(path))
+    with os_errors(path):
+        for leftover in (log_of(path), path.with_name(path.name + "-shm")):
+            leftover.unlink(missing_ok=True)  # a log of the old file would be replayed into the new one
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.chmod(copy, 0o600)
+    settle(copy, path)
+    return kept

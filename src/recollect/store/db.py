@@ -3,23 +3,215 @@
 An engine gives a Session (how to execute, how to keep the word index and vectors). `Transaction` adds what must hold
 whatever the engine: every statement is walled into one space, and work that belongs to a commit runs exactly once
 before it.
+
+One row from named values, and one record from a row: what nearly every table needs, written once.
+
+Names of tables and columns are ours, never a caller's. Knows nothing about what the rows mean.
+
+Reading in pages: a whole table, so that memory does not grow with it, or rows by many keys, of which one statement
+takes only so many.
+
+Knows nothing about what the rows mean.
+
+Leases: rows that let one process at a time do a long piece of work, without holding a lock.
+
+A lease expires by itself, so a killed holder blocks nobody for long, whatever the clock did: one that was taken later
+than now was taken while the clock was ahead, and has expired. The fence grows with every taking; a holder that was
+overtaken finds that its fence is old and must not write.
+
+Leases are held against the process's own clock, never against the time of a record that is replayed.
+
+What the word index is told of a passage: its terms in two grades, those it makes much of and those it mentions.
+
+Candidates are chosen by the index alone, before any passage is read. Without grades all that hold the same words look
+alike, and of a large store the wrong hundred would be read. Ranking (`search/words.py`) holds length against the same
+typical length. Whoever changes what is said here makes the word index anew (`WORDS_ANEW` in a migration).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
+from functools import cache
 
-from recollect.core.errors import StoreUnreachable
-from recollect.store import grades
+from recollect.core.clock import MINUTE
+from recollect.core.context import Context, Tx
+from recollect.core.errors import Refused, StoreUnreachable, Trouble
+from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Any, TypeVar
 
-    from recollect.core.context import Row, Tx, Vectors
+    from recollect.core.context import Row, Tx
+
+    T = TypeVar("T")
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Protocol
+
+    from recollect.core.context import Vectors
 else:
     Protocol = object
+
+
+def add_row(tx: Tx, table: str, /, **values: Any) -> None:
+    """A new row; that one with its key is there already is a mistake of ours."""
+    tx.run(insertion(table, tuple(values)), **values)
+
+
+def add_row_once(tx: Tx, table: str, key: str, /, **values: Any) -> bool:
+    """A new row, unless there is one with these values in the columns of `key`; whether it was new."""
+    return bool(tx.run(insertion(table, tuple(values), key), **values))
+
+
+def put_row(tx: Tx, table: str, key: str, /, **values: Any) -> None:
+    """A row as it is from now on: new, or in the place of the one with the same key."""
+    tx.run(insertion(table, tuple(values), key, replace=True), **values)
+
+
+def record_from(kind: type[T], columns: str, row: Row) -> T:
+    """A record whose fields are called like the columns."""
+    return kind(**dict(zip(columns.split(", "), row, strict=True)))
+
+
+@cache
+def insertion(table: str, names: tuple[str, ...], key: str = "", *, replace: bool = False) -> str:
+    """The statement that adds a row; with a key, one that is there stays as it is, or is replaced."""
+    sql = f"INSERT INTO {table} (space, {', '.join(names)}) VALUES (:space, :{', :'.join(names)})"
+    if not key:
+        return sql
+    change = ", ".join(f"{name} = excluded.{name}" for name in names if name not in key.split(", "))
+    return f"{sql} ON CONFLICT (space, {key}) DO {f'UPDATE SET {change}' if replace else 'NOTHING'}"
+
+
+PAGE = 500
+KEYS = 100  # in one statement: SQLite looks for each name among all names before it
+
+
+def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") -> Iterator[Row]:
+    """All rows in the order of their first `key` columns, which must be unique within the space."""
+    names = columns.split(", ")[:key]
+    order = ", ".join(names)
+    last: Row | None = None
+    while True:
+        after = f" AND ({order}) > ({', '.join(f':k{i}' for i in range(key))})" if last else ""
+        page = tx.rows(
+            f"SELECT {columns} FROM {table} WHERE space = :space{where}{after} ORDER BY {order} LIMIT {PAGE}",
+            **({f"k{i}": last[i] for i in range(key)} if last else {}),
+        )
+        yield from page
+        if len(page) < PAGE:
+            return
+        last = page[-1]
+
+
+def among(tx: Tx, sql: str, keys: Sequence[object], **params: Any) -> Iterator[Row]:
+    """The rows of a statement that asks `IN (:keys)`, in no order between pages."""
+    for start in range(0, len(keys), KEYS):
+        page = {f"key{i}": key for i, key in enumerate(keys[start : start + KEYS])}
+        yield from tx.rows(sql.replace(":keys", f":{', :'.join(page)}"), **page, **params)
+
+
+CLOCKS_APART = MINUTE
+"""How far the clocks of a team's machines may differ; a lease from further ahead is no live process's."""
+
+
+@record
+class Lease:
+    name: str
+    owner: str
+    fence: int
+
+
+def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
+    """Whether a lease still counts: it has not run out, and does not run for longer than its length from now on."""
+    return now < expires_at and taken_at <= now + CLOCKS_APART
+
+
+def take_lease(ctx: Context, name: str, *, seconds: float) -> Lease | None:
+    """The lease, or None while somebody else holds it."""
+    owner = ctx.ids("lease")
+    now = ctx.wall_clock.now()
+    with ctx.db.write(ctx.space) as tx:
+        sql = "SELECT fence, taken_at, expires_at FROM leases WHERE space = :space AND name = :name"
+        held = tx.row(sql, name=name)
+        if held and is_live(now, taken_at=held[1], expires_at=held[2]):
+            return None
+        fence = (held[0] if held else 0) + 1
+        until = now + round(seconds * 1000)
+        put_row(tx, "leases", "name", name=name, owner=owner, fence=fence, taken_at=now, expires_at=until)
+    return Lease(name=name, owner=owner, fence=fence)
+
+
+def renew_lease(ctx: Context, lease: Lease, *, seconds: float) -> None:
+    """Ask for more time; refused when somebody overtook us."""
+    now = ctx.wall_clock.now()
+    with ctx.db.write(ctx.space) as tx:
+        check_lease(tx, lease)
+        tx.run(
+            "UPDATE leases SET taken_at = :now, expires_at = :until WHERE space = :space AND name = :name",
+            name=lease.name,
+            now=now,
+            until=now + round(seconds * 1000),
+        )
+
+
+def release_lease(ctx: Context, lease: Lease) -> None:
+    """Give it back early; the fence stays, so that it only ever grows.
+
+    One that cannot be given back runs out by itself: what it was taken for is done or not without it.
+    """
+    with suppress(Trouble), ctx.db.write(ctx.space) as tx:
+        tx.run(
+            "UPDATE leases SET expires_at = 0 WHERE space = :space AND name = :name AND owner = :owner",
+            name=lease.name,
+            owner=lease.owner,
+        )
+
+
+def check_lease(tx: Tx, lease: Lease) -> None:
+    """Call inside the transaction that writes the result of leased work."""
+    fence = tx.value("SELECT fence FROM leases WHERE space = :space AND name = :name", name=lease.name)
+    if fence != lease.fence:
+        raise Refused(f"another process took over {lease.name}; its result stands")
+
+
+HEADER_LINES = 3  # title, who, keywords: the first lines of a passage's terms
+LENGTH_WEIGHT = 0.9
+TYPICAL_LENGTH = 40  # terms
+
+
+def expected(length: int) -> float:
+    """How often a text of so many terms repeats what it is about, 1 for one of typical length."""
+    return (1 - LENGTH_WEIGHT) + LENGTH_WEIGHT * length / TYPICAL_LENGTH
+
+
+def graded(stream: str) -> tuple[set[str], set[str]]:
+    """The terms a passage makes much of (in its header, or as often as its length lets expect), and the others."""
+    *header, text = stream.split("\n", HEADER_LINES)
+    tokens = text.split()
+    strong = set(" ".join(header).split())
+    often = expected(len(tokens))
+    if often <= 1:
+        return strong.union(tokens), set()
+    said: set[str] = set()
+    if often <= 2:  # most texts; said twice is often, and counting takes half as long again as seeing that
+        strong.update([term for term in tokens if term in said or said.add(term)])  # type: ignore[func-returns-value]
+    else:
+        strong.update([term for term, count in Counter(tokens).items() if count >= often])
+        said.update(tokens)
+    return strong, said - strong
+
+
+def index_tokens(space: int, strong: Iterable[str], others: Iterable[str]) -> str:
+    """The terms of a passage as the index keeps them, parted by spaces: under the number of their space and grade."""
+    return f"{_under(f'{space}+', strong)} {_under(f'{space}:', others)}".strip()
+
+
+def _under(prefix: str, terms: Iterable[str]) -> str:
+    joined = f" {prefix}".join(terms)  # adding it to each takes twice as long
+    return prefix + joined if joined else ""
+
 
 _walled: set[str] = set()
 
@@ -27,7 +219,7 @@ Entry = tuple[int, str, str, "Sequence[tuple[int, Any]]"]
 """A passage's vectors: its number, its kind, its hash, and each piece with its unit vector."""
 
 
-class Session(Protocol):
+class EngineSession(Protocol):
     """What an engine must be able to do inside a transaction it has opened."""
 
     def execute(self, sql: str, params: Mapping[str, Any]) -> list[Row]: ...
@@ -49,7 +241,7 @@ class Session(Protocol):
 class Transaction:
     """A transaction in one space; see the protocol `Tx` for what each method promises."""
 
-    def __init__(self, space: str, session: Session, number: int):
+    def __init__(self, space: str, session: EngineSession, number: int):
         self._space = space
         self._session = session
         self._number = number
@@ -93,13 +285,13 @@ class Transaction:
         return self._session.columns(table)
 
     def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
-        self._session.index(doc, grades.tokens(self._number, strong, others))
+        self._session.index(doc, index_tokens(self._number, strong, others))
 
     def unindex(self, doc: int) -> None:
         self._session.unindex(doc)
 
     def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
-        graded, scope = (grades.tokens(self._number, some, some).split() for some in (terms, within))
+        graded, scope = (index_tokens(self._number, some, some).split() for some in (terms, within))
         found = self._session.match(graded, scope)
         return list(zip(found[: len(terms)], found[len(terms) :], strict=True))
 

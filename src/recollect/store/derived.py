@@ -2,6 +2,8 @@
 
 Each function gives the differences it finds, each as (id, what is wrong); the functions that repair stand beside them.
 Knows nothing about who owns a passage: the owners' passages are passed in.
+
+How much of everything there is.
 """
 
 from __future__ import annotations
@@ -11,10 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.context import Tx
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.store import passages
-from recollect.store.grades import graded
-from recollect.store.paging import every
+from recollect.store.db import every, graded
 
 Difference = tuple[str, str]
 
@@ -159,3 +160,28 @@ def _true_counters(tx: Tx) -> dict[str, tuple[int | None, ...]]:
         tx.rows("SELECT learning_id, count(*) FROM learning_sources WHERE space = :space GROUP BY learning_id")
     )
     return {id: (*shown.get(id, (0, 0, 0, None)), int(sources.get(id, 0))) for id in shown.keys() | sources.keys()}
+
+
+def learnings_by_status(tx: Tx) -> dict[str, int]:
+    rows = tx.rows("SELECT status, count(*) FROM learnings WHERE space = :space GROUP BY status ORDER BY status")
+    return {"active": 0, "archived": 0, "superseded": 0, **dict(rows)}
+
+
+def count_injections(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM injections WHERE space = :space"))
+
+
+def count_verdicts(tx: Tx) -> dict[str, int]:
+    rows = tx.rows(
+        "SELECT feedback, count(*) FROM injections WHERE space = :space AND feedback IS NOT NULL "
+        "GROUP BY feedback ORDER BY feedback"
+    )
+    return {"helpful": 0, "not_helpful": 0, **dict(rows)}
+
+
+def count_discoveries(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM discoveries WHERE space = :space"))
+
+
+def count_passages(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM passages WHERE space = :space"))

@@ -14,10 +14,9 @@ from typing import Any
 
 from recollect.core.context import Row, Tx
 from recollect.core.errors import StoreDamaged, StoreNewer
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.store import passages
-from recollect.store.paging import PAGE, among
-from recollect.store.rows import insertion
+from recollect.store.db import PAGE, among, insertion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +99,7 @@ _MADE_FROM_THEM = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class RowPage:
     """Some rows of one table. `place` is where reading continues after them."""
 
     table: str
@@ -109,7 +108,7 @@ class Page:
     place: Row | None = None
 
 
-def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -> Iterator[Page]:
+def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -> Iterator[RowPage]:
     """A table's rows in loading order, from the beginning or after the place of an earlier page."""
     columns = _columns(tx, table)
     where = f" AND {table.parent} IS NULL" if table.parent else ""
@@ -118,7 +117,7 @@ def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -
         found = _page(tx, table, columns, where, place, size)
         if found:
             place = found[-1][: len(table.reading_order)]
-            yield Page(
+            yield RowPage(
                 table=table.name,
                 columns=columns,
                 rows=[row[len(table.reading_order) :] for row in found],
@@ -140,7 +139,7 @@ def sums(tx: Tx, table: Table) -> tuple[int, str]:
     return (count, running.hexdigest()) if count else (0, "")
 
 
-def load(tx: Tx, page: Page) -> None:
+def load(tx: Tx, page: RowPage) -> None:
     """Write a page's rows. A row that is there already is brought to the page's state."""
     table = _by_name.get(page.table)
     if table is None:
@@ -213,7 +212,7 @@ def _page(tx: Tx, table: Table, columns: tuple[str, ...], where: str, after: Row
     )
 
 
-def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None, size: int) -> Iterator[Page]:
+def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None, size: int) -> Iterator[RowPage]:
     """Rows that point at another one, each after the one it points at."""
     (key,) = table.key
     pointing: dict[str, str] = dict(
@@ -224,7 +223,7 @@ def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None,
     for start in range(0, len(ordered), size):
         chunk = ordered[start : start + size]
         by_key = {row[0]: row[1:] for row in among(tx, sql, chunk)}
-        yield Page(table=table.name, columns=columns, rows=[by_key[id] for id in chunk], place=place)
+        yield RowPage(table=table.name, columns=columns, rows=[by_key[id] for id in chunk], place=place)
 
 
 def _depth(id: str, pointing: dict[str, str]) -> int:

@@ -1,19 +1,22 @@
-"""The one table that remembers changes: it serves `why`, undo, confidence history and audit."""
+"""The one table that remembers changes: it serves `why`, undo, confidence history and audit.
+
+Rows of the inbox: what only a person may settle. The same matter is raised once.
+"""
 
 from __future__ import annotations
 
-from recollect.core.errors import StoreDamaged
-from recollect.core.json_text import loads
-from recollect.store.paging import among, every
-from recollect.store.rows import add
+from recollect.core.errors import NotFound, StoreDamaged
+from recollect.core.records import loads
+from recollect.core.records import record as record_record
+from recollect.store.db import add_row, among, every
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from recollect.core.context import Context, Tx
-    from recollect.core.event import Event
+    from recollect.core.context import Context, Event, Tx
+
 
 AT_IT = 1.0
 """Seconds after which nobody is at work any more on a change whose text was written and whose event is not there."""
@@ -34,7 +37,7 @@ def record(
     reason: str = "",
 ) -> None:
     """Write one change, in the transaction that makes it; events of the same `change` are undone together."""
-    add(
+    add_row(
         tx,
         "events",
         change_id=change or ctx.ids("change"),
@@ -137,7 +140,7 @@ def _packed(values: Mapping[str, Any] | None) -> str:
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    from recollect.core.event import Event  # whoever only writes need not load it
+    from recollect.core.context import Event  # whoever only writes need not load it
 
     values = dict(zip(_FIELDS, row, strict=True))
     try:
@@ -148,3 +151,92 @@ def _event(row: tuple[Any, ...]) -> Event:
             "Nothing was deleted. Run: recollect doctor, then recollect restore"
         ) from None
     return Event(**values | {"old": old, "new": new})
+
+
+_ESCALATIONS_COLUMNS = "number, kind, subject, other, reason, detail, created_at, resolved_at, resolution"
+
+
+@record_record
+class Escalation:
+    number: int
+    kind: str
+    subject: str
+    other: str
+    reason: str
+    detail: dict[str, Any]
+    created_at: int
+    resolved_at: int | None
+    resolution: str | None
+
+
+def raise_escalation(
+    tx: Tx, *, kind: str, subject: str, other: str = "", reason: str, detail: dict[str, Any], at: int
+) -> bool:
+    """True when this is a new matter; one that was raised before stays as it was, also when it was dismissed."""
+    return bool(
+        tx.rows(
+            """
+            INSERT INTO escalations (space, number, kind, subject, other, reason, detail, created_at)
+            SELECT :space, coalesce(max(number), 0) + 1, :kind, :subject, :other, :reason, :detail, :at
+            FROM escalations WHERE space = :space
+            ON CONFLICT (space, kind, subject, other) DO NOTHING RETURNING number""",
+            kind=kind,
+            subject=subject,
+            other=other,
+            reason=reason,
+            detail=_packed(detail),
+            at=at,
+        )
+    )
+
+
+def find_escalation(tx: Tx, *, kind: str, subject: str, other: str = "") -> Escalation | None:
+    """The matter of this kind between these two, settled or not."""
+    sql = (
+        f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations "
+        "WHERE space = :space AND kind = :kind AND subject = :subject AND other = :other"
+    )
+    row = tx.row(sql, kind=kind, subject=subject, other=other)
+    return _escalation(row) if row else None
+
+
+def waiting_escalations(tx: Tx) -> list[Escalation]:
+    """What nobody settled yet, oldest first."""
+    sql = f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations WHERE space = :space AND resolved_at IS NULL ORDER BY number"
+    return [_escalation(row) for row in tx.rows(sql)]
+
+
+def get_escalation(tx: Tx, number: int) -> Escalation:
+    row = tx.row(
+        f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number
+    )
+    if row is None:
+        raise NotFound(f"no matter {number} in the inbox; `recollect inbox` lists them")
+    return _escalation(row)
+
+
+def all_escalations(tx: Tx) -> Iterator[Escalation]:
+    """Every matter, settled or not, oldest first."""
+    return (_escalation(row) for row in every(tx, "escalations", _ESCALATIONS_COLUMNS))
+
+
+def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None:
+    tx.run(
+        "UPDATE escalations SET resolved_at = :at, resolution = :resolution WHERE space = :space AND number = :number",
+        number=number,
+        at=at,
+        resolution=resolution,
+    )
+
+
+def reopen_escalation(tx: Tx, number: int) -> None:
+    """What settled it was taken back."""
+    tx.run(
+        "UPDATE escalations SET resolved_at = NULL, resolution = NULL WHERE space = :space AND number = :number",
+        number=number,
+    )
+
+
+def _escalation(row: tuple[Any, ...]) -> Escalation:
+    values = dict(zip(_ESCALATIONS_COLUMNS.split(", "), row, strict=True))
+    return Escalation(**{**values, "detail": loads(values["detail"])})

@@ -35,7 +35,7 @@ def locked(path: Path) -> Iterator[None]:
 
     handle = _lock_file(path)
     try:
-        with translated(path):
+        with os_errors(path):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -181,7 +181,7 @@ def read_regular(folder: int, name: str) -> bytes | None:
 
 def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
     """Atomically replace a file given by path; without a mode it keeps the one it has."""
-    with translated(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -192,7 +192,7 @@ def write_path(path: Path, text: str, *, mode: int | None = None) -> None:
 
 def write_new_path(path: Path, text: str) -> bool:
     """Write a file unless there is one; of several processes that try at once, one wins."""
-    with translated(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
         write_path(temp, text)
@@ -211,7 +211,7 @@ def add_lines(path: Path, *lines: str) -> bool:
 
     A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
     """
-    with translated(path):
+    with os_errors(path):
         was = path.read_bytes() if path.is_file() else b""
         missing = [line for line in lines if line.encode() not in was.splitlines()]
         if not missing:
@@ -232,7 +232,7 @@ def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
     """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
     if path.exists() and not path.is_file():
         raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
-    with translated(path):
+    with os_errors(path):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         temp = temp_beside(path)
@@ -253,14 +253,14 @@ def temp_beside(path: Path) -> Path:
 
 def settle(temp: Path, path: Path) -> None:
     """A finished temporary file takes its name for good: fsync, rename, fsync the folder."""
-    with translated(path):
+    with os_errors(path):
         _sync(temp)
         os.rename(temp, path)
         _sync(path.parent)
 
 
 @contextmanager
-def translated(path: Path | str) -> Iterator[None]:
+def os_errors(path: Path | str) -> Iterator[None]:
     """The operating system's errors as ours."""
     try:
         yield
@@ -277,7 +277,7 @@ def translated(path: Path | str) -> Iterator[None]:
 
 
 def _lock_file(path: Path) -> int:
-    with translated(path):
+    with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
 

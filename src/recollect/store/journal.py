@@ -1,18 +1,25 @@
 """Rows of the journal: logs as last read, nodes as last made, the day each session began.
 
 Knows nothing about how a node is made; a capsule is a text here.
+
+Rows of what was read in from the repository's own files: by which clone, with which stamp, giving which passages.
+
+Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one: a
+passage stays as long as some clone's file holds it. A clone that read nothing new for a month holds nothing any more;
+should it live, it reads its files in again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from recollect.core.context import Row, Tx
+from recollect.core.clock import DAY
+from recollect.core.context import Context, Row, Tx
 from recollect.core.journal import NodeStatus, Topic
-from recollect.store import rows
+from recollect.store import db
 
 _NODE = (
     "id, level, first_day, status, source_key, body_hash, generator, topics, incomplete, capsule, tokens, waiting, "
@@ -63,7 +70,7 @@ def session_day(tx: Tx, session: str, today: date) -> date:
     """The day a session began: today, when it is seen for the first time."""
     found = tx.value("SELECT day FROM sessions WHERE space = :space AND id = :id", id=session)
     if found is None:
-        rows.add(tx, "sessions", id=session, day=today.isoformat())
+        db.add_row(tx, "sessions", id=session, day=today.isoformat())
         return today
     return date.fromisoformat(found)
 
@@ -113,7 +120,7 @@ def log(tx: Tx, day: date) -> LogRow | None:
 
 
 def put_log(tx: Tx, row: LogRow) -> None:
-    rows.put(tx, "logs", "day", **{**vars(row), "day": row.day.isoformat()})
+    db.put_row(tx, "logs", "day", **{**vars(row), "day": row.day.isoformat()})
 
 
 def forget_log(tx: Tx, day: date) -> None:
@@ -211,7 +218,7 @@ def put_node(tx: Tx, row: NodeRow) -> None:
         "incomplete": json.dumps(row.incomplete),
         "waiting": int(row.waiting),
     }
-    rows.put(tx, "nodes", "id", **vars(row) | packed)
+    db.put_row(tx, "nodes", "id", **vars(row) | packed)
 
 
 def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
@@ -232,7 +239,7 @@ def state(tx: Tx, name: str) -> str:
 
 
 def put_state(tx: Tx, name: str, value: str) -> None:
-    rows.put(tx, "tree_state", "name", name=name, value=value)
+    db.put_row(tx, "tree_state", "name", name=name, value=value)
 
 
 def forget_tree(tx: Tx) -> None:
@@ -250,3 +257,53 @@ def _node(row: Row) -> NodeRow:
         "waiting": bool(values["waiting"]),
     }
     return NodeRow(**values | unpacked)
+
+
+FORGOTTEN_AFTER = 30 * DAY
+
+
+def readings_of(ctx: Context) -> dict[str, str]:
+    """The stamp of every source that this clone read in."""
+    sql = "SELECT source, stamp FROM readings WHERE space = :space AND clone = :clone"
+    with ctx.db.read(ctx.space) as tx:
+        return dict(tx.rows(sql, clone=ctx.clone))
+
+
+def held_elsewhere(tx: Tx, clone: str, *, source: str) -> set[str]:
+    """The passages that other clones found in a source."""
+    sql = "SELECT ids FROM readings WHERE space = :space AND source = :source AND clone <> :clone"
+    return {id for (ids,) in tx.rows(sql, source=source, clone=clone) for id in ids.split("\n")}
+
+
+def all_readings(tx: Tx) -> set[str]:
+    """The passages that any clone found in any source."""
+    return {id for (ids,) in tx.rows("SELECT ids FROM readings WHERE space = :space") for id in ids.split("\n")}
+
+
+def put_reading(tx: Tx, clone: str, source: str, *, stamp: str, ids: Collection[str], at: int) -> None:
+    """Remember how a clone read a source; one that is gone has no stamp and is forgotten."""
+    tx.run(
+        "DELETE FROM readings WHERE space = :space AND source = :source AND (clone = :clone OR at < :long_ago)",
+        source=source,
+        clone=clone,
+        long_ago=at - FORGOTTEN_AFTER,
+    )
+    if stamp:
+        db.add_row(tx, "readings", clone=clone, source=source, stamp=stamp, ids="\n".join(ids), at=at)
+
+
+def keep_only_readings(tx: Tx, clone: str, *, without: Collection[str]) -> None:
+    """Forget what other clones read in, and that this one found some passages."""
+    tx.run("DELETE FROM readings WHERE space = :space AND clone <> :clone", clone=clone)
+    for source, ids in tx.rows("SELECT source, ids FROM readings WHERE space = :space"):
+        left = [id for id in ids.split("\n") if id not in without]
+        tx.run(
+            "UPDATE readings SET ids = :ids WHERE space = :space AND source = :source",
+            source=source,
+            ids="\n".join(left),
+        )
+
+
+def forget_readings(tx: Tx) -> None:
+    """Every clone reads its files in again."""
+    tx.run("DELETE FROM readings WHERE space = :space")

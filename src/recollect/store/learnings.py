@@ -1,14 +1,16 @@
-"""Rows of learnings and their tags."""
+"""Rows of learnings and their tags.
+
+Rows of where learnings came from: one more each time the same insight is captured again.
+"""
 
 from __future__ import annotations
 
-from recollect.core.confidence import decimal
 from recollect.core.errors import NotFound, Stale
-from recollect.core.learning import Learning
-from recollect.core.passage import Passage
-from recollect.core.record import made, record
-from recollect.store import learning_sources, passages
-from recollect.store.paging import PAGE, among, every
+from recollect.core.learning import Learning, LearningSource
+from recollect.core.records import made, record
+from recollect.core.values import Passage, decimal
+from recollect.store import passages
+from recollect.store.db import PAGE, among, every, record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,44 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.context import Row, Tx
+
+_LEARNING_SOURCES_COLUMNS = "outcome_id, task_id, discovery_id, origin, trust, at"
+
+
+def add_source(tx: Tx, learning: str, source: LearningSource) -> None:
+    """One more place this insight came from."""
+    tx.run(
+        f"""
+        INSERT INTO learning_sources (space, learning_id, position, {_LEARNING_SOURCES_COLUMNS})
+        SELECT :space, :learning, count(*) + 1, :outcome_id, :task_id, :discovery_id, :origin, :trust, :at
+        FROM learning_sources WHERE space = :space AND learning_id = :learning""",
+        learning=learning,
+        **vars(source),
+    )
+
+
+def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
+    """Drop the sources that were added after the first so many."""
+    tx.run(
+        "DELETE FROM learning_sources WHERE space = :space AND learning_id = :learning AND position > :count",
+        learning=learning,
+        count=count,
+    )
+
+
+def sources_of(tx: Tx, learning: str) -> list[LearningSource]:
+    """Where a learning came from, first source first."""
+    where = "WHERE space = :space AND learning_id = :learning ORDER BY position"
+    found = tx.rows(f"SELECT {_LEARNING_SOURCES_COLUMNS} FROM learning_sources {where}", learning=learning)
+    return [record_from(LearningSource, _LEARNING_SOURCES_COLUMNS, row) for row in found]
+
+
+def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
+    """Those of some learnings that came up in an outcome, first or again."""
+    where = "WHERE space = :space AND learning_id IN (:keys) AND outcome_id = :outcome"
+    found = among(tx, f"SELECT learning_id FROM learning_sources {where}", learnings, outcome=outcome)
+    return {id for (id,) in found}
+
 
 KIND = "learning"
 _COLUMNS = (
@@ -160,7 +200,7 @@ def passing(tx: Tx, ids: Sequence[str], wanted: Filter) -> dict[str, int]:
     found = among(tx, f"SELECT {_STATE} FROM learnings l WHERE l.space = :space AND l.id IN (:keys)", ids)
     passed = {row[0]: row[2] for row in found if _passes(row, wanted)}
     if wanted.exclude_outcome is not None:
-        for id in learning_sources.from_outcome(tx, list(passed), wanted.exclude_outcome):
+        for id in from_outcome(tx, list(passed), wanted.exclude_outcome):
             del passed[id]
     return passed
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from recollect.core.record import record
+from recollect.core.records import record
 from recollect.store import passages
-from recollect.text.normal import clean
+from recollect.text.storable import clean
 from recollect.text.tokens import terms as terms_of
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def candidates(
 ) -> list[int]:
     """Passages that hold at least one of the rarest terms, by the summed rarity of those they hold.
 
-    What a passage makes much of counts for more than what it mentions (`store/grades.py`). `among` are the only ones
+    What a passage makes much of counts for more than what it mentions (`store/db.py`). `among` are the only ones
     wanted; without it all are.
     """
     sums: dict[int, float] = {}

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from recollect.core.context import Row, Tx
-from recollect.store import rows
+from recollect.store import db
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ def unfinished(tx: Tx) -> Move | None:
 
 def begin(tx: Tx, *, source: str, at: int) -> None:
     finish(tx)  # an earlier one that is begun anew
-    rows.add(tx, "moves", source=source, reached="{}", started_at=at)
+    db.add_row(tx, "moves", source=source, reached="{}", started_at=at)
 
 
 def reach(tx: Tx, reached: dict[str, Row]) -> None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from itertools import chain
 
-from recollect.core.record import made, record
+from recollect.core.records import made, record
+from recollect.store.db import HEADER_LINES, among, every, graded
 from recollect.store.files import content_hash
-from recollect.store.grades import HEADER_LINES, graded
-from recollect.store.paging import among, every
 from recollect.text import tokens
 
 TYPE_CHECKING = False
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from recollect.core.choices import Trust
     from recollect.core.context import Row, Tx
-    from recollect.core.passage import Passage
+    from recollect.core.values import Passage
 
 STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
 FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here: whoever looks through them passes all others

@@ -19,8 +19,7 @@ from psycopg import sql
 from recollect.core.context import Row
 from recollect.core.errors import StoreUnreachable
 from recollect.store.db import Transaction
-from recollect.store.postgres_address import Address
-from recollect.store.postgres_connections import Connections
+from recollect.store.postgres_pool import Address, Connections
 from recollect.store.postgres_vectors import PostgresVectors
 
 TYPES = {

@@ -11,10 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
-from recollect.core.json_text import loads
-from recollect.core.record import record
+from recollect.core.records import loads, record
 from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
-from recollect.store.files import content_hash, read_regular, translated, write_path
+from recollect.store.files import content_hash, os_errors, read_regular, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Project:
         if self.settings.findings.folder:
             return self.root / self.settings.findings.folder
         found = self.root / SPECWRIGHT
-        with translated(found):
+        with os_errors(found):
             return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
     @property

@@ -13,8 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from recollect.core.errors import BadInput, StoreBusy, Trouble
-from recollect.core.json_text import loads
-from recollect.core.record import record
+from recollect.core.records import loads, record
 from recollect.store.files import held, open_file, write_path
 
 TYPE_CHECKING = False

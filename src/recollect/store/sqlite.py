@@ -16,7 +16,7 @@ from operator import itemgetter
 import apsw
 
 from recollect.core.errors import NOT_DONE, BadInput, NoSpace, RecollectError, StoreBusy, StoreDamaged, StoreUnreachable
-from recollect.core.json_text import loads
+from recollect.core.records import loads
 from recollect.store.db import Transaction
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.context import Row
-    from recollect.store.sqlite_vectors import SqliteVectors
+    from recollect.store.vectors import SqliteVectors
 
 # Beside each vector its signs, a bit per dimension, many to a row: a search reads all of them, and the vectors of the
 # few that look near. Six times faster than reading every vector.
@@ -95,7 +95,7 @@ class SqliteDb:
             transaction.finish()
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
-        from recollect.store.sqlite_vectors import SqliteVectors
+        from recollect.store.vectors import SqliteVectors
 
         with self._transaction("BEGIN IMMEDIATE") as connection:
             SqliteVectors(connection, space, model).pack_if_stale()
@@ -122,7 +122,7 @@ class SqliteDb:
 
     def write_anew(self) -> None:
         """The whole file page by page, so that no free page, no gap inside a page and no log keeps what was deleted."""
-        with translated(self.path):
+        with sqlite_errors(self.path):
             self.connection().execute("VACUUM")
             busy = self.connection().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy is None or busy[0]:
@@ -136,7 +136,7 @@ class SqliteDb:
         existing = self._connections.get(get_ident())
         if existing is not None:
             return existing
-        with translated(self.path):
+        with sqlite_errors(self.path):
             try:
                 connection = self._opened()
             except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError):
@@ -174,7 +174,7 @@ class SqliteDb:
         if begin != "BEGIN" or self._begun == ONCE + 1:
             begin = f"{LARGE_CACHE}; {begin}"
         assert not connection.in_transaction, "transactions do not nest; pass the open one down"
-        with translated(self.path):
+        with sqlite_errors(self.path):
             connection.execute(begin)
             try:
                 yield connection
@@ -238,7 +238,7 @@ class _Session:
         self._connection.execute("DELETE FROM passage_words WHERE rowid = ?", (doc,))
 
     def vectors(self, space: str, model: int) -> SqliteVectors:
-        from recollect.store.sqlite_vectors import SqliteVectors
+        from recollect.store.vectors import SqliteVectors
 
         return SqliteVectors(self._connection, space, model)
 
@@ -301,7 +301,7 @@ def _damaged(path: Path, error: Exception) -> StoreDamaged:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def sqlite_errors(path: Path) -> Iterator[None]:
     """SQLite's errors as ours, each with what to do."""
     try:
         yield

@@ -1,17 +1,20 @@
-"""Rows of outcomes, tasks and discoveries. Ids come from the caller's tracker and are created on first use."""
+"""Rows of outcomes, tasks and discoveries. Ids come from the caller's tracker and are created on first use.
+
+Rows of injections and the verdicts on them. The counters on a learning are bumped in the same transaction.
+"""
 
 from __future__ import annotations
 
 from recollect.core.errors import NotFound
-from recollect.core.task import Discovery, Outcome, Task
-from recollect.store.paging import every
-from recollect.store.rows import add_once, record_from
+from recollect.core.learning import Discovery, Injection, Outcome, Task
+from recollect.store.db import add_row_once, every, record_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from recollect.core.choices import Verdict
     from recollect.core.context import Row, Tx
 
 _OUTCOME = "id, name, created_at"
@@ -105,7 +108,7 @@ def _page(tx: Tx, table: str, columns: str, where: str, **params: Any) -> tuple[
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
     """Keep a raw discovery; False when this task already reported the same."""
-    return add_once(tx, "discoveries", "task_id, hash", **vars(discovery), hash=digest)
+    return add_row_once(tx, "discoveries", "task_id, hash", **vars(discovery), hash=digest)
 
 
 def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
@@ -143,3 +146,87 @@ def all_tasks(tx: Tx) -> Iterator[Task]:
 def all_discoveries(tx: Tx) -> Iterator[Discovery]:
     """Every discovery by id."""
     return (record_from(Discovery, _DISCOVERY, row) for row in every(tx, "discoveries", _DISCOVERY))
+
+
+_COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"
+
+
+def record_injection(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
+    """True the first time a learning is shown to a task; showing it again is the same injection.
+
+    The spool may bring an injection that is older than the last: the time of the last use only moves forward.
+    """
+    values = {"learning_id": learning, "task_id": task, "outcome_id": outcome, "injected_at": at}
+    fresh = add_row_once(tx, "injections", "learning_id, task_id", **values)
+    if not fresh:
+        return False
+    tx.run(
+        """
+        UPDATE learnings SET times_injected = times_injected + 1,
+          last_injected_at = CASE WHEN last_injected_at > :at THEN last_injected_at ELSE :at END
+        WHERE space = :space AND id = :learning""",
+        learning=learning,
+        at=at,
+    )
+    return True
+
+
+def verdict_on(tx: Tx, *, learning: str, task: str) -> tuple[Verdict | None, int] | None:
+    """The verdict so far and what it moved (thousandths); None when it was never injected there."""
+    row = tx.row(
+        """
+        SELECT feedback, coalesce(feedback_delta, 0) FROM injections
+        WHERE space = :space AND learning_id = :learning AND task_id = :task""",
+        learning=learning,
+        task=task,
+    )
+    return (row[0], row[1]) if row else None
+
+
+def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: int, trust: str, at: int) -> None:
+    tx.run(
+        """
+        UPDATE injections SET feedback = :verdict, feedback_at = :at, feedback_delta = :delta, feedback_trust = :trust
+        WHERE space = :space AND learning_id = :learning AND task_id = :task""",
+        learning=learning,
+        task=task,
+        verdict=verdict,
+        delta=delta,
+        trust=trust,
+        at=at,
+    )
+
+
+def injections_of_task(tx: Tx, task: str) -> list[Injection]:
+    """In the order they were shown."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND task_id = :task ORDER BY injected_at, learning_id"
+    )
+    return [_injection(row) for row in tx.rows(sql, task=task)]
+
+
+def injections_of_learning(tx: Tx, learning: str) -> list[Injection]:
+    """Newest first."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND learning_id = :learning "
+        "ORDER BY injected_at DESC, task_id"
+    )
+    return [_injection(row) for row in tx.rows(sql, learning=learning)]
+
+
+def latest_injections(tx: Tx, *, limit: int, offset: int = 0) -> list[Injection]:
+    """Newest first, over all tasks."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM injections WHERE space = :space "
+        "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
+    )
+    return [_injection(row) for row in tx.rows(sql, limit=limit, offset=offset)]
+
+
+def all_injections(tx: Tx) -> Iterator[Injection]:
+    """Every injection, by learning and task."""
+    return (_injection(row) for row in every(tx, "injections", _COLUMNS, key=2))
+
+
+def _injection(row: Row) -> Injection:
+    return record_from(Injection, _COLUMNS, row)

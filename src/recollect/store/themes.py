@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.finding import Theme
-from recollect.store.rows import add
+from recollect.store.db import add_row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
     tx.run("DELETE FROM themes WHERE space = :space")
     for stored in themes:
         theme = stored.theme
-        add(
+        add_row(
             tx,
             "themes",
             name=theme.name,

@@ -1,15 +1,19 @@
 """The vault on disk: logs, nodes, findings and themes as text files below one root.
 
 Paths are relative, with `/`. Every folder on the way is opened without following links, so no path leaves the root.
+
+A vault with one of its folders somewhere else: findings of another tool are worked on where they are.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from recollect.core.context import Tx, Vault
 from recollect.core.errors import BadInput, Refused, Stale
 from recollect.store.files import (
     append_durably,
@@ -17,8 +21,8 @@ from recollect.store.files import (
     let_go,
     locked,
     open_regular,
+    os_errors,
     read_regular,
-    translated,
     write_atomically,
 )
 
@@ -47,7 +51,7 @@ class FolderVault:
 
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
         *folders, name = checked_parts(path)
-        with locked(self._lock), translated(path), self._made_folder(folders) as folder:
+        with locked(self._lock), os_errors(path), self._made_folder(folders) as folder:
             before = next((state for _, state in _states(folder, [name])), None)
             if after is not None and after != (_stamp(before) if before else ""):
                 raise changed(path)
@@ -63,7 +67,7 @@ class FolderVault:
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         *folders, name = checked_parts(path)
-        with locked(self._lock), translated(path), self._made_folder(folders) as folder:
+        with locked(self._lock), os_errors(path), self._made_folder(folders) as folder:
             self._refuse_changed(folder, name, path, expect)
             write_atomically(folder, name, text.encode("utf-8", "replace"))
 
@@ -80,12 +84,12 @@ class FolderVault:
 
     def _bytes(self, path: str) -> bytes | None:
         *folders, name = checked_parts(path)
-        with translated(path), self._folder(folders) as folder:
+        with os_errors(path), self._folder(folders) as folder:
             return None if folder is None else read_regular(folder, name)
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
         *folders, name = checked_parts(path)
-        with locked(self._lock), translated(path), self._folder(folders) as folder:
+        with locked(self._lock), os_errors(path), self._folder(folders) as folder:
             self._refuse_changed(folder, name, path, expect)
             if folder is not None:
                 with suppress(FileNotFoundError):
@@ -95,7 +99,7 @@ class FolderVault:
     def paths(self, prefix: str = "") -> list[str]:
         """Regular files below `prefix` (a folder), sorted; hidden files and links are not ours."""
         parts = _parts_of_folder(prefix)
-        with translated(prefix or self.root):
+        with os_errors(prefix or self.root):
             try:
                 with self._folder(parts) as folder:
                     return [] if folder is None else sorted("/".join((*parts, *path)) for path in _walk(folder))
@@ -109,7 +113,7 @@ class FolderVault:
 
         *folders, name = checked_parts(path)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        with translated(path):
+        with os_errors(path):
             with self._folder(folders) as folder:
                 file = None if folder is None else open_regular(folder, name)
             if file is None:
@@ -121,13 +125,13 @@ class FolderVault:
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
         found: dict[str, str] = {}
-        with translated(folder or self.root), self._folder(_parts_of_folder(folder)) as handle:
+        with os_errors(folder or self.root), self._folder(_parts_of_folder(folder)) as handle:
             if handle is not None:
                 found = {name: _stamp(state) for name, state in _states(handle, names)}
         return found
 
     def folder_stamp(self, folder: str) -> str:
-        with translated(folder), self._folder(_parts_of_folder(folder)) as handle:
+        with os_errors(folder), self._folder(_parts_of_folder(folder)) as handle:
             if handle is None:
                 return ""
             state = os.fstat(handle)
@@ -256,3 +260,53 @@ def _walk(folder: int) -> Iterator[tuple[str, ...]]:
                 os.close(inner)
         elif entry.is_file(follow_symlinks=False):
             yield (entry.name,)
+
+
+class MountedVault:
+    """See the protocol `Vault`. Paths below `name/` live in `there`, all others in `base`."""
+
+    def __init__(self, base: Vault, name: str, there: Vault):
+        self._base, self._prefix, self._there = base, f"{name}/", there
+
+    def read(self, path: str) -> str | None:
+        vault, path = self._place(path)
+        return vault.read(path)
+
+    def append(self, path: str, text: str, *, after: str | None = None) -> str:
+        vault, path = self._place(path)
+        return vault.append(path, text, after=after)
+
+    def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
+        vault, path = self._place(path)
+        vault.replace(path, text, expect=expect)
+
+    def delete(self, path: str, *, expect: str | None = None) -> None:
+        vault, path = self._place(path)
+        vault.delete(path, expect=expect)
+
+    def paths(self, prefix: str = "") -> list[str]:
+        if f"{prefix}/".startswith(self._prefix):
+            inner = f"{prefix}/"[len(self._prefix) :].rstrip("/")
+            return [self._prefix + path for path in self._there.paths(inner)]
+        here = [path for path in self._base.paths(prefix) if not path.startswith(self._prefix)]
+        return here if prefix else sorted(here + [self._prefix + path for path in self._there.paths()])
+
+    def pieces(self, path: str) -> Iterator[str]:
+        vault, path = self._place(path)
+        return vault.pieces(path)
+
+    def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
+        vault, folder = self._place(f"{folder}/")
+        return vault.stamps(folder.rstrip("/"), names=names)
+
+    def folder_stamp(self, folder: str) -> str:
+        vault, folder = self._place(f"{folder}/")
+        return vault.folder_stamp(folder.rstrip("/"))
+
+    def inside(self, tx: Tx) -> MountedVault:
+        return MountedVault(self._base.inside(tx), self._prefix.rstrip("/"), self._there.inside(tx))
+
+    def _place(self, path: str) -> tuple[Vault, str]:
+        if path.startswith(self._prefix):
+            return self._there, path[len(self._prefix) :]
+        return self._base, path

@@ -1,10 +1,14 @@
 """The cycle: one bounded maintenance pass over everything that is due, one process at a time.
 
 Each step can also only say what it would do: a plan changes nothing.
+
+Telling an external index that the tree changed. Its failure is a warning: the tree itself is up to date.
 """
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,10 +21,10 @@ from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.distil import consolidate, decisions, themes
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
-from recollect.search.refresh import refresh
-from recollect.store import leases, vectors
-from recollect.tend import backups
-from recollect.text.counting import counted
+from recollect.search.meaning import refresh
+from recollect.store import db, vectors
+from recollect.tend import backup
+from recollect.text.sentences import counted
 
 LEASE_SECONDS = 600
 NOTHING = "nothing due"
@@ -36,13 +40,13 @@ class CycleReport:
 
 def cycle(ctx: Context) -> CycleReport:
     """Do what is due, in order. Doing it again at once does nothing."""
-    lease = leases.take(ctx, "cycle", seconds=LEASE_SECONDS)
+    lease = db.take_lease(ctx, "cycle", seconds=LEASE_SECONDS)
     if lease is None:
         return CycleReport(held=True)
     try:
         return _steps(ctx, dry_run=False)
     finally:
-        leases.release(ctx, lease)
+        db.release_lease(ctx, lease)
 
 
 def plan(ctx: Context) -> CycleReport:
@@ -162,7 +166,7 @@ def _words(ctx: Context, dry_run: bool) -> str:
 
 
 def _backup(ctx: Context, dry_run: bool) -> str:
-    return backups.daily(ctx, dry_run=dry_run)
+    return backup.daily(ctx, dry_run=dry_run)
 
 
 STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
@@ -178,3 +182,21 @@ STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
     ("backup", _backup),
 )
 """In the order of docs/cycle.md; the spool is replayed when a memory is opened."""
+
+
+LIMIT_SECONDS = 60.0
+
+
+def reindex(command: str, folder: str) -> str:
+    """Run the configured command in the project's folder; gives a warning, or nothing."""
+    if not command:
+        return ""
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(words, cwd=folder, capture_output=True, timeout=LIMIT_SECONDS, check=False)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return f"the re-index command failed ({error}); the tree is up to date all the same"
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[:200]
+        return f"the re-index command ended with {done.returncode} ({said}); the tree is up to date all the same"
+    return ""

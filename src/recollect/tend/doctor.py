@@ -19,15 +19,14 @@ from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.core.settings import misspelt
 from recollect.store import moves, spool
-from recollect.store.beginning import is_foreign
-from recollect.store.damage import keep_aside_once, kept_aside
 from recollect.store.files import TEMP_SUFFIX
+from recollect.store.init import is_foreign
 from recollect.store.project import Project
-from recollect.tend import backups
-from recollect.tend.naming import naming_damage
-from recollect.tend.rebuild import rebuild
-from recollect.tend.verify import Finding, Progress, verify
-from recollect.text.counting import counted, how_long
+from recollect.store.sqlite_file import keep_aside_once, kept_aside
+from recollect.tend import backup as own_backups
+from recollect.tend.status import naming_damage
+from recollect.tend.verify import Discrepancy, Progress, rebuild, verify
+from recollect.text.sentences import counted, how_long
 
 ABANDONED_SECONDS = 3600  # a temporary file this old belongs to nobody any more
 
@@ -36,9 +35,9 @@ ABANDONED_SECONDS = 3600  # a temporary file this old belongs to nobody any more
 class Diagnosis:
     """What was found; with `--fix`, what was found before and what is left now."""
 
-    findings: tuple[Finding, ...]
-    fixed: tuple[Finding, ...] = ()
-    backups: tuple[backups.Kept, ...] = ()
+    findings: tuple[Discrepancy, ...]
+    fixed: tuple[Discrepancy, ...] = ()
+    backups: tuple[own_backups.OwnBackup, ...] = ()
 
     @property
     def damaged(self) -> bool:
@@ -55,7 +54,7 @@ def doctor(
     progress: Progress | None = None,
 ) -> Diagnosis:
     """Look at everything. The context is opened here, because a store that does not open is a finding."""
-    kept = tuple(backups.kept(project.database))
+    kept = tuple(own_backups.kept(project.database))
     around = (*_misspelt(environ), *_surroundings(project, now=now, fix=fix), *_backups(kept))
     try:
         ctx = open_context()
@@ -71,7 +70,9 @@ def doctor(
     return Diagnosis(findings=(*found, *around), fixed=fixed, backups=kept)
 
 
-def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+def _examined(
+    ctx: Context, *, fix: bool, progress: Progress | None
+) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
     """What is left, and what was mended."""
     with ctx.db.read(ctx.space) as tx:
         move = moves.unfinished(tx)
@@ -88,30 +89,30 @@ def _examined(ctx: Context, *, fix: bool, progress: Progress | None) -> tuple[tu
     return left, tuple(finding for finding in found if finding not in left)
 
 
-def _unreadable(project: Project, error: StoreDamaged, kept: tuple[backups.Kept, ...]) -> Finding:
+def _unreadable(project: Project, error: StoreDamaged, kept: tuple[own_backups.OwnBackup, ...]) -> Discrepancy:
     good = next((backup.path for backup in kept if not backup.problem), None)
     remedy = f"recollect restore {good}" if good else "no backup of it is here; look for one elsewhere, then restore it"
     place, url = str(project.database), project.settings.store.url
     if url:
-        from recollect.store.postgres_address import Address  # the driver is there only where a store needs it
+        from recollect.store.postgres_pool import Address  # the driver is there only where a store needs it
 
         place = Address(url).shown
         remedy = "the server's own backup; or recollect db init on an empty database and there " + (
             f"recollect restore {good}" if good else "recollect restore, if you find a backup elsewhere"
         )
-    return Finding(level="damage", what="store", subject=place, detail=str(error), remedy=remedy)
+    return Discrepancy(level="damage", what="store", subject=place, detail=str(error), remedy=remedy)
 
 
-def _notice(what: str, subject: object, detail: str, remedy: str) -> Finding:
-    return Finding(level="notice", what=what, subject=str(subject), detail=detail, remedy=remedy)
+def _notice(what: str, subject: object, detail: str, remedy: str) -> Discrepancy:
+    return Discrepancy(level="notice", what=what, subject=str(subject), detail=detail, remedy=remedy)
 
 
-def _misspelt(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _misspelt(environ: Mapping[str, str]) -> Iterator[Discrepancy]:
     for name in misspelt(environ):
         yield _notice("settings", name, "the environment sets it, and there is no such setting", "see docs/settings.md")
 
 
-def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Finding]:
+def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Discrepancy]:
     if is_foreign(project):
         detail = "it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent"
         yield _notice("store", project.data, detail, "move it away, or take what it says for your own: recollect init")
@@ -123,7 +124,7 @@ def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Finding]
         yield _notice("damage", folder, "files that once did not read back", remedy)
 
 
-def _spool(project: Project, now: int) -> Iterator[Finding]:
+def _spool(project: Project, now: int) -> Iterator[Discrepancy]:
     if waiting := spool.pending(project.spools):
         remedy = "any recollect command that can write the store does this; recollect doctor --fix does it now"
         yield _notice("spool", waiting[0], _queued(waiting, "waiting for the store", now), remedy)
@@ -141,7 +142,7 @@ def _queued(paths: list[Path], state: str, now: int) -> str:
     return f"{counted(queue.count, 'write')} {state}, the oldest for {since}"
 
 
-def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:
+def _temporary_files(project: Project, *, fix: bool) -> Iterator[Discrepancy]:
     """What a killed process left behind. It was never acknowledged, so it holds nothing that is missing."""
     near = list(project.root.glob(f".*{TEMP_SUFFIX}*"))
     below = [path for folder in (project.data, project.vault) for path in folder.rglob(f".*{TEMP_SUFFIX}*")]
@@ -155,7 +156,7 @@ def _temporary_files(project: Project, *, fix: bool) -> Iterator[Finding]:
             yield _notice("temporary file", path, detail, "recollect doctor --fix removes it")
 
 
-def _permissions(project: Project) -> Iterator[Finding]:
+def _permissions(project: Project) -> Iterator[Discrepancy]:
     data = project.data
     if not data.is_dir():
         return
@@ -166,7 +167,7 @@ def _permissions(project: Project) -> Iterator[Finding]:
         yield _notice("permissions", data, detail, f"chmod u+w {data}")
 
 
-def _backups(kept: tuple[backups.Kept, ...]) -> Iterator[Finding]:
+def _backups(kept: tuple[own_backups.OwnBackup, ...]) -> Iterator[Discrepancy]:
     for backup in kept:
         if backup.problem:
             remedy = "take a new one with: recollect backup"

@@ -2,13 +2,23 @@
 
 The source is only read, from one consistent view. Each page of rows is written together with the place it reached, so
 that a move that was stopped goes on there, and no event comes twice. Until it is finished nobody else writes there.
+
+Mirroring the vault between a team's table and a folder of files, in either direction.
+
+Remembers the hash of every file when both sides were last equal, so that it can tell who changed what: a change on one
+side goes over, a change on both is left alone and reported. Text that was only added to goes over in any case.
+
+A folder loses files for many reasons (another branch, a clean checkout), so a file that is missing there is never
+deleted at the team's. What the team deleted goes from the folder too, logs excepted: they only ever grow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
+from recollect.capture.logs import days
 from recollect.core.context import Db, Row, Tx, Vault
 from recollect.core.errors import BadInput, Refused, Stale, StoreDamaged
 from recollect.store import dump, moves
@@ -20,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class StoreSide:
     """A store with its vault."""
 
     db: Db
@@ -42,7 +52,7 @@ class Moved:
     upgraded: bool = False
 
 
-def move(source: Side, target: Side, space: str, *, at: int, restart: bool, progress: Progress) -> Moved:
+def move(source: StoreSide, target: StoreSide, space: str, *, at: int, restart: bool, progress: Progress) -> Moved:
     """Copy everything of a space. Run again after a stop it goes on; `restart` empties what an earlier try left."""
     if source.db.place == target.db.place:
         raise BadInput(f"both ends are {source.db.place}; name two different stores")
@@ -61,7 +71,7 @@ def move(source: Side, target: Side, space: str, *, at: int, restart: bool, prog
     return Moved(source=source.db.place, target=target.db.place, rows=rows, files=files, resumed=resumed)
 
 
-def _begin(source: Side, target: Side, space: str, *, at: int, restart: bool) -> dict[str, Row]:
+def _begin(source: StoreSide, target: StoreSide, space: str, *, at: int, restart: bool) -> dict[str, Row]:
     """The places that an earlier try reached; a target that holds anything else is refused."""
     with source.db.read(space) as tx:
         if moves.unfinished(tx):
@@ -149,3 +159,79 @@ def _sums(db: Db, space: str, table: dump.Table) -> tuple[int, str]:
 
 def _event_count(tx: Tx) -> int:
     return int(tx.value("SELECT count(*) FROM events WHERE space = :space"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mirrored:
+    """Paths by what became of them. `ahead`: changed only on the side that is written to, and left as they are.
+    `missing`: gone from the side that is brought from, and kept on the other.
+
+    `equal` is what the next mirroring is given as `last`.
+    """
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    ahead: tuple[str, ...]
+    missing: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    equal: dict[str, str]
+
+
+def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, force: bool = False) -> Mirrored:
+    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
+
+    `pull`: the source is the team's, whose deletions count; otherwise the target is.
+    """
+    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "missing": [], "conflict": []}
+    equal: dict[str, str] = {}
+    for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):
+        new, old = source.read(path), target.read(path)
+        known = last.get(path, "")
+        if new == old:
+            equal[path] = _hash(new)
+            continue
+        fate = _fate(new, old, known, pull=pull, log=bool(days((path,))))
+        if force and fate == "conflict":
+            fate = "remove" if new is None else "write"
+        found[fate].append(path)
+        if fate == "write" and new is not None:
+            target.replace(path, new, expect=_hash(old))
+            equal[path] = _hash(new)
+        elif fate == "remove":
+            target.delete(path, expect=_hash(old))
+        elif known:
+            equal[path] = known
+    return Mirrored(
+        written=tuple(found["write"]),
+        removed=tuple(found["remove"]),
+        ahead=tuple(found["ahead"]),
+        missing=tuple(found["missing"]),
+        conflicts=tuple(found["conflict"]),
+        equal=equal,
+    )
+
+
+def _fate(
+    new: str | None, old: str | None, known: str, *, pull: bool, log: bool
+) -> Literal["write", "remove", "ahead", "missing", "conflict"]:
+    """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
+    if new is None and known and (log or not pull):
+        return "missing"
+    if old is None and (log or pull):
+        return "write"
+    if log and new is not None and old is not None and old.startswith(new):
+        return "ahead"  # an older copy of the log, whoever brought it back
+    if _hash(old) == known:
+        return "remove" if new is None else "write"
+    if _hash(new) == known:
+        return "ahead"
+    if new is not None and old is not None:
+        if new.startswith(old):
+            return "write"
+        if old.startswith(new):
+            return "ahead"
+    return "conflict"
+
+
+def _hash(text: str | None) -> str:
+    return "" if text is None else content_hash(text)

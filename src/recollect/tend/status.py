@@ -1,25 +1,46 @@
-"""Status: what is remembered, what waits, what works on words alone."""
+"""Status: what is remembered, what waits, what works on words alone.
+
+Saying what is damaged when a command meets a row that it cannot read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from recollect.capture.finding import survey
-from recollect.core.actor import Actor
-from recollect.core.context import Context, Embedder, Tx
+from recollect.core.context import Actor, Context, Embedder, Tx
+from recollect.core.errors import BadInput, StoreDamaged
 from recollect.core.finding import SkippedFile
-from recollect.distil import noticing
-from recollect.models.jobs import KINDS
-from recollect.models.spending import today
-from recollect.search.refresh import NO_EMBEDDER, NO_ROOM
-from recollect.store import asks, counts, decisions, escalations, journal, moves, spool, themes, usage, vectors
+from recollect.distil import compact
+from recollect.models.budget import KINDS, today
+from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
+from recollect.store import decisions, derived, events, journal, model_rows, moves, spool, themes, vectors
 from recollect.store.project import Project
-from recollect.tend.naming import naming_damage
+
+UNREADABLE = (StoreDamaged, BadInput, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading a row raises whose content is not what was written."""
+
+
+@contextmanager
+def naming_damage(ctx: Context) -> Iterator[None]:
+    """Raise StoreDamaged that names what in the file or a row does not read; an error that nothing explains stays."""
+    try:
+        yield
+    except UNREADABLE as error:
+        from recollect.tend.verify import what_does_not_read  # loads every room, and is seldom needed
+
+        first = next(what_does_not_read(ctx), None)
+        if first is None:
+            raise
+        raise StoreDamaged(
+            f"{ctx.db.place} is damaged: {first.subject}: {first.detail}. Nothing was deleted. Run: {first.remedy}"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
-class Used:
+class ModelUsage:
     """What models used. A fall-back is an ask that the offline twin answered in a model's place."""
 
     calls: int
@@ -39,8 +60,8 @@ class ModelsStatus:
 
     configured: dict[str, str]
     daily_tokens: int
-    today: Used
-    all_time: Used
+    today: ModelUsage
+    all_time: ModelUsage
     pending: int
 
 
@@ -95,17 +116,17 @@ def _status(ctx: Context, project: Project) -> Status:
             moving_from=move.source if move else "",
             timezone=project.settings.timezone,
             actor=ctx.actor,
-            learnings=counts.learnings_by_status(tx),
-            injections=counts.injections(tx),
-            verdicts=counts.verdicts(tx),
-            discoveries=counts.discoveries(tx),
+            learnings=derived.learnings_by_status(tx),
+            injections=derived.count_injections(tx),
+            verdicts=derived.count_verdicts(tx),
+            discoveries=derived.count_discoveries(tx),
             tree=_tree(tx),
             tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
             waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
-            unreadable=tuple(noticing.unreadable(tx)),
-            passages=counts.passages(tx),
-            inbox=len(escalations.waiting(tx)),
+            unreadable=tuple(compact.unreadable_logs(tx)),
+            passages=derived.count_passages(tx),
+            inbox=len(events.waiting_escalations(tx)),
             spooled=spooled.count,
             spooled_oldest_at=spooled.oldest_at,
             set_aside=aside.count,
@@ -125,19 +146,19 @@ def _status(ctx: Context, project: Project) -> Status:
 
 def _models(ctx: Context, tx: Tx) -> ModelsStatus:
     named = {kind: provider.name for kind in KINDS if (provider := ctx.models.provider(kind)) is not None}
-    used = usage.everything(tx)
+    used = model_rows.all_usage(tx)
     return ModelsStatus(
         configured=named,
         daily_tokens=ctx.settings.models.daily_tokens,
         today=_total(each for each in used if each.day == today(ctx)),
         all_time=_total(used),
-        pending=len(asks.waiting(tx)),
+        pending=len(model_rows.waiting_asks(tx)),
     )
 
 
-def _total(used: Iterable[usage.Usage]) -> Used:
+def _total(used: Iterable[model_rows.Usage]) -> ModelUsage:
     found = list(used)
-    return Used(
+    return ModelUsage(
         calls=sum(each.calls for each in found),
         input_tokens=sum(each.input_tokens for each in found),
         output_tokens=sum(each.output_tokens for each in found),

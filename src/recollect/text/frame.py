@@ -1,4 +1,4 @@
-r"""What an agent is shown of the memory, and how it is read back.
+"""What an agent is shown of the memory, and how it is read back.
 
 A stored note is data. It may say anything, so every field is brought to one line and escaped before it is
 shown: it cannot open a heading, a fence, a comment or a link, close the section, give a verdict, claim a
@@ -6,16 +6,23 @@ confidence, or complete a chat template's token. Escapes are Markdown's own back
 off again: `parse(section(learnings))` is `learnings` in normal form.
 
 Knows nothing about which learnings are relevant.
+
+Ages on ROOT.md: how long ago each topic was last mentioned, counted to the day it is read.
+
+The page keeps the dates; whoever shows it counts again. Apart from `root`, because a session's start pays for imports.
+
+How much may be put in front of an agent at once.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import date
 from functools import cache
 
-from recollect.core.confidence import thousandths
-from recollect.core.record import record
+from recollect.core.records import record
+from recollect.core.values import thousandths
 from recollect.text.tokens import tokens
 
 TYPE_CHECKING = False
@@ -291,3 +298,44 @@ def _sections(text: str) -> list[tuple[str, int, int]]:
 def _read(found: re.Match[str]) -> Shown:
     text = {name: unescape(value) for name, value in found.groupdict().items() if value is not None}
     return Shown(**{"source": None, **text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]
+
+
+DOUBT_DAYS = 30
+"""A reference older than this is shown with `?`."""
+
+_AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
+
+
+def age_of(type: str, day: str, today: date) -> str:
+    """What stands behind a topic's type."""
+    days = max((today - date.fromisoformat(day)).days, 0)
+    return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
+
+
+def with_ages(text: str, today: date) -> str:
+    """The page with its ages counted to another day: what is shown is never older than its reader."""
+
+    def aged(found: re.Match[str]) -> str:
+        return found[1] + age_of(found[2], found[4], today) + found[3]
+
+    return _AGED.sub(aged, text)
+
+
+@record
+class ContextBudget:
+    """What a host lets us say: in characters as it counts them, and for some in tokens."""
+
+    characters: int
+    tokens: int | None = None
+
+    def cost(self, line: str) -> int:
+        """What a line takes of `characters`, its end included. Hosts count UTF-16 units."""
+        size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
+        if self.tokens is None:
+            return size
+        from recollect.text.tokens import tokens
+
+        return max(size, -(-tokens(line) * self.characters // self.tokens))
+
+    def fits(self, text: str) -> bool:
+        return sum(map(self.cost, text.splitlines())) <= self.characters

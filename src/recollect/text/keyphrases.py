@@ -62,7 +62,7 @@ def is_identifier(word: str) -> bool:
     return not _PLAIN.fullmatch(word) or (not word.islower() and not word.istitle() and len(word) > 1)
 
 
-class Weights:
+class WordWeights:
     """How telling each word is among the given documents: rare words more, identifiers more."""
 
     def __init__(self, documents: Iterable[str]):
@@ -85,7 +85,7 @@ class Weights:
         return sum(map(self.word, words)) / math.sqrt(4 + len(text.split()))
 
 
-def keyphrases(texts: Sequence[str], weights: Weights, limit: int) -> list[str]:
+def keyphrases(texts: Sequence[str], weights: WordWeights, limit: int) -> list[str]:
     """The most telling phrases of some texts, best first; each brings at least one new word."""
     counts: Counter[str] = Counter()
     spelling: dict[str, str] = {}

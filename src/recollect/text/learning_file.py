@@ -12,7 +12,7 @@ from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.text import frame
-from recollect.text.coia import extract
+from recollect.text.markers import extract
 from recollect.text.staging import slug_of
 
 _TITLE = re.compile(r"#{1,6}[ \t]+(?P<title>.+)")

@@ -14,7 +14,8 @@ from typing import Any
 
 from recollect.core.calendar import LEVELS, Level, Period, parse_period
 from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
-from recollect.text import entries, extract, grounded, markdown, points
+from recollect.text import entries, markdown, points
+from recollect.text import summarise as text_summarise
 from recollect.text.summarise import Budget, Embed, summarise
 
 SCHEMA = 1
@@ -186,12 +187,12 @@ def fault(body: str, material: Material) -> str | None:
     """Why a summary from outside must not replace a node, or None."""
     if not body.strip() or len(body.encode()) < SMALLEST:
         return "it is empty or too short"
-    if grounded.refuses(body):
+    if text_summarise.refuses(body):
         return "it is a refusal"
     if len(body.encode()) > max(len(material.text.encode()), SMALLEST):
         return "it is longer than its source"
     for point in material.points:
-        if point.kept and grounded.lost(body, [point.text]):
+        if point.kept and text_summarise.lost(body, [point.text]):
             return f"it loses what the {point.type} entry {' '.join(point.refs)} says about {point.topic}"
     if not {title for title, _ in markdown.sections(body, 2)} & {title for _, title in HEADINGS[material.period.level]}:
         return "it has none of the headings"
@@ -285,7 +286,7 @@ def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str]
 
 
 def _entry_points(found: Iterable[Entry]) -> list[Point]:
-    return [point for entry in found if entry.trust != "external" for point in extract.points(entry)]
+    return [point for entry in found if entry.trust != "external" for point in points.extract_points(entry)]
 
 
 def _section(entry: Entry) -> str:

@@ -2,17 +2,165 @@
 
 Each refusal has a code, says why and how to say it better. Words only, and lenient: a doubtful text passes,
 because consolidation looks again and a person can be asked. Knows nothing about where the text goes.
+
+The gate for captured learnings: something was noticed, and it says what to do about it next time.
+
+Each refusal has a code, says why and how to say it better. Lenient like the gate for staged learnings (`quality`),
+whose words it shares: one field that states a rule carries the rest. A field that was not filled in is given as "".
+
+Does a text report what happened, where a rule, a learning or a decision was wanted?
+
+Words only, and English ones: of a text in another language nothing is said. Unsure counts as no report, because
+refusing a real rule or choice loses it, while a report that is let through costs a line in a queue.
 """
 
 from __future__ import annotations
 
 import re
 
-from recollect.core.record import record
-from recollect.text.compare.rule_words import WEAK_VERBS, words_of
-from recollect.text.reports import is_foreign, is_incident, plain
-from recollect.text.stem import stem
-from recollect.text.tokens import terms
+from recollect.core.records import record
+from recollect.text.lexicon import WEAK_VERBS, words_of
+from recollect.text.sentences import first_sentence
+from recollect.text.tokens import stem, terms
+
+
+def _any(*groups: tuple[str, ...]) -> str:
+    return f"(?:{'|'.join(word for group in groups for word in group)})"
+
+
+# --- What somebody did
+
+_AFTER_WHO = r"(?<=\w )(?:hit|left)"  # "Left-align numbers", "Hit the cache first" are orders
+_MISHAPS = ("broke", "forgot", "lost", "had", "threw", "fell", "took", "went", "saw", "came", "gave", _AFTER_WHO)
+_WORK = ("found", "ran", "spent", "got", "made", "did", "wrote", "sent", "built", "began", "met", "spoke")
+_NO_DEED = (
+    "embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed",
+    "automated", "based", "cached", "centralised", "centralized", "distributed", "encrypted", "hosted", "hashed",
+    "limited", "managed", "named", "nested", "required", "shared", "signed", "structured", "trusted", "typed",
+    "unified",
+)  # fmt: skip
+"""Words in -ed that begin a rule rather than a report."""
+# Not before a hyphen: "Built-in types come first".
+PAST = rf"(?:{_any(_MISHAPS, _WORK)}|(?!{_any(_NO_DEED)}\b)\w{{3,}}ed)(?!-)"
+
+# "Sorted keys make diffs readable" begins with an adjective: a plural noun and its verb follow.
+_DETERMINED = r"(?:the|an?|all|both|some|our|my|its|their|his|her|this|that|these|those|two|three|several|many|\d+)\b"
+_NO_VERB = (
+    r"(?:(?:in|on|at|to|of|for|with|without|from|into|and|or|but|because|while|by|as|that|which|who|where|when|until"
+    r"|before|after|since|during|under|over|across|between|through|per|via|so|if|twice|again|too|also|now|yesterday"
+    r"|today|everywhere|instead|\w+ly|\w+ing)\b|\w+ed by\b|\d)"
+)
+_ADJECTIVE = (
+    rf"(?:(?:\w+ed|lost|sent|found|made|built|met) (?!{_DETERMINED})(?:\w+ ){{0,2}}\w+s "
+    rf"(?:(?!{_NO_VERB})\w"
+    r"|(?:of|in|on|for|with|from|without) (?:(?!that |which |who )\w+ ){1,3}(?:is|are|has|have)\b))"
+)
+
+_FOREIGN = re.compile(
+    r"(?![a-z])[^\W\d_]|\b(?:de|el|la|las|los|un|una|en|que|con|por|para|antes|siempre|der|das|dem|und|ein|eine|nicht|vor"
+    r"|bei|mit|wenn|immer|het|een|van|voor|niet|altijd|og|och|et|ett|ikke|inte|som|til|altid|alltid|nie|na|oraz|zawsze|ja"
+    r"|ei|enne|kui|tuleb|alati)\b",
+    re.IGNORECASE,
+)
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a text has a letter or a small word that English lacks.
+
+    The words are those of languages in which other things than deeds end in -ed: "Przed", "Unterschied", "Haced".
+    """
+    return bool(_FOREIGN.search(text))
+
+
+# --- An incident
+
+_REPORTS_RULE = re.compile(
+    r"\b(?:always|never|must|should|shall|needs?|requires?|avoid|prefer|when(?:ever)?|if|unless|do not|don't"
+    r"|doesn't|cannot|can't|can|may|only|ensure|make sure|belongs?|decides?|is|are|has|have|stays?|expires?)\b"
+)
+_ONCE = re.compile(
+    r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|week|session|time)|last (?:night|week|time)"
+    r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+|\d{4}-\d{2}-\d{2})\b"
+)
+# What follows a verb that tells; an adjective ("retry failed jobs") is followed by its noun.
+_REPORTS_TELLS = (
+    r"(?= (?:the|a|an|that|it|its|our|my|to|on|in|at|while|because|when|after|before|twice|again|with|during|and|out"
+    r"|from|for|into|over)\b|[,;]|$)"
+)
+_TOLD = re.compile(rf"^(?:(?!{_ADJECTIVE}){PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
+_NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
+_HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_REPORTS_TELLS}")
+
+
+def is_incident(text: str) -> bool:
+    """Whether a text tells of one occasion, and no rule."""
+    text = plain(text)
+    if _ONCE.search(text):
+        return True
+    if _REPORTS_RULE.search(text) or is_foreign(text):
+        return False
+    return bool(_TOLD.match(text) or _HAPPENED.match(text))
+
+
+def plain(text: str) -> str:
+    """A text as these rules read it: lower case, one kind of apostrophe, single spaces."""
+    return " ".join(text.lower().replace("\u2019", "'").split())
+
+
+# --- A status update
+
+_CHOOSING = (
+    r"decid\w+", "decision", "chose", "choose", "choosing", "chosen", "opt(?:ed|ing)? (?:for|to|out)", r"adopt\w*",
+    r"prefer\w*", "settled? on", r"standardi[sz]\w+", "go(?:ing)? with", "went with", "pick(?:ed|ing)?",
+    "select(?:ed|ing)?", "reject(?:ed|ing)?", "agreed", r"postpon\w+", r"defer\w*", "policy", "trade-?off",
+)  # fmt: skip
+_WEIGHING = (
+    "instead of", "rather than", "in favou?r of", r"over (?:an? |the )?\w+ because", "no longer", "from now on",
+    "by default", r"switch(?:ed|ing)? (?:\w+ )*?(?:to|from)", "replac(?:e|ed|ing) .+? (?:with|by)",
+    "migrat(?:e|ed|ing) .*?to", "mov(?:e|ed|ing) from",
+)  # fmt: skip
+_RULING = (
+    "we (?:will|should|must|shall)", "will not", "won't", "should(?:n't| not)?", "must(?:n't| not)?", "shall", "never",
+    "always", "don't", "do not",
+)  # fmt: skip
+_UNDER_WAY = (
+    "set up", "cut", "waiting", "blocked", "stuck", "working on", "debugging", "investigating", "looking into",
+)  # fmt: skip
+_STANDING = (
+    "down", "done", "finished", "complete", "passing", "failing", "green", "red", "broken", "working",
+    "running", "live",
+    "deployed", "merged", "blocked", "ready", "waiting", "pending", "under review", "fixed", "up", "debugging",
+    "investigating", "looking", "writing", "testing", "reviewing", "implementing", "refactoring", "stuck", "on track",
+)  # fmt: skip
+_CHOICE = re.compile(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
+_WHO = r"(?:(?:i|we|i've|we've|have|has|just|also|finally|today|yesterday|so far|status|update|progress)[\s:,-]+)*"
+_MISHAP = re.compile(rf"^{_WHO}{_any(_MISHAPS)}\b", re.IGNORECASE)
+_REPORT = re.compile(
+    rf"^(?!{_ADJECTIVE}){_WHO}(?:{PAST}|{_any(_UNDER_WAY)})\b"
+    r"|^(?:i'm|i am|we're|we are) (?:\w+ly )?\w+ing\b|^nothing new\b",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    rf"\b(?:(?:am|is|are|was|were|been|now|still|currently) (?:\w+ly )?{_any(_STANDING)}|in progress|wip|"
+    r"tests? pass(?:es|ed)?|\d+ ?%(?: \w+)? (?:done|complete|finished|through)|"
+    r"(?:has|have) been (?:merged|deployed|released|fixed|completed|updated|published)|no blockers|"
+    r"(?:migration|deploy\w*|build|release|job|run|demo|meeting|sprint|rollout) "
+    r"(?:finished|failed|went|passed|ended))\b",
+    re.IGNORECASE,
+)
+
+
+def is_status_update(text: str) -> bool:
+    """True for a report of work done or under way that names no choice in its first sentence."""
+    opening = first_sentence(text, 60)
+    if _CHOICE.search(opening):
+        return False
+    return bool(_STATE.search(opening) or (_REPORT.search(opening) and not is_foreign(opening)))
+
+
+def is_mishap(text: str) -> bool:
+    """Of a report: whether it tells what befell somebody rather than what they worked on."""
+    return bool(_MISHAP.search(text))
 
 
 @record
@@ -60,7 +208,7 @@ _SAYS_LITTLE = """
 _EMPTY = frozenset(map(stem, (*_SAYS_LITTLE.split(), *WEAK_VERBS)))
 
 
-def refused(title: str, body: str = "") -> Refusal | None:
+def staged_refusal(title: str, body: str = "") -> Refusal | None:
     """Why a staged learning states no rule, and how it could; None when nothing speaks against it."""
     if _RULE_NOUN.search(plain(title)) and not is_foreign(title):
         return REFUSALS["meta"]
@@ -74,3 +222,87 @@ def telling_words(text: str) -> list[str]:
     words = words_of(plain(text))
     parts = (part for word in words for part in ((word,) if word.isascii() else terms(word)))
     return [root for part in parts if (root := stem(part)) not in _EMPTY]
+
+
+WEIGHED = ("title", "observation", "implication", "action")
+
+_REFUSALS = {
+    refusal.flaw: refusal
+    for refusal in (
+        Refusal(
+            flaw="placeholder",
+            why="a field holds a stand-in instead of a text",
+            rephrase="Write what was noticed, what follows from it and what to do; nothing can be filled in later.",
+        ),
+        Refusal(
+            flaw="repeated",
+            why="every field says the same",
+            rephrase="Say in the observation what was noticed, in the implication why it matters, in the action "
+            "what to do next time.",
+        ),
+        Refusal(
+            flaw="vague",
+            why="it does not name what it is about",
+            rephrase="Name the thing, what it does and what to do about it.",
+        ),
+        Refusal(
+            flaw="status",
+            why="it reports work done or under way",
+            rephrase="Say what the next task should do differently; a report belongs in the log: recollect log add.",
+        ),
+        Refusal(
+            flaw="incident",
+            why="it tells what happened once, and nothing follows from it",
+            rephrase='State the rule behind it as the action: not "Broke the build yesterday" but "Run the type '
+            'checker before pushing".',
+        ),
+    )
+}
+
+_STAND_INS = (
+    "to ?do", "tb[ad]", "fix ?me", "n/?a", "none", "nothing", "nil", "null", "undefined", "unknown", "untitled",
+    "ditto", "(?:same|see|as)(?: as)?(?: above| before)?", "placeholder", "lorem ipsum.*", r"insert \w+(?: \w+)? here",
+    r"your \w+ here", "fill (?:this )?in(?: later)?", "to be (?:filled|done|decided|determined)(?: in)?", r"asdf\w*",
+    r"qwerty\w*", "foo(?: ?bar)?(?: ?baz)?", "blah?(?: blah?)*", r"test(?:ing)?(?: ?(?:test(?:ing)?|\d+))*", "x+",
+    "(?:example |sample )?(?:title|context|observation|implication|action|text|description)",
+)  # fmt: skip
+_STAND_IN = re.compile(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
+LONGEST_STAND_IN = 60  # characters
+_WORD = re.compile(r"\w+")
+_TELLS = re.compile(
+    rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
+    re.IGNORECASE,
+)
+# Who knows why a thing fails knows what to look for; "failed twice" teaches nothing.
+_EXPLAINED = re.compile(
+    r"(?!\w+ed\b)(?:[\w'#./-]+ ){1,4}fail(?:ed|s)(?::|,? (?:because|since|due to|when(?:ever)?|if|unless|without)\b)",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)
+
+
+def learning_refusal(*, title: str, observation: str, implication: str, action: str) -> Refusal | None:
+    """Why a learning should not be kept as it is; None when nothing speaks against it."""
+    flaw = _flaw(title, [field for field in (observation, implication, action) if field.strip()])
+    return _REFUSALS[flaw] if flaw else None
+
+
+def _flaw(title: str, fields: list[str]) -> str | None:
+    if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
+        return "placeholder"
+    if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
+        return "repeated"
+    if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
+        return "vague"
+    _, *consequences = fields or [""]
+    if any(_states_a_rule(field) for field in consequences) or _EXPLAINED.match(title):
+        return None
+    if is_status_update(title) and not is_mishap(title):
+        return "status"
+    return "incident" if is_incident(title) else None
+
+
+def _states_a_rule(text: str) -> bool:
+    if not telling_words(text) or is_status_update(text) or is_incident(text):
+        return False
+    return bool(_RULE.search(text)) or not _TELLS.search(text)

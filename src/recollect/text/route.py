@@ -16,7 +16,7 @@ from recollect.text.documents import Section, sections
 from recollect.text.tokens import terms
 
 Kind = Literal["heading", "new heading", "new file"]
-Alike = Callable[[str, Sequence[str]], Sequence[float]]
+Likeness = Callable[[str, Sequence[str]], Sequence[float]]
 """A text and others → how alike they are in meaning, from -1 to 1."""
 
 NEAR = 0.12  # on words; below it nothing is near
@@ -55,7 +55,7 @@ def manner(texts: Sequence[str]) -> frozenset[str]:
 
 
 def place(
-    text: str, documents: Mapping[str, str], *, alike: Alike | None = None, ignored: Collection[str] = ()
+    text: str, documents: Mapping[str, str], *, alike: Likeness | None = None, ignored: Collection[str] = ()
 ) -> Placement:
     """The place for a learning among documents by path. Words that are `ignored` do not bring anything nearer."""
     scored = _scored(text, documents, alike, ignored)
@@ -74,7 +74,7 @@ def place(
     return _at(path, section, together, under=score >= UNDER)
 
 
-def candidates(text: str, documents: Mapping[str, str], *, alike: Alike | None = None, most: int) -> list[Candidate]:
+def candidates(text: str, documents: Mapping[str, str], *, alike: Likeness | None = None, most: int) -> list[Candidate]:
     """The nearest places, nearest first, for somebody else to choose from."""
     nearest = sorted(_scored(text, documents, alike), key=lambda one: (-(one[2] + one[3]), one[0], one[1].first))
     return [
@@ -89,7 +89,7 @@ def candidates(text: str, documents: Mapping[str, str], *, alike: Alike | None =
 
 
 def _scored(
-    text: str, documents: Mapping[str, str], alike: Alike | None, ignored: Collection[str] = ()
+    text: str, documents: Mapping[str, str], alike: Likeness | None, ignored: Collection[str] = ()
 ) -> list[tuple[str, Section, float, float]]:
     """Every place with its own nearness and its document's."""
     targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
@@ -128,7 +128,7 @@ def _spoken(section: Section) -> str:
     return f"{' '.join([section.title] * _TITLE_WEIGHT)}\n{section.text}"
 
 
-def _nearness(text: str, others: Sequence[str], alike: Alike | None, ignored: Collection[str]) -> list[float]:
+def _nearness(text: str, others: Sequence[str], alike: Likeness | None, ignored: Collection[str]) -> list[float]:
     words = _word_nearness(text, others, ignored)
     if alike is None:
         return words

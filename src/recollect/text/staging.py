@@ -2,6 +2,12 @@
 
 Reading and changing it as text; every line that is not asked for stays as it was. Headings inside fences and
 comments are text. Knows nothing about ages, files or what becomes of an entry.
+
+Merging two versions of the staging file, entry by entry: what the git merge driver does.
+
+New on both sides is kept, removed on one side stays removed, the same entry rewritten on both sides is a conflict for
+a person. Rules after an entry are kept and never compared: they come and go with the neighbours. Knows nothing about
+git.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ _PENDING = re.compile(r"^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class StagedEntry:
     """One staged learning; its lines in the file are `first` to `last`, counted from 0, `last` excluded."""
 
     title: str
@@ -44,22 +50,22 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Staging:
+class StagingText:
     """A staging file, read. `consolidated_on` is what the last consolidation left in the preamble."""
 
     preamble: str
-    entries: tuple[Entry, ...]
+    entries: tuple[StagedEntry, ...]
     lines: int
     consolidated_on: date | None
 
-    def entry(self, slug: str) -> Entry | None:
+    def entry(self, slug: str) -> StagedEntry | None:
         return next((entry for entry in self.entries if entry.slug == slug), None)
 
 
-def read_staging(text: str) -> Staging:
+def read_staging(text: str) -> StagingText:
     lines = lines_of(text)
     starts = headings(lines)
-    entries: list[Entry] = []
+    entries: list[StagedEntry] = []
     taken: set[str] = set()
     for first, last in pairwise([*starts, len(lines)]):
         title_match = _TITLE.match(lines[first])
@@ -67,9 +73,9 @@ def read_staging(text: str) -> Staging:
         slug = free_slug(slug_of(title), taken)
         taken.add(slug)
         body = _trimmed(lines[first + 1 : last])
-        entries.append(Entry(title=title, body=body, slug=slug, first=first, last=last))
+        entries.append(StagedEntry(title=title, body=body, slug=slug, first=first, last=last))
     preamble = "\n".join(lines[: starts[0]] if starts else lines)
-    return Staging(
+    return StagingText(
         preamble=preamble,
         entries=tuple(entries),
         lines=len(lines),
@@ -208,3 +214,68 @@ def _consolidated_on(preamble: str) -> date | None:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """The merged file, and the titles of what a person has to settle in it."""
+
+    text: str
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """A preamble or an entry of one side: what it says, and its lines as they stand; empty when it is not there."""
+
+    title: str = ""
+    says: str = ""
+    lines: str = ""
+
+
+def merge_staging(base: str, ours: str, theirs: str) -> Merged:
+    """What both sides made of the common version `base`."""
+    old, mine, other = (_parts(text) for text in (base, ours, theirs))
+    conflicts: list[str] = []
+    parts: list[str] = []
+    for slug in {**mine, **other}:
+        before, here, there = (side.get(slug, _Part()) for side in (old, mine, other))
+        merge = _merged_entry if slug else _merged_text
+        parts += merge(before, here, there, conflicts)
+    text = "\n\n".join(parts) + "\n" if parts else ""
+    days = [day for side in (ours, theirs) if (day := read_staging(side).consolidated_on)]
+    return Merged(text=marked_consolidated(text, max(days)) if days else text, conflicts=tuple(conflicts))
+
+
+def _parts(text: str) -> dict[str, _Part]:
+    """A side by slug; the preamble has none."""
+    staging, lines = read_staging(text), lines_of(text)
+    head = unmarked(staging.preamble).strip("\n")
+    found = {"": _Part(title="the preamble", says=head, lines=head)}
+    for entry in staging.entries:
+        whole = "\n".join(lines[entry.first : entry.last]).strip("\n")
+        found[entry.slug] = _Part(title=entry.title, says=entry.text, lines=whole)
+    return found
+
+
+def _merged_entry(before: _Part, here: _Part, there: _Part, conflicts: list[str]) -> list[str]:
+    if not before.says and here.says and there.says and here.says != there.says:
+        return [here.lines, there.lines]  # written on both sides under one title: two entries
+    if not here.says or not there.says:
+        # Taken out on one side: consolidated. It comes back only when the other side rewrote it meanwhile.
+        left = here if here.says else there
+        return [left.lines] if left.says != before.says else []
+    return _merged_text(before, here, there, conflicts)
+
+
+def _merged_text(before: _Part, here: _Part, there: _Part, conflicts: list[str]) -> list[str]:
+    if here.says == there.says:
+        kept = there if here.lines == before.lines else here
+    elif there.says == before.says:
+        kept = here
+    elif here.says == before.says:
+        kept = there
+    else:
+        conflicts.append(here.title)
+        return [f"<<<<<<< ours\n{here.lines}\n=======\n{there.lines}\n>>>>>>> theirs"]
+    return [kept.lines] if kept.lines else []

@@ -3,18 +3,21 @@
 Deterministic and extractive: every line is made of words from its sources and carries their references. What the type
 rules keep is kept whole; topics become keyphrases; decisions, open items, lessons and results compete by how much they
 tell for their length. Knows nothing about files or levels.
+
+Whether a text from outside keeps to its sources: no refusal, no link or command of its own, nothing dropped.
+
+A model's answer is a stranger's text about ours. Strings in, reasons out; knows nothing about models.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.core.journal import EntryType, Point, Section
-from recollect.text.entities import entities
-from recollect.text.keyphrases import Weights, keyphrases, sentences
-from recollect.text.points import cut, line, place_of
+from recollect.text.keyphrases import WordWeights, keyphrases, sentences
+from recollect.text.points import cut, entities, place_of, point_line
 from recollect.text.tokens import terms
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -49,7 +52,7 @@ def summarise(
     Nothing drops out unseen: every reference of the input is carried by at least one line of the output.
     """
     points = [_clipped(point) for point in points]
-    weights = Weights(point.text for point in points if point.section != "entity")
+    weights = WordWeights(point.text for point in points if point.section != "entity")
     kept = _distinct([point for point in points if point.kept and point.text])
     said = [point for point in points if point.section in _PRIORS and not point.kept and point.text]
     lines, chars = budget.lines, budget.chars
@@ -57,7 +60,7 @@ def summarise(
 
     def take(point: Point) -> bool:
         nonlocal lines, chars
-        cost = len(line(point).encode()) + 1
+        cost = len(point_line(point).encode()) + 1
         if lines < 1 or cost > chars:
             return False
         lines, chars = lines - 1, chars - cost
@@ -65,7 +68,7 @@ def summarise(
         return True
 
     found = entities(points) if with_entities else []
-    lines, chars = lines - len(found), chars - sum(len(line(point)) for point in found)
+    lines, chars = lines - len(found), chars - sum(len(point_line(point)) for point in found)
     # What people told us goes first, but never at the price of the topics: those lead back to everything.
     spare = Budget(lines=budget.lines // 4 + 1, chars=budget.chars // 4)
     lines, chars = lines - spare.lines, chars - spare.chars
@@ -73,7 +76,7 @@ def summarise(
     lines, chars = lines + spare.lines, chars + spare.chars
     topics, rest = _topics([*points, *left_out], weights, lines - lines // 3, chars - chars // 3)
     for point in [*topics, *rest]:
-        lines, chars = lines - 1, chars - len(line(point).encode()) - 1
+        lines, chars = lines - 1, chars - len(point_line(point).encode()) - 1
         chosen.append(point)
     for point in _ranked(_distinct(_still_open(said)), weights, embed):
         take(point)
@@ -83,7 +86,7 @@ def summarise(
 def topic_from(text: str) -> str:
     """A topic for a text that came without one: its most telling phrases."""
     said = list(sentences(text))
-    return ", ".join(keyphrases(said, Weights(said), 3)) or "notes"
+    return ", ".join(keyphrases(said, WordWeights(said), 3)) or "notes"
 
 
 def _clipped(point: Point) -> Point:
@@ -137,7 +140,7 @@ def _still_open(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.section != "open" or not answered(point)]
 
 
-def _topics(points: Sequence[Point], weights: Weights, lines: int, chars: int) -> tuple[list[Point], list[Point]]:
+def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: int) -> tuple[list[Point], list[Point]]:
     """A line per topic with as many keyphrases as fit, and a last line for the topics that do not."""
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in points:
@@ -149,12 +152,12 @@ def _topics(points: Sequence[Point], weights: Weights, lines: int, chars: int) -
     full = [(group, _phrases(group, weights)) for group in wanted]
     for count in (PHRASES, 8, 5, 3, 2, 1, 0):
         made = [_topic(group, phrases[:count]) for group, phrases in full]
-        if len(made) <= lines and sum(len(line(point).encode()) + 1 for point in made) <= chars:
+        if len(made) <= lines and sum(len(point_line(point).encode()) + 1 for point in made) <= chars:
             return made, []
-    room = chars - len(line(_more(made)).encode())
+    room = chars - len(point_line(_more(made)).encode())
     fitting = 0
     for point in made[: max(lines - 1, 0)]:
-        room -= len(line(point).encode()) + 1
+        room -= len(point_line(point).encode()) + 1
         if room < 0:
             break
         fitting += 1
@@ -168,7 +171,7 @@ def _more(over: Sequence[Point]) -> Point:
     return Point(section="topic", topic=f"{len(over)} more topics", text=cut(names, 400), refs=refs)
 
 
-def _phrases(group: Sequence[Point], weights: Weights) -> list[str]:
+def _phrases(group: Sequence[Point], weights: WordWeights) -> list[str]:
     if group[0].kept:
         return []
     if group[0].type == "reference":
@@ -182,7 +185,7 @@ def _topic(group: Sequence[Point], phrases: Sequence[str]) -> Point:
     return Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs)
 
 
-def _ranked(points: Sequence[Point], weights: Weights, embed: Embed | None) -> list[Point]:
+def _ranked(points: Sequence[Point], weights: WordWeights, embed: Embed | None) -> list[Point]:
     """Most telling first; among equals the later one."""
     scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
@@ -223,3 +226,79 @@ def _latest(point: Point) -> tuple[str, int]:
 
 def _number(point: Point) -> int:
     return int(point.last_day.replace("-", "") or 0)
+
+
+COVERED = 0.8
+"""Share of a kept text's words that must be said again."""
+ECHO = 60
+"""Characters of an instruction that nobody writes by chance."""
+
+_REFUSAL = re.compile(
+    r"""\s*(?:\#+[ ].*\n+)?[\s"'*_]*(?:
+      I(?:['’]m|\ am)\ (?:sorry|unable|afraid|not\ able|an\ AI) | I\ (?:can(?:no|['’])t|won['’]t|do\ not\ feel) |
+      (?:I['’]m\ )?sorry,?\ (?:but|I) | sorry, | as\ an\ AI | unfortunately,\ I | I\ must\ (?:decline|refuse) |
+      I\ apologi[sz]e | my\ guidelines
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LINK = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\bmailto:|\bdata:[a-z]+/)[^\s<>\"'`)\]}]+", re.IGNORECASE)
+_TARGET = re.compile(r"\]\(\s*<?([^)\s>]+)")
+_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
+_TYPED = re.compile(r"^\s*[-*]?\s*[$>%]\s+(\S.*)$", re.MULTILINE)
+_PROGRAM = re.compile(
+    r"\b(?:sudo|curl|wget|chmod|chown|mkfs|eval|rm\s+-\w+|(?:pip3?|npm|gem|cargo|brew|apt(?:-get)?)\s+install"
+    r"|(?:ba|z)?sh\s+-c|git\s+(?:push|reset|clean)|kubectl\s+\w+|docker\s+run)\b"
+)
+
+
+def refuses(text: str) -> bool:
+    """Whether a text politely says no, in place of an answer."""
+    return bool(_REFUSAL.match(text))
+
+
+def additions(text: str, sources: Sequence[str]) -> list[str]:
+    """Links and commands in a text that none of its sources has."""
+    known = _plain("\n".join(sources))
+    return [found for found in dict.fromkeys(_risky(text)) if _plain(found) not in known]
+
+
+def lost(text: str, kept: Sequence[str]) -> list[str]:
+    """Which of the texts that must stay are not said again."""
+    said = set(terms(text))
+    missing = []
+    for each in kept:
+        wanted = set(terms(each))
+        if len(wanted & said) < COVERED * len(wanted):
+            missing.append(each)
+    return missing
+
+
+def own_share(text: str, sources: Sequence[str]) -> float:
+    """Which share of a text's words its sources have, too."""
+    said = set(terms(text))
+    return len(said & set(terms("\n".join(sources)))) / len(said) if said else 0.0
+
+
+def echoes(text: str, instructions: str) -> bool:
+    """Whether a text repeats what its writer was told to do."""
+    said = _plain(text)
+    return any(len(line) >= ECHO and _plain(line) in said for line in instructions.split("\n"))
+
+
+def _risky(text: str) -> Iterator[str]:
+    for pattern in (_LINK, _OPTION, _PROGRAM):
+        for found in pattern.finditer(text):
+            yield found[0].rstrip(".,;:!?")
+    for found in _TARGET.finditer(text):
+        yield found[1]
+    for found in _SPAN.finditer(text):
+        _, line, code = found[2].partition("\n")
+        yield from (code if line and len(found[1]) > 2 else found[2]).strip().split("\n")
+    for found in _TYPED.finditer(text):
+        yield found[1]
+
+
+def _plain(text: str) -> str:
+    """What is compared: no case, no quotes' escapes, single spaces."""
+    return " ".join(text.replace("\\", "").casefold().split())

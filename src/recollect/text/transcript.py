@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from recollect.core.record import record
+from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE
 
 
 @record
-class Talk:
+class Turn:
     """A stretch of a conversation: what was asked, what was said last, which files were written."""
 
     requests: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ _Said = tuple[str, str]
 """What kind of thing (request, answer, file, delegated, summary) and its words."""
 
 
-def read(host: str, lines: Iterable[str]) -> Talk:
+def read(host: str, lines: Iterable[str]) -> Turn:
     """The conversation in some lines of a host's transcript."""
     reader = _READERS.get(host)
     found: dict[str, list[str]] = {"request": [], "answer": [], "file": [], "delegated": [], "summary": []}
@@ -61,7 +61,7 @@ def read(host: str, lines: Iterable[str]) -> Talk:
             for kind, words in reader(item):
                 if words.strip():
                     found[kind].append(words.strip())
-    return Talk(
+    return Turn(
         requests=tuple(found["request"]),
         answer=found["answer"][-1] if found["answer"] else "",
         files=tuple(dict.fromkeys(found["file"])),

@@ -13,9 +13,8 @@ from recollect.core import calendar
 from recollect.core.calendar import Level, Period
 from recollect.core.journal import Entry, Node, Source
 from recollect.text import nodes, root
-from recollect.text.capsule import Capsule, Past, capsule
 from recollect.text.nodes import Summariser, offline
-from recollect.text.root import Wording
+from recollect.text.root import MonthDigest, Past, Wording, make_digest
 
 RECENT = timedelta(days=root.ACTIVE_DAYS)
 
@@ -92,14 +91,14 @@ def parent_node(
     )
 
 
-def capsule_of(month: Node) -> Capsule:
+def month_digest_of(month: Node) -> MonthDigest:
     found = nodes.points_of(month.id, month.body, month.generator)
-    return capsule(month.id.partition("/")[2], found)
+    return make_digest(month.id.partition("/")[2], found)
 
 
 def root_files(
     past: Past,
-    latest: Sequence[Capsule],
+    latest: Sequence[MonthDigest],
     recent: Sequence[Node],
     *,
     today: date,

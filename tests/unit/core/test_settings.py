@@ -9,7 +9,7 @@ import pytest
 
 from recollect import BadInput
 from recollect.core.settings import Settings, described, from_environment, merged
-from recollect.store import beginning, project
+from recollect.store import init, project
 
 
 @pytest.fixture
@@ -217,17 +217,17 @@ def test_a_project_is_not_begun_with_names_it_could_not_read_back(
     root: Path, environ: dict[str, str], wrong: dict[str, str]
 ) -> None:
     with pytest.raises(BadInput):
-        beginning.create(root, environ, **wrong)
+        init.create(root, environ, **wrong)
     assert list(root.iterdir()) == []
 
 
 def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) -> None:
-    assert len(beginning.create(root, environ, space="demo", timezone="UTC")) == 4
+    assert len(init.create(root, environ, space="demo", timezone="UTC")) == 4
     before = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
-    assert beginning.create(root, environ) == []
-    assert beginning.create(root, environ, space="demo") == []
+    assert init.create(root, environ) == []
+    assert init.create(root, environ, space="demo") == []
     with pytest.raises(BadInput, match="already names space demo"):
-        beginning.create(root, environ, space="other")
+        init.create(root, environ, space="other")
     assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == before
     assert (root / ".gitignore").read_text() == ".recollect/\n"
 
@@ -235,15 +235,15 @@ def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) ->
 def test_a_project_whose_space_is_empty_is_not_made_unreadable(root: Path, environ: dict[str, str]) -> None:
     (root / "recollect.toml").write_text('space = ""\n')
     with pytest.raises(BadInput, match="has an empty space; give it a name"):
-        beginning.create(root, environ)
+        init.create(root, environ)
     assert (root / "recollect.toml").read_text() == 'space = ""\n'
 
 
 def test_beginning_leaves_every_byte_of_a_file_that_is_not_ours(root: Path, environ: dict[str, str]) -> None:
     (root / ".gitignore").write_bytes(b"caf\xe9/\r\n*.tmp")
-    beginning.create(root, environ)
+    init.create(root, environ)
     assert (root / ".gitignore").read_bytes() == b"caf\xe9/\r\n*.tmp\n.recollect/\n"
-    assert beginning.create(root, environ) == []
+    assert init.create(root, environ) == []
 
 
 def test_a_list_is_given_with_commas_in_the_environment() -> None:

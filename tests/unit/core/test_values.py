@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 import recollect
 from recollect import BadInput, NewLearning, ScriptedClock
 from recollect.core import errors
-from recollect.core.actor import TRUSTS, lowest
 from recollect.core.clock import clock_from, day_of, iso, parse_time, zone_named
-from recollect.core.confidence import decimal, thousandths
-from recollect.core.ids import check_id, counted_ids, random_id
+from recollect.core.context import TRUSTS, lowest
 from recollect.core.learning import Injection, Learning
-from recollect.core.limits import check_limit
-from recollect.core.plain import plain
-from recollect.core.record import record
+from recollect.core.records import check_limit, plain, record
+from recollect.core.values import check_id, counted_ids, decimal, random_id, thousandths
 from samples import WEBHOOKS, learning
 
 # Confidence

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.jobs import KINDS
-from recollect.models.prompts import framed, load_prompt
+from recollect.models.ask import framed, load_prompt
+from recollect.models.budget import KINDS
 
 FILES = sorted(
     file.name.removesuffix(".md") for file in resources.files("recollect.models").joinpath("prompts").iterdir()

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.core.context import Provider
+from recollect.core.context import Completion, Prompt, Provider
 from recollect.core.errors import BadInput, NoAnswer
-from recollect.core.prompt import Completion, Prompt
 from recollect.core.settings import EmbedSettings, ModelSettings, Settings, merged
 from recollect.models.configured import ConfiguredModels
-from recollect.models.scripted import Fault, Reply, ScriptedServer
+from scripted import Fault, Reply, ScriptedServer
 
 PROMPT = Prompt(kind="extract", instructions="Be short.", data="<source>\nx\n</source>", max_tokens=50, timeout=5.0)
 KEY = "sk-proj-Zx81kQ0vTn4Lw7Rb2Yd5Fh"

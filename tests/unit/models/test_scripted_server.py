@@ -11,7 +11,7 @@ import anthropic
 import openai
 import pytest
 
-from recollect.models.scripted import Fault, Reply, Request, ScriptedServer, ToolUse
+from scripted import Fault, Reply, Request, ScriptedServer, ToolUse
 
 ASKED = [{"role": "user", "content": "Which day is it?"}]
 SUNDAY = "Sunday: the shop is closed, and so is the queue of parcels."

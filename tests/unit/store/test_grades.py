@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.store.grades import graded, tokens
+from recollect.store.db import graded, index_tokens
 
 FILLER = " ".join(f"word{number}" for number in range(200))
 
@@ -25,5 +25,5 @@ def test_a_long_passage_makes_much_of_its_header_and_of_what_it_repeats() -> Non
 
 
 def test_the_grades_of_a_term_and_two_spaces_never_meet() -> None:
-    made = (tokens(1, ["a"], ["a"]), tokens(11, ["a"], ["a"]), tokens(1, ["1:a"], ["+a"]))
+    made = (index_tokens(1, ["a"], ["a"]), index_tokens(11, ["a"], ["a"]), index_tokens(1, ["1:a"], ["+a"]))
     assert len({token for text in made for token in text.split()}) == 6

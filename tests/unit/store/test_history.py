@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.core.errors import NoHistory
-from recollect.store.history import Repository
-from recollect.text.ripeness import aged
+from recollect.store.git import Repository
 from recollect.text.staging import lines_of, read_staging
+from recollect.text.staging_due import aged
 from repos import Repo
 
 DAY = date(2026, 3, 2)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.merge_driver import install
+from recollect.store.git import install_merge_driver
 from repos import Repo
 
 DAY = date(2026, 3, 2)
@@ -26,7 +26,7 @@ def repo(tmp_path: Path) -> Repo:
 
 def merged(repo: Repo, base: bytes, ours: bytes, theirs: bytes) -> tuple[bool, bytes]:
     """Whether git merged two branches by itself, and the file it left."""
-    install(repo.root, FILE)
+    install_merge_driver(repo.root, FILE)
     path = repo.root / FILE
     path.write_bytes(base)
     repo.commit(DAY)

@@ -10,11 +10,11 @@ import pytest
 
 from recollect import NotInitialised
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreNewer
-from recollect.core.passage import Passage
+from recollect.core.values import Passage
 from recollect.store import passages
-from recollect.store.opening import _tell_planner, open_sqlite
 from recollect.store.schema import MIGRATIONS, VERSION
 from recollect.store.sqlite import MERGED, SqliteDb
+from recollect.store.sqlite_file import _tell_planner, open_sqlite
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from golden import assert_golden
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
-from recollect.core.limits import says_nothing
 from recollect.core.new_learning import NewLearning
+from recollect.core.records import says_nothing
 from recollect.text import frame
-from recollect.text.coia import Coia, Discoveries, extract, neutral_wording, read_discoveries
+from recollect.text.markers import Coia, Discoveries, extract, neutral_wording, read_discoveries
 
 CASES = Path(__file__).parents[3] / "benchmarks" / "data" / "discoveries.jsonl"
 LINE = "DISCOVERY[pattern]: Retry twice"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.counting import counted, named
+from recollect.text.sentences import counted, named
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,20 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.text.documents import rendered_entry, sections, with_block, without_block, without_sentences
-from recollect.text.memory_index import check_index, make_index
-from recollect.text.merge import merge_staging
+from recollect.text.documents import (
+    PARTS_MARK,
+    check_index,
+    make_index,
+    relinked,
+    rendered_entry,
+    sections,
+    split,
+    with_block,
+    without_block,
+    without_sentences,
+)
 from recollect.text.route import manner, place
-from recollect.text.split import PARTS_MARK, relinked, split
+from recollect.text.staging import merge_staging
 
 DOCUMENT = """# Testing
 

@@ -15,7 +15,7 @@ from golden import assert_golden
 from made import PLAIN
 from recollect.core.learning import Learning
 from recollect.text import frame
-from recollect.text.signals import read_signals
+from recollect.text.markers import read_signals
 from recollect.text.tokens import tokens
 
 HOSTILE = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.grounded import additions, echoes, lost, refuses
+from recollect.text.summarise import additions, echoes, lost, refuses
 
 SOURCE = "Run `make deploy --fast` after https://ci.example/green. Never push on Friday."
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.text.insight import WEIGHED, refused
+from recollect.text.quality import WEIGHED, learning_refusal
 
 EXAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[2] / "data/learning_quality.jsonl").read_text().splitlines()
@@ -13,7 +13,7 @@ EXAMPLES = [
 
 
 def flaw(example: dict[str, str]) -> str:
-    refusal = refused(**{name: example[name] for name in WEIGHED})
+    refusal = learning_refusal(**{name: example[name] for name in WEIGHED})
     return refusal.flaw if refusal else "good"
 
 

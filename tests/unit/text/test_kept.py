@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.kept import kept, plain
 from recollect.text.redact import redact
+from recollect.text.storable import plain, storable
 from unit.test_redact import EXAMPLES
 
 
 @pytest.mark.parametrize("text", [text for _, text, _ in EXAMPLES], ids=range(len(EXAMPLES)))
 def test_no_known_secret_passes_as_plain(text: str) -> None:
     assert not plain(text)
-    assert kept(text) == redact(text).text
+    assert storable(text) == redact(text).text
 
 
 @pytest.mark.parametrize("text", ["", "Handle Stripe webhooks", "Fix the login page (again), v2.1 of C#", "a/b.py"])
 def test_everyday_titles_pass(text: str) -> None:
     assert plain(text)
-    assert kept(text) == text
+    assert storable(text) == text
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_plain_is_never_wrong(text: str) -> None:
 
 
 def test_characters_that_no_store_takes_are_gone_first() -> None:
-    assert kept("a\x00b \ud800") == "ab ?"
+    assert storable("a\x00b \ud800") == "ab ?"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.pieces import MOST, PARTS, TITLE, WHOLE, WINDOW, pieces
+from recollect.text.sentences import MOST, PARTS, TITLE, WHOLE, WINDOW, pieces
 
 LONG = " ".join(f"word{n}" for n in range(400))
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.text.insight import refused as learning_refused
-from recollect.text.quality import refused
-from recollect.text.reports import is_status_update
+from recollect.text.quality import is_status_update, staged_refusal
+from recollect.text.quality import learning_refusal as learning_refused
 
 EXAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[2] / "data/staged_quality.jsonl").read_text().splitlines()
@@ -19,7 +18,7 @@ def flaw(example: dict[str, str]) -> str:
 
 
 def flaw_of(title: str, body: str = "") -> str:
-    refusal = refused(title, body)
+    refusal = staged_refusal(title, body)
     return refusal.flaw if refusal else "good"
 
 
@@ -58,7 +57,7 @@ def test_a_refusal_names_the_flaw(title: str, found: str) -> None:
 
 
 def test_a_refusal_says_why_and_how_to_rephrase() -> None:
-    refusal = refused("Edited skill without loading it")
+    refusal = staged_refusal("Edited skill without loading it")
     assert refusal is not None
     assert "what happened once" in refusal.why
     assert "Always load" in refusal.rephrase
@@ -100,6 +99,6 @@ Luôn chạy kiểm thử trước khi triển khai
 
 @pytest.mark.parametrize("rule", RULES, ids=ascii)
 def test_a_rule_in_a_language_we_have_no_words_of_is_not_refused_for_that(rule: str) -> None:
-    assert refused(rule) is None
+    assert staged_refusal(rule) is None
     assert learning_refused(title=rule, observation=rule, implication="", action="") is None
     assert not is_status_update(rule)

@@ -6,7 +6,7 @@ each were written after it and run once.
 
 import pytest
 
-from recollect.text.reports import is_incident, is_status_update
+from recollect.text.quality import is_incident, is_status_update
 
 DECISIONS = """
 Use PostgreSQL for the team store

@@ -4,8 +4,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from recollect.text.ripeness import Aged, Thresholds, active_days_after, fresh, plan, triggered
-from recollect.text.staging import Entry, read_staging
+from recollect.text.staging import StagedEntry, read_staging
+from recollect.text.staging_due import Aged, Thresholds, active_days_after, fresh, plan, triggered
 
 DAY = date(2026, 3, 2)
 LIMITS = Thresholds()
@@ -15,7 +15,7 @@ def staged(*ages: int | None, body: str = "Because.", lines: int = 5) -> list[Ag
     """Entries e0, e1, … with these ages, in the file's order."""
     return [
         Aged(
-            entry=Entry(title=f"Entry e{at}", body=body, slug=f"e{at}", first=at * lines, last=(at + 1) * lines),
+            entry=StagedEntry(title=f"Entry e{at}", body=body, slug=f"e{at}", first=at * lines, last=(at + 1) * lines),
             added=None if age is None else DAY - timedelta(days=age),
             age=age,
         )

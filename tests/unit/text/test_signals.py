@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.signals import Signals, read_signals
+from recollect.text.markers import Verdicts, read_signals
 
 GOOD = "LEARNING_HELPFUL: learn_abc123"
 BAD = "LEARNING_NOT_HELPFUL: learn_abc123"
-HELPFUL = Signals(helpful=("learn_abc123",))
+HELPFUL = Verdicts(helpful=("learn_abc123",))
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_a_marker_alone_on_a_line_counts(output: str) -> None:
     ],
 )
 def test_anything_else_does_not(output: str) -> None:
-    assert read_signals(output) == Signals()
+    assert read_signals(output) == Verdicts()
 
 
 def test_not_helpful_is_its_own_verdict() -> None:
-    assert read_signals(BAD) == Signals(not_helpful=("learn_abc123",))
+    assert read_signals(BAD) == Verdicts(not_helpful=("learn_abc123",))
 
 
 def test_a_thousand_repeats_count_once() -> None:
@@ -131,7 +131,7 @@ def test_a_thousand_repeats_count_once() -> None:
 
 @pytest.mark.parametrize("output", [f"{GOOD}\n{BAD}", f"{BAD}\n{GOOD}", f"{GOOD}\n{BAD}\n{GOOD}\n{GOOD}"])
 def test_both_verdicts_count_as_none_and_are_told(output: str) -> None:
-    assert read_signals(output) == Signals(both=("learn_abc123",))
+    assert read_signals(output) == Verdicts(both=("learn_abc123",))
 
 
 def test_ids_come_in_order_of_first_mention() -> None:
@@ -153,4 +153,4 @@ def test_ids_come_in_order_of_first_mention() -> None:
 )
 def test_a_very_long_line_costs_no_more_than_its_length(line: str) -> None:
     # Anything quadratic would take minutes here.
-    assert read_signals(f"{line}HELPFUL:\n" * 5) == Signals()
+    assert read_signals(f"{line}HELPFUL:\n" * 5) == Verdicts()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.snippet import snippet
+from recollect.text.sentences import snippet
 from recollect.text.tokens import STOP_WORDS, terms, tokens
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.when import span_in
+from recollect.text.dates import span_in
 
 TODAY = date(2026, 3, 18)  # a Wednesday in week 12
 

@@ -1,23 +1,15 @@
 """The page for the person who owns the memory: templates filled by the server, htmx for the parts that change.
 
-One module per page with its routes; each route declares `Visiting` or `Changing` (see `api/session.py`). No script or
+One module per page with its routes; each route declares `Visiting` or `Changing` (see `api/auth.py`). No script or
 style stands in a template, because the content security policy allows files alone.
 """
 
 from __future__ import annotations
 
-from recollect.api.pages import (
-    decisions,
-    entrance,
-    inbox,
-    journal,
-    learnings,
-    overview,
-    preview,
-    search,
-    staging,
-    themes,
-)
+from recollect.api.pages import base, decisions, journal, learnings, staging
 
-_PAGES = (entrance, overview, search, learnings, journal, decisions, themes, staging, inbox, preview)
-ROUTES = tuple(page.routes for page in _PAGES)
+ROUTES = (
+    base.routes,
+    *(journal.overview_routes, journal.search_routes, learnings.routes, journal.routes, decisions.routes),
+    *(staging.theme_routes, staging.routes, staging.inbox_routes, journal.preview_routes),
+)

@@ -19,7 +19,7 @@ SHADES = (1, 3, 6, 10)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moment:
+class ChartPoint:
     """A confidence after a change, and what the change was."""
 
     at: int
@@ -27,7 +27,7 @@ class Moment:
     label: str
 
 
-def history(moments: Sequence[Moment], bar: float) -> Markup:
+def history(moments: Sequence[ChartPoint], bar: float) -> Markup:
     """How a confidence moved, as steps; `bar` is the confidence from which a learning is injected."""
     first, last = moments[0].at, moments[-1].at
     span = max(last - first, 1)

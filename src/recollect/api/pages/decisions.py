@@ -5,13 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
+from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.pages.base import Fields, Sent, go, page
 from recollect.api.pages.charts import Dot, reliability
-from recollect.api.pages.forms import Fields, Sent
-from recollect.api.pages.rendering import go, page
-from recollect.api.session import Changing, Visit, Visiting
 from recollect.core.decision import OUTCOMES, STAKES, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, Refused
-from recollect.distil.levels import LEVELS
+from recollect.distil.decision_levels import LEVELS
 
 routes = APIRouter(include_in_schema=False)
 ROWS = 50
@@ -86,7 +85,7 @@ def reverse(visit: Changing, id: str, sent: Sent) -> Response:
 
 
 def _overview(
-    visit: Visit,
+    visit: PageRequest,
     *,
     level: str = "",
     category: str = "",
@@ -123,7 +122,7 @@ def _overview(
 
 
 def _one(
-    visit: Visit,
+    visit: PageRequest,
     id: str,
     *,
     problem: str = "",

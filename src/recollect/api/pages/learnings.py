@@ -10,14 +10,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
-from recollect.api.pages.charts import Moment, history
-from recollect.api.pages.forms import Fields, Sent
-from recollect.api.pages.rendering import go, page
-from recollect.api.session import Changing, Visit, Visiting
+from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.pages.base import Fields, Sent, go, page
+from recollect.api.pages.charts import ChartPoint, history
 from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import iso
+from recollect.core.context import Event
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
-from recollect.core.event import Event
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
 from recollect.memory import Memory
@@ -155,11 +154,11 @@ ACTIONS: dict[str, Callable[[Memory, str, Fields], object]] = {
 """What the buttons of the card do."""
 
 
-def _card(visit: Visit, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+def _card(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
     memory = visit.memory
     learning = memory.learnings.get(id)
     moments = [
-        Moment(at=event.at, value=float(event.new["confidence"]), label=_said(event))
+        ChartPoint(at=event.at, value=float(event.new["confidence"]), label=_said(event))
         for event in memory.learnings.history(id)
     ]
     return page(
@@ -180,7 +179,7 @@ def _said(event: Event) -> str:
 
 
 def _editor(
-    visit: Visit,
+    visit: PageRequest,
     *,
     title: str,
     draft: dict[str, Any],

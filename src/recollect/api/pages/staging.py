@@ -1,15 +1,22 @@
-"""Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it."""
+"""Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it.
+
+Themes: what findings gathered into, and the raw files behind them.
+
+Inbox: what only a person may settle, both texts side by side.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
-from recollect.api.pages.forms import Sent
-from recollect.api.pages.rendering import go, page
-from recollect.api.session import Changing, Visit, Visiting
+from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.pages.base import Sent, go, page, place
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.distil.report import Consolidation
+from recollect.distil.staged import Consolidation
+from recollect.store.events import Escalation
 
 routes = APIRouter(include_in_schema=False)
 
@@ -46,7 +53,9 @@ def restore(visit: Changing, sent: Sent) -> Response:
     return go("/staging")
 
 
-def _staging(visit: Visit, *, problem: str = "", rule: str = "", body: str = "", status: int = 200) -> HTMLResponse:
+def _staging(
+    visit: PageRequest, *, problem: str = "", rule: str = "", body: str = "", status: int = 200
+) -> HTMLResponse:
     """Where git cannot say how old entries are, the page says why instead of guessing, and lists them without."""
     plan: Consolidation | None = None
     unknown = ""
@@ -69,3 +78,109 @@ def _staging(visit: Visit, *, problem: str = "", rule: str = "", body: str = "",
         body=body,
         file=visit.memory.context.settings.staging.file,
     )
+
+
+theme_routes = APIRouter(include_in_schema=False)
+
+
+@theme_routes.get("/themes")
+def themes(visit: Visiting) -> HTMLResponse:
+    found = visit.memory.themes
+    return page("themes.html", visit, title="Themes", themes=found.list(), due=found.due(), survey=found.survey())
+
+
+@theme_routes.post("/themes/run")
+def run(visit: Changing) -> Response:
+    visit.memory.themes.run(always=True)
+    return go("/themes")
+
+
+@theme_routes.get("/themes/{name}")
+def theme(visit: Visiting, name: str) -> HTMLResponse:
+    return _theme(visit, name)
+
+
+@theme_routes.post("/themes/{name}/rename")
+def rename(visit: Changing, name: str, sent: Sent) -> Response:
+    try:
+        named = visit.memory.themes.rename(name, sent.text("name").strip())
+    except (BadInput, Refused) as wrong:
+        return _theme(visit, name, problem=str(wrong), status=400)
+    return go(f"/themes/{named.name}")
+
+
+@theme_routes.post("/themes/{name}/promote")
+def promote(visit: Changing, name: str, sent: Sent) -> Response:
+    """A finding of the theme becomes a learning."""
+    made = visit.memory.themes.promote(sent.text("finding"))
+    return go(f"/learnings/{made.learning.id}")
+
+
+def _theme(visit: PageRequest, name: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+    found = visit.memory.themes
+    theme, text = found.show(name)
+    findings = [found.finding(id) for id in theme.findings]
+    return page(
+        "theme.html", visit, title=theme.name, status=status, problem=problem, theme=theme, text=text, findings=findings
+    )
+
+
+inbox_routes = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxSide:
+    """One of the two things a matter is about; without an address it is no longer there, or only a name."""
+
+    id: str
+    text: str
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxItem:
+    """A matter with the texts it is about and the verbs that settle it."""
+
+    escalation: Escalation
+    new: InboxSide
+    old: InboxSide
+    verbs: tuple[str, ...]
+
+
+@inbox_routes.get("/inbox")
+def inbox(visit: Visiting) -> HTMLResponse:
+    return _inbox(visit)
+
+
+@inbox_routes.post("/inbox/{number}")
+def settle(visit: Changing, number: int, sent: Sent) -> Response:
+    try:
+        visit.memory.inbox.resolve(number, sent.text("verb"))
+    except (BadInput, Refused, NotFound) as wrong:
+        return _inbox(visit, problem=str(wrong), status=400)
+    return go("/inbox")
+
+
+def _inbox(visit: PageRequest, *, problem: str = "", status: int = 200) -> HTMLResponse:
+    inbox = visit.memory.inbox
+    matters = [
+        InboxItem(
+            escalation=each,
+            new=_side(visit, each, each.subject, "new"),
+            old=_side(visit, each, each.other, "old"),
+            verbs=inbox.verbs(each),
+        )
+        for each in inbox.waiting()
+    ]
+    return page("inbox.html", visit, title="Inbox", status=status, problem=problem, matters=matters)
+
+
+def _side(visit: PageRequest, matter: Escalation, id: str, side: str) -> InboxSide:
+    """What one side says now; otherwise what was noted when the matter was raised."""
+    try:
+        whole = visit.memory.texts.get(id) if id else None
+    except (NotFound, BadInput):
+        whole = None
+    if whole is None:
+        return InboxSide(id=id, text=str(matter.detail.get(side, "")))
+    return InboxSide(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(id))

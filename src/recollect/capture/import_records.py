@@ -1,0 +1,334 @@
+"""Bringing in records that somebody else wrote: checked and redacted like any stranger's words, then kept or left.
+
+What a record claims about itself does not count: trust comes from the terms of the import, counters begin at zero, and
+confidence from outside is held down. An id that is taken by another content is a conflict, and what is here stays.
+
+Bringing in a decision that somebody else wrote: what was foretold and what came of it stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from recollect.capture.decide import adopt_known_decision, new_decision
+from recollect.capture.edit import Fate, Terms, Values, adopt_known, caller_id, reference, row_id, text_of, time_of
+from recollect.capture.learn import initial_confidence, redacted
+from recollect.core.choices import DISCOVERY_TYPES, STATUSES
+from recollect.core.clock import ScriptedClock, iso
+from recollect.core.context import Context, Tx
+from recollect.core.decision import Decision, NewDecision, Review
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA, Discovery, Learning, LearningSource, Outcome, Task
+from recollect.core.new_learning import NewLearning
+from recollect.core.values import decimal, thousandths
+from recollect.store import decisions, events, learnings, tasks
+from recollect.store import learnings as rows
+from recollect.store.files import content_hash
+from recollect.text.redact import redact
+from recollect.text.storable import clean, storable_id
+
+DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
+
+
+def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
+    """A decision with its outcome: what was foretold and what came of it stay what they were."""
+    names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
+    given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
+    given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
+    given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
+    said = {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}
+    try:
+        new = msgspec.convert(given, NewDecision)
+        review = msgspec.convert(said, Review) if said["outcome"] else None
+    except msgspec.ValidationError as problem:
+        raise BadInput(str(problem)) from None
+    made = time_of(values, "decided_at", terms)
+    status = values.get("status", "active")
+    if status not in ("active", "reversed", "superseded"):
+        raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
+    successor = reference(values, "superseded_by") if status == "superseded" else None
+    decision = new_decision(
+        replace(ctx.trusted_as(terms.trust), clock=ScriptedClock(terms.now)),
+        replace(new, decided_at=iso(made)),
+        id=row_id(values, "dec", f"{new.decision}:{made}"),
+    )
+    closed = max(made, time_of(values, "closed_at", terms)) if status != "active" else None
+    return replace(
+        decision.decision,
+        status="superseded" if successor else ("active" if status == "active" else "reversed"),
+        superseded_by=successor,
+        closed_at=closed,
+        preserve=values.get("preserve") is True and terms.trust != "external",
+        outcome=review.outcome if review else None,
+        result=redact(clean(review.result)).text if review else "",
+        lesson=redact(clean(review.lesson)).text if review else "",
+        reviewed_at=max(made, time_of(values, "reviewed_at", terms)) if review else None,
+        created_at=made,
+        updated_at=terms.now,
+    )
+
+
+def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
+    known = decisions.many(tx, [given.id])
+    if known:
+        if any(getattr(known[0], name) != getattr(given, name) for name in DECISION_CONTENT):
+            return "conflict"
+        if known[0].trust == "external" and terms.trust != "external":
+            adopt_known_decision(tx, ctx, known[0], change=terms.change, reason=terms.reason)
+            return "adopted"
+        return "known"
+    if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
+        given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
+    decisions.insert(tx, given)
+    decisions.forget_wisdom(tx)
+    events.record(
+        tx,
+        ctx,
+        change=terms.change,
+        subject=given.id,
+        what="decision.recorded",
+        new={"decision": given.decision, "confidence": given.confidence},
+        reason=terms.reason,
+    )
+    return "added"
+
+
+ORIGIN = "import"
+EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
+NAME_LIMIT = 1000
+DISCOVERY_LIMIT = 50_000
+SOURCES_LIMIT = 30_000  # as many as a line of an export has room for
+VERSION_LIMIT = 1_000_000_000
+CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedLearning:
+    """A learning with where it came from."""
+
+    learning: Learning
+    sources: tuple[LearningSource, ...]
+
+
+Record = Outcome | Task | Discovery | ImportedLearning | Decision
+
+
+def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
+    """A record out of one line's values, or BadInput that says what is wrong with it."""
+    return _READERS[kind](ctx, terms, values)
+
+
+def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
+    """Store a record unless it, or another under its id, is here already."""
+    if isinstance(record, Outcome):
+        return _put_outcome(tx, record)
+    if isinstance(record, Task):
+        return _put_task(tx, record)
+    if isinstance(record, Discovery):
+        return _put_discovery(tx, record)
+    if isinstance(record, Decision):
+        return put_decision(tx, ctx, terms, record)
+    return _put_learning(tx, ctx, terms, record)
+
+
+def orphaned(brought: ImportedLearning) -> ImportedLearning:
+    """A superseded learning whose successor never came: out of use, but replaced by nothing we know."""
+    return replace(brought, learning=replace(brought.learning, status="archived", superseded_by=None))
+
+
+def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
+    name = text_of(values, "name", limit=NAME_LIMIT)
+    return Outcome(
+        id=storable_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms)
+    )
+
+
+def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
+    return Task(
+        id=storable_id(values.get("id", ""), "id"),
+        outcome_id=caller_id(values, "outcome_id"),
+        title=text_of(values, "title", limit=NAME_LIMIT),
+        created_at=time_of(values, "created_at", terms),
+    )
+
+
+def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
+    kind = values.get("discovery_type")
+    if kind not in DISCOVERY_TYPES:
+        raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
+    content = text_of(values, "content", limit=DISCOVERY_LIMIT)
+    if not content:
+        raise BadInput("content is empty")
+    task = storable_id(values.get("task_id", ""), "task_id")
+    return Discovery(
+        id=row_id(values, "disc", f"{kind}:{task}:{content}"),
+        type=kind,
+        content=content,
+        task_id=task,
+        outcome_id=caller_id(values, "outcome_id"),
+        created_at=time_of(values, "created_at", terms),
+        learning_id=reference(values, "learning_id"),
+        skipped=text_of(values, "skipped", limit=NAME_LIMIT) or None,
+    )
+
+
+def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearning:
+    domain = values.get("domain")
+    if domain is not None and not isinstance(domain, str):
+        raise BadInput("domain must be text")
+    new = NewLearning(
+        **{name: values.get(name, "") for name in ("title", *COIA)},
+        tags=values.get("tags") or (),
+        domain=domain,
+        pattern_type=values.get("pattern_type", "solution"),
+        confidence=values.get("confidence"),
+        source_outcome_id=caller_id(values, "source_outcome_id"),
+        source_task_id=caller_id(values, "source_task_id"),
+        source_discovery_id=reference(values, "source_discovery_id"),
+    )
+    new, _ = redacted(new)
+    outside = terms.trust == "external"
+    stored = thousandths(initial_confidence(ctx.trusted_as(terms.trust), new))
+    status = values.get("status", "active")
+    if status not in STATUSES:
+        raise BadInput(f"status must be one of {', '.join(STATUSES)}, not {status!r}")
+    successor = reference(values, "superseded_by")
+    if status == "superseded" and successor is None:
+        status = "archived"
+    created = time_of(values, "created_at", terms)
+    sources = _sources(values, new, created, terms)
+    version = values.get("version", 1)
+    learning = Learning(
+        id=row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
+        **{name: getattr(new, name) for name in CONTENT},
+        confidence=decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
+        times_injected=0,
+        times_helpful=0,
+        times_not_helpful=0,
+        recurrence=len(sources),
+        status=status,
+        superseded_by=successor if status == "superseded" else None,
+        pinned=values.get("pinned") is True and not outside,
+        origin=ORIGIN,
+        trust=terms.trust,
+        version=version if type(version) is int and 1 <= version <= VERSION_LIMIT else 1,
+        source_outcome_id=new.source_outcome_id,
+        source_task_id=new.source_task_id,
+        source_discovery_id=new.source_discovery_id,
+        created_at=created,
+        updated_at=max(created, time_of(values, "updated_at", terms)),
+        last_injected_at=None,
+        last_helpful_at=None,
+        last_decayed_at=terms.now,  # its uses are not ours to count, so it fades from today on
+    )
+    return ImportedLearning(learning=learning, sources=sources)
+
+
+_READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {
+    "outcome": _read_outcome,
+    "task": _read_task,
+    "discovery": _read_discovery,
+    "learning": _read_learning,
+    "decision": read_decision,
+}
+KINDS = tuple(_READERS)
+
+
+def _put_outcome(tx: Tx, given: Outcome) -> Fate:
+    known = tasks.known_outcome(tx, given.id)
+    if known is not None and (fate := _against((known.name,), (given.name,))):
+        return fate
+    tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
+    return "added"
+
+
+def _put_task(tx: Tx, given: Task) -> Fate:
+    known = tasks.known_task(tx, given.id)
+    if known is not None and (fate := _against((known.title, known.outcome_id), (given.title, given.outcome_id))):
+        return fate
+    tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
+    return "added"
+
+
+def _against(known: tuple[str | None, ...], given: tuple[str | None, ...]) -> Fate | None:
+    """How a task or outcome stands to one that is here; None when it only fills in what was never said."""
+    pairs = list(zip(known, given, strict=True))
+    if any(here and there and here != there for here, there in pairs):
+        return "conflict"
+    return None if any(there and not here for here, there in pairs) else "known"
+
+
+def _put_discovery(tx: Tx, given: Discovery) -> Fate:
+    known = tasks.known_discovery(tx, given.id)
+    if known is not None:
+        same = (known.type, known.content, known.task_id) == (given.type, given.content, given.task_id)
+        return "known" if same else "conflict"
+    tasks.ensure_task(tx, given.task_id, outcome=given.outcome_id, at=given.created_at)
+    digest = content_hash(f"{given.type}:{given.content}")
+    if not tasks.add_discovery(tx, given, digest=digest):
+        return "known"  # this task reported the same under another id
+    return "added"
+
+
+def foreseen(tx: Tx, terms: Terms, given: ImportedLearning) -> Fate:
+    """What `put` would make of a learning."""
+    learning = given.learning
+    for known in rows.many(tx, [learning.id]):
+        if any(getattr(known, name) != getattr(learning, name) for name in CONTENT):
+            return "conflict"
+        vouched = known.trust == "external" != terms.trust and known.status == "active"
+        return "adopted" if vouched else "known"
+    waits = learning.superseded_by is not None and not rows.many(tx, [learning.superseded_by])
+    return "waiting" if waits else "added"
+
+
+def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: ImportedLearning) -> Fate:
+    learning = given.learning
+    fate = foreseen(tx, terms, given)
+    if fate == "adopted":
+        adopt_known(tx, ctx, learning.id, change=terms.change, reason=terms.reason)
+    if fate != "added":
+        return fate
+    named = [(learning.source_outcome_id, learning.source_task_id, learning.created_at)]
+    named += [(source.outcome_id, source.task_id, source.at) for source in given.sources]
+    for outcome, task, at in named:
+        if outcome is not None:
+            tasks.ensure_outcome(tx, outcome, at=at)
+        if task is not None:
+            tasks.ensure_task(tx, task, outcome=outcome, at=at)
+    rows.insert(tx, learning)
+    for source in given.sources:
+        learnings.add_source(tx, learning.id, source)
+    events.record(
+        tx,
+        ctx,
+        change=terms.change,
+        subject=learning.id,
+        what="learning.created",
+        new={"confidence": learning.confidence, "title": learning.title},
+        reason=terms.reason,
+    )
+    return "added"
+
+
+def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tuple[LearningSource, ...]:
+    given = values.get("sources")
+    if given is None or given == []:
+        return (new.source(origin=ORIGIN, trust=terms.trust, at=created),)
+    if not isinstance(given, list) or len(given) > SOURCES_LIMIT or not all(isinstance(one, dict) for one in given):
+        raise BadInput(f"sources must be a list of at most {SOURCES_LIMIT:,} objects")
+    return tuple(
+        LearningSource(
+            outcome_id=caller_id(one, "outcome_id"),
+            task_id=caller_id(one, "task_id"),
+            discovery_id=reference(one, "discovery_id"),
+            origin=ORIGIN,
+            trust=terms.trust,
+            at=time_of(one, "at", terms),
+        )
+        for one in given
+    )

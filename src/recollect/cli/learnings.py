@@ -1,0 +1,341 @@
+"""Commands about learnings: learn add|list|show|edit|tag|archive|restore|supersede|merge|pin|adopt, and undo.
+
+A learning typed in the user's own editor. What was typed is never lost: when it cannot be used, the file stays.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recollect.cli.command import Group, Output, answers, redactions, table
+from recollect.core.choices import PATTERN_TYPES, STATUSES
+from recollect.core.clock import iso
+from recollect.core.errors import BadInput, RecollectError, Refused
+from recollect.core.learning import COIA, Learning
+from recollect.core.new_learning import LearningEdit
+from recollect.core.records import plain
+from recollect.memory import Memory
+from recollect.store.learnings import SORTS
+
+NAMES = ("title", *COIA)
+_INTRODUCTION = (
+    "# Lines that begin with # are left out. Write after each colon; leave all as it is to stop.\n"
+    "# More lines of a text begin with two spaces.\n"
+)
+_INDENT = "  "
+STRAY = ""  # the name of what stands before the first field
+
+
+@contextmanager
+def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The fields that the user changed; an error of ours while they are used says where the text is kept."""
+    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not sys.stdin.isatty():
+        raise BadInput("there is no terminal to open an editor in; give the fields as options, or set $EDITOR")
+    template = _INTRODUCTION + "".join(
+        f"{name}: {fields.get(name, '')}".replace("\n", f"\n{_INDENT}") + "\n" for name in NAMES
+    )
+    handle, name = tempfile.mkstemp(prefix="recollect-", suffix=".txt")
+    path = Path(name)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(template)
+    shown = _fields_in(path)
+    failed = _failed(name)
+    given = _fields_in(path)
+    changed = {name: text for name, text in given.items() if text != shown[name]}
+    if not changed or not any(given.values()):
+        path.unlink()
+        if failed:
+            raise Refused(f"{failed}; nothing was changed")
+        raise BadInput("nothing was written; nothing was changed")
+    if failed:
+        raise Refused(f"{failed}; nothing was changed. What you typed is kept in {path}")
+    if STRAY in changed:
+        raise BadInput(
+            f"{changed[STRAY]!r:.80} belongs to no field; begin with `title:`. What you typed is kept in {path}"
+        )
+    try:
+        yield changed
+    except RecollectError as error:
+        raise type(error)(f"{error}. What you typed is kept in {path}") from None
+    path.unlink()
+
+
+def _failed(name: str) -> str:
+    """What the editor that was opened on a file complains of, if anything."""
+    try:
+        click.edit(filename=name)
+    except click.ClickException as error:
+        return error.message
+    return ""
+
+
+def _fields_in(path: Path) -> dict[str, str]:
+    """Fields by name; a field goes on until the next one begins."""
+    current: list[str] = []
+    found = {STRAY: current}
+    for line in path.read_text("utf-8-sig", "replace").split("\n"):
+        name, colon, rest = line.partition(":")
+        if line.startswith("#"):
+            continue
+        if colon and name in NAMES:
+            current = found.setdefault(name, [])
+            line = rest
+        current.append(line.removeprefix(_INDENT))
+    return {name: "\n".join(lines).strip() for name, lines in found.items()}
+
+
+@click.group(cls=Group)
+def learn() -> None:
+    """Learnings: what was noticed, what it means, what to do."""
+
+
+@learn.command()
+@click.option("--title", help="What somebody with this problem would search for; at most 100 characters.")
+@click.option("--context", help="What were you working on?")
+@click.option("--observation", help="What did you notice?")
+@click.option("--implication", help="How should this change future work?")
+@click.option("--action", help="The specific change to make.")
+@click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
+@click.option("--domain", help="Such as database, testing, api-integration.")
+@click.option(
+    "--type",
+    "pattern_type",
+    type=click.Choice(PATTERN_TYPES),
+    default="solution",
+    show_default=True,
+    help="What kind of insight it is.",
+)
+@click.option("--confidence", type=float, help="Between 0 and 1; chosen by who writes and the type when not given.")
+@click.option("--outcome", help="Id of the outcome it came from.")
+@click.option("--task", help="Id of the task it came from.")
+@click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
+@answers
+def add(
+    memory: Memory,
+    tags: tuple[str, ...],
+    domain: str | None,
+    pattern_type: Any,
+    confidence: float | None,
+    outcome: str | None,
+    task: str | None,
+    anyway: bool,
+    **fields: str | None,
+) -> Output:
+    """Add a learning. With no text given, your editor opens."""
+    with ExitStack() as editing:
+        if not any(fields.values()):
+            fields = dict(editing.enter_context(typed_in_editor({})))
+        missing = [name for name in ("title", *COIA) if not fields.get(name)]
+        if missing:
+            raise BadInput(f"a learning also needs {', '.join('--' + name for name in missing)}")
+        captured = memory.learn(
+            **fields,
+            tags=tags,
+            domain=domain,
+            pattern_type=pattern_type,
+            confidence=confidence,
+            source_outcome_id=outcome,
+            source_task_id=task,
+            anyway=anyway,
+        )
+    learning = captured.learning
+    said = (
+        f"{learning.id} already says so; seen {learning.recurrence} times"
+        if captured.merged
+        else f"saved {learning.id}"
+    )
+    if captured.confirmed:
+        said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
+    if captured.taken:
+        said += f". Taken over: {_options(captured.taken)}"
+    if captured.left:
+        said += f". Left as it was: {_options(captured.left)} (recollect learn edit and learn tag change it)"
+    became = {name: value for name, value in vars(captured).items() if name != "learning"}
+    return Output({**plain(learning), **became}, said + redactions(captured.redacted))
+
+
+def _options(fields: tuple[str, ...]) -> str:
+    return ", ".join("type" if field == "pattern_type" else field for field in fields)
+
+
+@learn.command("list")
+@click.option(
+    "--status",
+    default="active",
+    show_default=True,
+    type=click.Choice([*STATUSES, "all"]),
+    help="Which of them.",
+)
+@click.option("--domain", help="Only this domain.")
+@click.option("--tag", help="Only with this tag.")
+@click.option("--min-confidence", type=float, default=0.0, help="Leave out what is below.")
+@click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="In which order.")
+@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
+@click.option("--offset", type=int, default=0, help="How many to skip.")
+@answers
+def list_(memory: Memory, **wanted: Any) -> Output:
+    """List learnings."""
+    found, total = memory.learnings.page(**wanted)
+    rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
+    text = (
+        table(("id", "confidence", "status", "title"), rows)
+        if rows
+        else "no such learnings; add one with: recollect learn add, or look wider: --status all"
+    )
+    if total > len(found):
+        text += f"\n{len(found)} of {total}; --offset shows more"
+    return Output({"learnings": found, "total": total}, text)
+
+
+@learn.command()
+@click.argument("id")
+@answers
+def show(memory: Memory, id: str) -> Output:
+    """Show a learning whole."""
+    learning = memory.learnings.get(id)
+    return Output(learning, card(learning))
+
+
+@learn.command()
+@click.argument("id")
+@answers
+def history(memory: Memory, id: str) -> Output:
+    """Show how a learning's confidence moved, and why."""
+    events = memory.learnings.history(id)
+    rows = [(iso(event.at), f"{event.new['confidence']:.3f}", event.what, event.who, event.reason) for event in events]
+    return Output(events, table(("when", "confidence", "what", "who", "reason"), rows))
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--title", help="New title.")
+@click.option("--context", help="New context.")
+@click.option("--observation", help="New observation.")
+@click.option("--implication", help="New implication.")
+@click.option("--action", help="New action.")
+@click.option("--domain", help="New domain; an empty one takes it away.")
+@click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
+@click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
+@click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
+@answers
+def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Output:
+    """Edit a learning. With no field given, your editor opens on it."""
+    with ExitStack() as editing:
+        if all(value is None for value in fields.values()):
+            learning = memory.learnings.get(id)
+            version = learning.version if version is None else version
+            before = {name: getattr(learning, name) for name in ("title", *COIA)}
+            fields = dict(editing.enter_context(typed_in_editor(before)))
+        after = memory.learnings.edit(id, LearningEdit(**fields), expect=version)
+    return Output(after, f"{id} is now at version {after.version}")
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--add", "add_", multiple=True, help="Add this tag; may be repeated.")
+@click.option("--remove", multiple=True, help="Take this tag away; may be repeated.")
+@answers
+def tag(memory: Memory, id: str, add_: tuple[str, ...], remove: tuple[str, ...]) -> Output:
+    """Change a learning's tags."""
+    if not add_ and not remove:
+        raise BadInput("say which tags: --add WORD or --remove WORD")
+    after = memory.learnings.tag(id, add=add_, remove=remove)
+    return Output(after, f"{id}: {', '.join(after.tags) or 'no tags'}")
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@answers
+def archive(memory: Memory, id: str, reason: str) -> Output:
+    """Put a learning away. It is kept, and `learn restore` brings it back."""
+    after = memory.learnings.archive(id, reason=reason)
+    return Output(after, f"{id} is {after.status}")
+
+
+@learn.command()
+@click.argument("id")
+@answers
+def restore(memory: Memory, id: str) -> Output:
+    """Bring an archived or superseded learning back into use."""
+    after = memory.learnings.restore(id)
+    return Output(after, f"{id} is {after.status}")
+
+
+@learn.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@answers
+def supersede(memory: Memory, old: str, new: str, reason: str) -> Output:
+    """Mark OLD as replaced by NEW."""
+    after = memory.learnings.supersede(old, new, reason=reason)
+    return Output(after, f"{old} is superseded by {new}")
+
+
+@learn.command()
+@click.argument("keep")
+@click.argument("other")
+@click.option("--reason", default="", help="Why; shown by `why`.")
+@answers
+def merge(memory: Memory, keep: str, other: str, reason: str) -> Output:
+    """Merge OTHER into KEEP: tags, sources and recurrence move over."""
+    after = memory.learnings.merge(keep, other, reason=reason)
+    return Output(after, f"{other} is merged into {keep}, seen {after.recurrence} times")
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--off", is_flag=True, help="Unpin it.")
+@answers
+def pin(memory: Memory, id: str, off: bool) -> Output:
+    """Pin a learning: the machine never decays or archives it."""
+    after = memory.learnings.pin(id, on=not off)
+    return Output(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}")
+
+
+@learn.command()
+@click.argument("id")
+@answers
+def adopt(memory: Memory, id: str) -> Output:
+    """Vouch for a learning that came from outside, so that it may be injected."""
+    after = memory.learnings.adopt(id)
+    return Output(after, f"{id} may be injected from now on")
+
+
+@click.command()
+@answers
+def undo(memory: Memory) -> Output:
+    """Take back the last change to learnings or decisions; again takes back the one before."""
+    restored = memory.data.undo()
+    text = "\n".join(
+        f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
+        for each in restored
+    )
+    return Output(restored, text)
+
+
+def card(learning: Learning) -> str:
+    """A learning for a person's eyes."""
+    lines = [
+        learning.title,
+        f"{learning.id} · {learning.pattern_type} · {learning.out_of_use or 'active'}"
+        f" · confidence {learning.confidence:.3f}"
+        f" · injected {learning.times_injected}x, helpful {learning.times_helpful}x,"
+        f" not helpful {learning.times_not_helpful}x · version {learning.version}",
+    ]
+    if learning.tags or learning.domain:
+        lines.append(f"{learning.domain or 'no domain'} · {', '.join(learning.tags) or 'no tags'}")
+    lines.append("")
+    for name in COIA:
+        begun, *more = getattr(learning, name).split("\n")
+        lines += [f"{name.capitalize():<12} {begun}", *(f"{'':<12} {line}".rstrip() for line in more)]
+    return "\n".join(lines)

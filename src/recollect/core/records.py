@@ -1,0 +1,238 @@
+"""Records: frozen, keyword-only dataclasses whose machinery is made when somebody asks for it.
+
+`@dataclass` imports `inspect` and compiles six functions per class: on the path of the prompt hook that was a third of
+the process, paid on every prompt. A record shares its methods with all others; `dataclasses.fields`, `replace`,
+`is_dataclass`, msgspec and pydantic find real dataclass fields on it, made on their first look. Off that path a plain
+`@dataclass(frozen=True, kw_only=True)` serves as well.
+
+Records as plain JSON values: snake_case names, times as ISO 8601 UTC, tuples as lists.
+
+One rule for every surface: a field called `at` or ending in `_at` is a time.
+
+JSON that we wrote ourselves, read without loading `json`, which compiles six patterns before it reads anything.
+
+Its scanner is a library of its own in CPython; elsewhere `json` brings one.
+
+How many and how long: one rule for every limit and every text a caller may give.
+"""
+
+from __future__ import annotations
+
+from recollect.core.clock import iso
+from recollect.core.errors import BadInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Set
+    from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+    from collections.abc import Callable
+else:
+
+    def dataclass_transform(**_):
+        return lambda function: function
+
+
+_set = object.__setattr__  # what a frozen record lets nobody else do
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def record(cls: type[T]) -> type[T]:
+    """Make a class with annotations into a record; its `__post_init__`, if any, checks its invariants."""
+    names = tuple(cls.__annotations__)
+    wanted = frozenset(names)
+    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
+    check = cls.__dict__.get("__post_init__")
+
+    def make(self: Any, **given: Any) -> None:
+        values = {**defaults, **given} if defaults else given
+        if len(values) != len(wanted) or not wanted.issuperset(values):
+            raise TypeError(_misfit(cls.__name__, wanted - values.keys(), values.keys() - wanted))
+        _set(self, "__dict__", values)
+        if check is not None:
+            check(self)
+
+    members: dict[str, Any] = {
+        "__init__": make,
+        "__repr__": _repr,
+        "__eq__": _eq,
+        "__hash__": _hash,
+        "__setattr__": _refuse,
+        "__delattr__": _refuse,
+        "__dataclass_fields__": _LateFields(names, defaults),
+    }
+    for name, member in members.items():
+        setattr(cls, name, member)
+    return cls
+
+
+def checked(cls: type[T], fields: dict[str, Any]) -> T:
+    """A record or dataclass of what a caller named; a name that it lacks or does not have is bad input."""
+    try:
+        return cls(**fields)
+    except TypeError:
+        from dataclasses import MISSING
+        from dataclasses import fields as fields_of
+
+        known = {field.name: (field.default, field.default_factory) for field in fields_of(cls)}  # type: ignore[arg-type]
+        required = {name for name, defaults in known.items() if defaults == (MISSING, MISSING)}
+        if required <= fields.keys() <= known.keys():
+            raise
+        raise BadInput(_misfit(cls.__name__, required - fields.keys(), fields.keys() - known.keys())) from None
+
+
+def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
+    """What a caller gave as a record, or by its fields."""
+    if given is None:
+        return checked(cls, fields)
+    if not isinstance(given, cls):
+        raise BadInput(f"give a {cls.__name__}, or its fields by their names, not {type(given).__name__}")
+    return given
+
+
+def made(cls: type[T], values: dict[str, Any]) -> T:
+    """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
+
+    A third of the time of a checked one; the ranking makes hundreds.
+    """
+    one = cls.__new__(cls)
+    _set(one, "__dict__", values)
+    return one
+
+
+def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
+    return (
+        f"{name} needs {', '.join(sorted(missing))}" if missing else f"{name} has no field {', '.join(sorted(unknown))}"
+    )
+
+
+class _LateFields:
+    """Stands for `__dataclass_fields__` until somebody reads it, then puts the real thing in its place."""
+
+    def __init__(self, names: tuple[str, ...], defaults: dict[str, Any]):
+        self._names = names
+        self._defaults = defaults
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
+        import dataclasses
+        import sys
+
+        from recollect.core.choices import TYPES
+
+        namespace = vars(sys.modules[owner.__module__])
+        for name, kind in TYPES.items():  # whoever asks for fields may want to know what their annotations name
+            namespace.setdefault(name, kind)
+        spec = [
+            (name, owner.__annotations__[name], dataclasses.field(default=self._defaults[name]))
+            if name in self._defaults
+            else (name, owner.__annotations__[name])
+            for name in self._names
+        ]
+        twin = dataclasses.make_dataclass(owner.__name__, spec, frozen=True, kw_only=True)
+        owner.__dataclass_params__ = twin.__dataclass_params__  # type: ignore[attr-defined]
+        fields: dict[str, Any] = twin.__dataclass_fields__  # type: ignore[attr-defined]
+        owner.__dataclass_fields__ = fields  # type: ignore[attr-defined]
+        return fields
+
+
+def _repr(self: Any) -> str:
+    return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+def _eq(self: Any, other: object) -> bool:
+    return type(self) is type(other) and self.__dict__ == other.__dict__
+
+
+def _hash(self: Any) -> int:
+    return hash(tuple(self.__dict__[name] for name in sorted(self.__dict__)))
+
+
+def _refuse(self: Any, name: str, *_: object) -> NoReturn:
+    raise AttributeError(f"{type(self).__name__} is frozen; {name} cannot be changed")
+
+
+def plain(value: Any, name: str = "") -> Any:
+    """A record, or any mixture of records and containers, as what `json.dumps` takes."""
+    kind = type(value)
+    if kind in _AS_THEY_ARE:  # nearly every field of a long list: asked first
+        return value
+    if kind is int:
+        return iso(value) if name == "at" or name.endswith("_at") else value
+    if hasattr(kind, "__dataclass_fields__"):
+        return {field: plain(getattr(value, field), field) for field in kind.__annotations__}
+    if isinstance(value, dict):
+        return {key: plain(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+_AS_THEY_ARE = frozenset({str, bool, float, type(None)})
+
+
+class _Strict:
+    """What the scanner wants to know: the defaults of `json.loads`."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+_scan: Callable[[str, int], tuple[Any, int]]
+try:
+    from _json import make_scanner
+except ImportError:
+    from json import JSONDecoder
+
+    _scan = JSONDecoder().raw_decode
+else:
+    _scan = make_scanner(_Strict)  # type: ignore[arg-type]
+
+
+def loads(text: str) -> Any:
+    """What a JSON text says; anything before or after it is refused, and what nests too deeply to be ours."""
+    try:
+        value, end = _scan(text, 0)
+    except (StopIteration, RecursionError):
+        end = -1
+    if end != len(text):
+        raise ValueError("not JSON")
+    return value
+
+
+MOST = 1000
+FURTHEST = 2**31 - 1
+
+
+def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int = MOST) -> int:
+    """A whole number from `least` to `most`; anything else is refused, never clamped."""
+    if not isinstance(limit, int) or isinstance(limit, bool) or not least <= limit <= most:
+        raise BadInput(f"{name} must be a whole number between {least} and {most:,}, not {limit!r:.40}")
+    return limit
+
+
+def check_page(limit: object, offset: object) -> None:
+    """Which part of a list is wanted."""
+    check_limit(limit)
+    check_limit(offset, "offset", least=0, most=FURTHEST)
+
+
+def as_text(value: object, name: str) -> str:
+    """What a caller without a type checker may get wrong; the rooms rely on it."""
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {type(value).__name__}")
+    return value
+
+
+def check_text(text: object, name: str, *, most: int) -> None:
+    """A text of at most so many characters; anything else is refused, never cut."""
+    if (length := len(as_text(text, name))) > most:
+        raise BadInput(f"{name} has {length:,} characters; {most:,} is the most. Keep the rest in the log")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether there is nothing to see in a text: zero-width and private characters are nothing."""
+    if text[:1].isalnum():  # nearly always
+        return False
+    return not any(letter.isprintable() for letter in text if not letter.isspace())

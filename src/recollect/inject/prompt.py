@@ -1,0 +1,94 @@
+"""What one prompt brings: relevant learnings, and earlier log entries that speak of the same thing. Words only.
+
+Each is shown once per context of a session: what is in front of the agent already is left out. Choosing reads; what was
+shown is remembered afterwards, because the answer must reach the agent even when nothing can be written.
+"""
+
+from __future__ import annotations
+
+from recollect.core.records import record
+from recollect.inject.learnings import INJECTABLE, NewInjection, relevant, shown, task_question
+from recollect.search.rank import QUICK, Candidates, best
+from recollect.store import passages, sessions
+from recollect.store.passages import Narrow
+from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
+from recollect.text.sentences import snippet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.core.context import Context, Tx
+    from recollect.search.query import Question
+    from recollect.store.passages import Stored
+    from recollect.text.frame import ContextBudget
+
+ENTRIES = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
+LINE_CHARACTERS = 300
+
+
+@record
+class Given:
+    """What a prompt is answered with, and the ids of what is in it."""
+
+    text: str
+    learnings: tuple[str, ...]
+    entries: tuple[str, ...]
+
+
+def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
+    """What belongs to a prompt and is not in front of the agent yet; nothing relevant is an empty text.
+
+    Where the host's room is too small, entries go before learnings, the least relevant first.
+    """
+    if not prompt.strip():
+        return Given(text="", learnings=(), entries=())
+    with ctx.db.read(ctx.space) as tx:
+        known = sessions.in_context(tx, session) if task == session else set()
+        question = task_question(tx, prompt)
+        wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
+        learnings = relevant(tx, ctx, wanted, question)
+        found = _entries(tx, ctx, question, known, session)
+    chosen = shown(learnings, ctx.settings.inject.budget)
+    while not room.fits(text := "\n".join(part for part in (chosen.markdown, _section(found)) if part)):
+        if found:
+            found.pop()
+        else:
+            chosen = shown(list(chosen.learnings[:-1]), ctx.settings.inject.budget)
+    return Given(
+        text=text,
+        learnings=tuple(learning.id for learning in chosen.learnings),
+        entries=tuple(entry.id for entry, _ in found),
+    )
+
+
+def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:
+    """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
+    most = ctx.settings.inject.entries
+    if not most:
+        return []
+    hits = best(tx, question, ENTRIES, limit=most + len(known) + 5, effort=QUICK)
+    found: list[tuple[Stored, str]] = []
+    for hit in hits:
+        if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
+            break
+        entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
+        if entry and not entry.thread.endswith(f"/{session}"):
+            found.append((entry, _line(entry, frozenset(question.weights))))
+    return found
+
+
+def _line(entry: Stored, terms: frozenset[str]) -> str:
+    """The line of an entry that has most of the prompt's words; what came of a request says more than the request."""
+    _, _, _, *bodies = entry.terms.split("\n")
+    lines = entry.text.split("\n")
+    places = [place for place, line in enumerate(lines) if not line.startswith("- request:")] or [0]
+    best = max(places, key=lambda place: (len(terms.intersection(bodies[place].split())), -place))
+    return snippet(lines[best].removeprefix("- "), terms, width=LINE_CHARACTERS)
+
+
+def _section(found: Sequence[tuple[Stored, str]]) -> str:
+    if not found:
+        return ""
+    lines = [f"- {entry.id} {escape(one_line(entry.title))}: {escape(one_line(line))}" for entry, line in found]
+    return "\n".join([ENTRIES_HEADING, "", *lines, "", ENTRIES_END]) + "\n"

@@ -1,0 +1,314 @@
+"""Memory: open a project and talk to every room through it.
+
+Rooms are imported where they are called, because the prompt hook opens a Memory too and pays for every import.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from recollect.core.clock import Clock, clock_from
+from recollect.core.context import Actor
+from recollect.core.errors import Trouble
+from recollect.core.records import as_record, as_text, checked
+from recollect.core.values import Ids, random_id
+from recollect.memory.open import check_store, embed_at_once, open_context
+from recollect.store import project as projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from recollect.capture.learn import Captured
+    from recollect.capture.observe import Observed
+    from recollect.core.choices import Verdict
+    from recollect.core.context import Context, Models
+    from recollect.core.learning import Learning
+    from recollect.core.new_learning import NewLearning
+    from recollect.feedback.verdicts import Taken
+    from recollect.inject.learnings import Chosen, NewInjection
+    from recollect.memory.admin import Data, ModelsFacet, Requests, Tokens
+    from recollect.memory.documents import Journal, Staging, Texts, Themes
+    from recollect.memory.records import Decisions, Inbox, Learnings, Work
+    from recollect.memory.sessions import Sessions
+    from recollect.search.everything import Hit
+    from recollect.search.recall import Recall
+    from recollect.tend.cycle import CycleReport
+    from recollect.tend.status import Status
+    from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
+
+
+class Memory:
+    """What one project remembers. Use as a context manager, or call `close`."""
+
+    def __init__(self, context: Context, project: projects.Project):
+        self.context = context
+        self.project = project
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path = ".",
+        *,
+        create: bool = False,
+        actor: Actor | None = None,
+        clock: Clock | None = None,
+        ids: Ids = random_id,
+        models: Models | None = None,
+        environ: Mapping[str, str] | None = None,
+        replay: bool = True,
+    ) -> Memory:
+        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
+
+        A store that came with the folder is refused, as a command refuses it, unless `create` says that it is yours.
+        Writes that wait in the spool are done first, unless `replay` is False.
+        """
+        environ = os.environ if environ is None else environ
+        folder = Path(folder)
+        from recollect.store import init
+
+        if create and not (folder / projects.SETTINGS_FILE).exists():
+            init.create(folder, environ)
+        project = projects.find(folder, environ)
+        if not create:
+            init.refuse_foreign(project)
+        init.claim_new(project)
+        return cls.of(
+            project,
+            actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
+            clock=clock or clock_from(environ),
+            ids=ids,
+            models=models,
+            environ=environ,
+            replay=replay,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        project: projects.Project,
+        *,
+        actor: Actor,
+        clock: Clock,
+        ids: Ids = random_id,
+        models: Models | None = None,
+        environ: Mapping[str, str],
+        replay: bool,
+    ) -> Memory:
+        """The same for a project that was found already."""
+        context = open_context(project, actor=actor, clock=clock, ids=ids, models=models, environ=environ)
+        memory = cls(context, project)
+        try:
+            if replay:
+                memory._replay_spool()
+        except BaseException:  # a hook's time is up: nobody gets this memory, so nobody would close it
+            context.db.close()
+            raise
+        return memory
+
+    @classmethod
+    def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
+        """Make a project in `folder`, or fill in what is missing; says what it made."""
+        from recollect.store import init
+
+        url = projects.outside(os.environ).store.url
+        if url:
+            check_store(url)  # before anything is made, so that a store that cannot be used leaves no trace here
+        made = init.create(folder, os.environ, space=space, timezone=timezone)
+        fresh = not url and not projects.load(folder, os.environ).database.exists()
+        cls.open(folder, actor=actor).close()
+        return [*made, "the store"] if fresh else made
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the store; everything acknowledged is already on disk."""
+        self.context.db.close()
+
+    def acting_as(self, actor: Actor) -> Memory:
+        """The same memory on behalf of somebody else: servers answer many callers."""
+        from dataclasses import replace
+
+        return Memory(replace(self.context, actor=actor), self.project)
+
+    # Verbs
+
+    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
+        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
+        from recollect.capture.learn import learn
+        from recollect.core.new_learning import NewLearning
+
+        done = learn(self.context, as_record(new, NewLearning, fields), anyway=anyway)
+        embed_at_once(self.context)
+        return done
+
+    def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
+        """Keep the discoveries in a finished task's output and learn from them."""
+        from recollect.capture.observe import observe
+
+        output, title = as_text(output, "output"), as_text(title, "title")
+        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        embed_at_once(self.context)
+        return done
+
+    def search(self, query: str, **options: Any) -> list[Hit]:
+        """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        from recollect.capture import documents
+        from recollect.search.everything import SearchOptions, search
+
+        query = as_text(query, "query")
+        with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
+            documents.refresh_all(self.context)
+        return search(self.context, query, checked(SearchOptions, options))
+
+    def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
+        """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
+        from recollect.inject.learnings import NewInjection, choose
+        from recollect.memory.sessions import Write, deliver
+        from recollect.text.storable import storable
+
+        wanted = as_record(wanted, NewInjection, fields)
+        chosen = choose(self.context, wanted)
+        shown: dict[str, Any] = {
+            "task": wanted.task,
+            "outcome": wanted.outcome,
+            "title": storable(wanted.title),
+            "learnings": [learning.id for learning in chosen.learnings],
+        }
+        deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
+        return chosen
+
+    def feedback(self, output: str, *, task: str) -> Taken:
+        """Count the verdicts in an agent's final message."""
+        from recollect.feedback.verdicts import take
+
+        return take(self.context, as_text(output, "output"), task=task)
+
+    def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
+        """A verdict given by hand."""
+        from recollect.feedback.verdicts import rate
+
+        return rate(self.context, learning, verdict, task=task)
+
+    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
+        """Where a thing came from, who wrote it, and everything that happened to it."""
+        from recollect.tend.why import why
+
+        return why(self.context, as_text(id, "id"))
+
+    def status(self) -> Status:
+        """What is remembered, what waits, what is wrong."""
+        from recollect.tend.status import status
+
+        return status(self.context, self.project)
+
+    def cycle(self, *, dry_run: bool = False) -> CycleReport:
+        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        from recollect.tend.cycle import cycle, plan
+
+        if dry_run:
+            return plan(self.context)
+        self._replay_spool()
+        return cycle(self.context)
+
+    def recall(self, question: str, *, limit: int = 5) -> Recall:
+        """Walk from ROOT.md down to the raw words that answer a question."""
+        from recollect.search.recall import recall
+
+        return recall(self.context, as_text(question, "question"), limit=limit)
+
+    # Facets
+
+    @cached_property
+    def learnings(self) -> Learnings:
+        from recollect.memory.records import Learnings
+
+        return Learnings(self.context)
+
+    @cached_property
+    def texts(self) -> Texts:
+        from recollect.memory.documents import Texts
+
+        return Texts(self.context)
+
+    @cached_property
+    def work(self) -> Work:
+        from recollect.memory.records import Work
+
+        return Work(self.context)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        from recollect.memory.records import Decisions
+
+        return Decisions(self.context)
+
+    @cached_property
+    def themes(self) -> Themes:
+        from recollect.memory.documents import Themes
+
+        return Themes(self.context)
+
+    @cached_property
+    def inbox(self) -> Inbox:
+        from recollect.memory.records import Inbox
+
+        return Inbox(self.context)
+
+    @cached_property
+    def models(self) -> ModelsFacet:
+        from recollect.memory.admin import ModelsFacet
+
+        return ModelsFacet(self.context)
+
+    @cached_property
+    def data(self) -> Data:
+        from recollect.memory.admin import Data
+
+        return Data(self.context, self.project)
+
+    @cached_property
+    def staging(self) -> Staging:
+        from recollect.memory.documents import Staging
+
+        return Staging(self.context)
+
+    @cached_property
+    def journal(self) -> Journal:
+        from recollect.memory.documents import Journal
+
+        return Journal(self.context, str(self.project.root))
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from recollect.memory.admin import Tokens
+
+        return Tokens(self.context)
+
+    @cached_property
+    def requests(self) -> Requests:
+        from recollect.memory.admin import Requests
+
+        return Requests(self.context)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from recollect.memory.sessions import Sessions
+
+        return Sessions(self.context, self.project)
+
+    def _replay_spool(self) -> None:
+        from recollect.store import spool
+
+        if spool.pending(self.project.spools):
+            from recollect.memory.sessions import replay
+
+            replay(self.context, self.project)

@@ -1,0 +1,166 @@
+"""Putting a Context together: which engine, which vault, which git, which models."""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+from functools import cached_property
+
+from recollect.core.clock import zone_named
+from recollect.core.context import Context, Db, Models, Vault
+from recollect.core.errors import BadInput, Trouble
+from recollect.core.settings import StoreSettings
+from recollect.store.sqlite_file import open_sqlite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Mapping
+    from datetime import date
+    from typing import Any, TypeVar
+
+    from recollect.core.clock import Clock
+    from recollect.core.context import Actor
+    from recollect.core.values import Ids
+    from recollect.store.git import Repository
+    from recollect.store.project import Project
+
+    T = TypeVar("T")
+
+
+def open_context(
+    project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None, environ: Mapping[str, str]
+) -> Context:
+    """Everything a room may touch, for one project."""
+    db = open_database(project, project.settings.store.url)
+    return Context(
+        db=db,
+        vault=_late(lambda: open_vault(project, db)),
+        worktree=_late(lambda: _open_worktree(project)),
+        git=LateGit(project),
+        models=models or _late(lambda: open_models(project, environ)),
+        clock=clock,
+        wall_clock=clock,
+        ids=ids,
+        settings=project.settings,
+        space=project.settings.space,
+        clone=_clone(project),
+        actor=actor,
+    )
+
+
+def _clone(project: Project) -> str:
+    """A name for this copy of the repository that tells nobody where it lies; hashlib takes long to load."""
+    return f"{crc32(os.fsencode(f'{os.uname().nodename}:{project.root}')):08x}"
+
+
+def open_models(project: Project, environ: Mapping[str, str]) -> Models:
+    from recollect.models.configured import ConfiguredModels, offline_asked
+
+    settings = project.settings
+    return ConfiguredModels(settings.models, settings.embed, environ, offline=offline_asked(environ))
+
+
+def embed_at_once(ctx: Context) -> None:
+    """After a capture: embed it when the model is at hand. A process that has not loaded it leaves it to a cycle."""
+    embedder = ctx.models.loaded_embedder()
+    if embedder is not None:
+        from recollect.search.meaning import at_once
+
+        at_once(ctx, embedder)
+
+
+def open_database(project: Project, url: str) -> Db:
+    """The store at `url`; empty means the embedded one."""
+    settings = project.settings.store
+    if url:
+        return _open_server(url, settings)
+    return open_sqlite(project.database, create=True, busy_seconds=settings.busy_seconds)
+
+
+def check_store(url: str) -> None:
+    """Raise what opening the store at `url` would raise."""
+    _open_server(url, StoreSettings()).close()
+
+
+def _open_server(url: str, settings: StoreSettings) -> Db:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise BadInput("store.url must be empty for the embedded store, or begin with postgresql://")
+    try:
+        from recollect.store.postgres_setup import open_postgres
+    except ImportError:
+        raise Trouble("PostgreSQL needs its driver; run: pip install 'recollect-memory[postgres]'") from None
+    return open_postgres(
+        url,
+        busy_seconds=settings.busy_seconds,
+        connect_seconds=settings.connect_seconds,
+        connections=settings.connections,
+    )
+
+
+def open_vault(project: Project, db: Db) -> Vault:
+    """The vault that goes with a store: a folder beside the embedded one, a table in a server's.
+
+    Findings that live in a folder of the repository stay there whatever the store is.
+    """
+    from recollect.store.vault import FolderVault
+
+    lock = project.data / "vault.lock"
+    vault: Vault
+    if db.engine == "sqlite":
+        vault = FolderVault(project.vault, lock)
+    else:
+        from recollect.store.table_vault import TableVault
+
+        vault = TableVault(db, project.settings.space)
+    if project.findings is None:
+        return vault
+    from recollect.store.vault import MountedVault
+
+    return MountedVault(vault, "learnings", FolderVault(project.findings, lock))
+
+
+def _open_worktree(project: Project) -> Vault:
+    from recollect.store.vault import Worktree
+
+    return Worktree(project.root, project.data / "worktree.lock")
+
+
+def _late(make: Callable[[], T]) -> T:
+    """Something that is made when it is first asked: a worker's process asks neither files nor models."""
+    return _Late(make)  # type: ignore[return-value]
+
+
+class _Late:
+    def __init__(self, make: Callable[[], object]):
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if "_made" not in vars(self):
+            vars(self).setdefault("_made", self._make())  # of two threads at once, one makes it for both
+        return getattr(vars(self)["_made"], name)
+
+
+class LateGit:
+    """The repository, looked at when first asked: the prompt hook never asks."""
+
+    def __init__(self, project: Project):
+        self._project = project
+
+    def active_days(self) -> tuple[date, ...]:
+        return self._repository.active_days()
+
+    def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
+        return self._repository.line_days(self._project.root / path, text)
+
+    def committed(self, path: str) -> str | None:
+        return self._repository.committed(self._project.root / path)
+
+    def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
+        return self._repository.day_removed(self._project.root / path, line, least=least)
+
+    @cached_property
+    def _repository(self) -> Repository:
+        from recollect.store.git import Repository
+
+        return Repository(self._project.root, zone_named(self._project.settings.timezone))

@@ -1,0 +1,235 @@
+"""What git knows about the project: the days with a commit, and since when each line of a file is there.
+
+Asks the git binary a few read-only questions and nothing else. A repository is somebody else's input: its
+hooks, monitors, filters, pagers, signature checks and diff programs never run, and no question takes longer
+than five seconds. The working copy is read by the caller, not by git, because reading a file through git runs
+the repository's filters. Where there is no answer to trust, `NoHistory` says so in words. Knows nothing about
+learnings.
+
+Git's merge driver of the staging file: telling git about it, and the merge of three files it asks for.
+
+The attribute is committed with the project; the config entry is this clone's own, because git lets no repository
+choose programs for its users. It names the interpreter, since git is often run where `recollect` is not on the PATH.
+Whatever fails, git's own merge by lines takes over: without its marks a conflict would look like our side, and theirs
+would be lost with the next `git add`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import date, datetime, tzinfo
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from recollect.core.errors import NoHistory
+from recollect.store.files import add_lines, write_path
+from recollect.text.staging import lines_of, merge_staging
+
+LIMIT_SECONDS = 5.0
+
+# What a repository's own config could have git execute while it answers.
+_DISARMED = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "core.pager=cat",
+    "credential.helper=",
+    "diff.external=",
+    "gpg.program=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+)
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "LC_ALL": "C",
+}
+_SHORT_LINE = 20  # a line with fewer letters may stand in a file twice by chance
+
+
+class Repository:
+    """The repository around a folder, its days told in one time zone."""
+
+    def __init__(self, folder: Path, zone: tzinfo, *, limit: float = LIMIT_SECONDS) -> None:
+        self._folder = folder
+        self._zone = zone
+        self._limit = limit
+        self._usable: set[Path] = set()
+
+    def active_days(self) -> tuple[date, ...]:
+        """The days on which a commit of HEAD's history was authored, ascending."""
+        self._refuse_unusable(self._folder)
+        stamps = self._git(self._folder, "log", "--format=%at", "HEAD", "--").split()
+        return tuple(sorted({self._day(stamp) for stamp in stamps}))
+
+    def line_days(self, path: Path, text: str) -> tuple[date | None, ...]:
+        """For each line of `text`, the working copy of `path`, the day it was added; None before a commit."""
+        committed = self.committed(path)
+        if committed is None:
+            raise NoHistory(f"{path.name} is not in git yet; commit it, and its entries get an age")
+        told = self._git(
+            path.parent,
+            *("blame", "-w", "-M", "-C", "-C", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain"),
+            *("HEAD", "--", path.name),
+        )
+        days = [self._day(stamp) for stamp in re.findall(r"^author-time (\d+)$", told, re.MULTILINE)]
+        return _carried_over(lines_of(committed), days, lines_of(text))
+
+    def committed(self, path: Path) -> str | None:
+        """The file as HEAD has it, with `\\n` line ends; None when HEAD does not have it."""
+        self._refuse_unusable(path.parent)
+        listed = self._git(path.parent, "ls-tree", "-z", "HEAD", "--", path.name)
+        if not listed:
+            return None
+        blob = listed.partition("\t")[0].split()[2]
+        return self._git(path.parent, "cat-file", "blob", blob).replace("\r\n", "\n")
+
+    def day_removed(self, path: Path, line: re.Pattern[str], *, least: int) -> date | None:
+        """The day of the newest commit that removed at least so many more lines of a kind than it added."""
+        self._refuse_unusable(path.parent)
+        log = self._git(
+            path.parent,
+            *("log", "--follow", "--format=%x00%at", "-p", "-U0", "-w", "--no-ext-diff", "--no-textconv"),
+            *("--no-color", "HEAD", "--", path.name),
+        )
+        for commit in log.split("\0")[1:]:
+            stamp, _, diff = commit.partition("\n")
+            _, _, hunks = diff.partition("\n@@")
+            changed = hunks.split("\n")
+            removed = sum(each[:1] == "-" and bool(line.match(each[1:])) for each in changed)
+            added = sum(each[:1] == "+" and bool(line.match(each[1:])) for each in changed)
+            if removed - added >= least:
+                return self._day(stamp)
+        return None
+
+    def _refuse_unusable(self, folder: Path) -> None:
+        if folder in self._usable:
+            return
+        if not folder.is_dir():
+            raise NoHistory(f"{folder} is not a folder")
+        if self._git(folder, "rev-parse", "--is-shallow-repository").strip() == "true":
+            raise NoHistory("this clone is shallow, so ages cannot be known; run: git fetch --unshallow")
+        try:
+            self._git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        except NoHistory:
+            raise NoHistory("there is no commit yet; entries get an age with the first one") from None
+        self._usable.add(folder)
+
+    def _day(self, stamp: str) -> date:
+        return datetime.fromtimestamp(int(stamp), self._zone).date()
+
+    def _git(self, folder: Path, *arguments: str) -> str:
+        binary = shutil.which("git")
+        if binary is None:
+            raise NoHistory("git is not installed; ages are counted from its history")
+        settings = [part for setting in _DISARMED for part in ("-c", setting)]
+        # A hook that calls us has set GIT_ variables for its own repository.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        try:
+            done = subprocess.run(
+                [binary, "--no-pager", "--literal-pathspecs", *settings, *arguments],
+                cwd=folder,
+                env=ours | _ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._limit,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise NoHistory(f"git took longer than {self._limit:g} seconds; nothing was decided") from None
+        if done.returncode:
+            raise NoHistory(_explained(done.stderr.decode("utf-8", "replace")))
+        return done.stdout.decode("utf-8", "replace")
+
+
+def _explained(complaint: str) -> str:
+    if "not a git repository" in complaint:
+        return "this folder is not in a git repository; ages are counted from its history"
+    first = complaint.strip().partition("\n")[0]
+    return f"git says: {first}" if first else "git failed without a word"
+
+
+def _carried_over(old: Sequence[str], days: Sequence[date], new: Sequence[str]) -> tuple[date | None, ...]:
+    """The days of committed lines for the working copy's: in place first, then wherever they moved to."""
+    if len(old) != len(days):
+        raise NoHistory("git's answer does not fit the file; nothing was decided")
+    before, after = [_squeezed(line) for line in old], [_squeezed(line) for line in new]
+    found: list[date | None] = [None] * len(new)
+    stayed: set[int] = set()
+    for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        found[block.b : block.b + block.size] = days[block.a : block.a + block.size]
+        stayed |= set(range(block.a, block.a + block.size))
+    moved: dict[str, date] = {}
+    for at, (line, day) in enumerate(zip(before, days, strict=True)):
+        if len(line) >= _SHORT_LINE and at not in stayed:
+            moved[line] = min(day, moved.get(line, day))
+    return tuple(day or moved.get(line) for day, line in zip(found, after, strict=True))
+
+
+def _squeezed(line: str) -> str:
+    return "".join(line.split())
+
+
+NAME = "recollect"
+_BY_LINES = ("merge-file", "-L", "ours", "-L", "base", "-L", "theirs")
+
+
+def install_merge_driver(root: Path, staging_file: str) -> list[str]:
+    """Set it up in this clone; says what was made, nothing when all was there."""
+    settings = {f"merge.{NAME}.name": "Recollect staged learnings, entry by entry", f"merge.{NAME}.driver": _command()}
+    made = [f"git config {name}" for name, value in settings.items() if _set(root, name, value)]
+    line = f"{staging_file} merge={NAME}"
+    if add_lines(root / ".gitattributes", line):
+        made.append(f".gitattributes (line {line})")
+    return made
+
+
+def merge_files(base: Path, ours: Path, theirs: Path) -> tuple[str, ...]:
+    """Merge into `ours`, which keeps its line ends; what both sides changed is marked there and named here."""
+    texts = [each.read_bytes() for each in (base, ours, theirs)]
+    try:
+        merged = merge_staging(*(text.decode("utf-8") for text in texts))
+    except UnicodeDecodeError:
+        done = _git(ours.parent, *_BY_LINES, *(str(each.absolute()) for each in (ours, base, theirs)))
+        return ("lines that are not UTF-8",) if done.returncode else ()
+    windows = b"\r\n" in texts[1] and texts[1].count(b"\r\n") == texts[1].count(b"\n")
+    write_path(ours, merged.text.replace("\n", "\r\n") if windows else merged.text)
+    return merged.conflicts
+
+
+def _command() -> str:
+    python = shlex.quote(sys.executable).replace("%", "%%")
+    by_lines = shlex.join(("git", *_BY_LINES))
+    return (
+        f"if {python} -P -c 'import recollect'; then {python} -P -m recollect merge-driver %O %A %B %P; "
+        f"else {by_lines} %A %O %B; fi"
+    )
+
+
+def _set(root: Path, name: str, value: str) -> bool:
+    if _git(root, "config", "--local", "--get", name).stdout.strip() == value:
+        return False
+    done = _git(root, "config", "--local", name, value)
+    if done.returncode:
+        raise NoHistory(f"git could not take the merge driver: {done.stderr.strip() or 'not a repository'}")
+    return True
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    binary = shutil.which("git")
+    if binary is None:
+        raise NoHistory("git is not installed; a merge driver is of no use without it")
+    return subprocess.run(
+        [binary, *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
+    )

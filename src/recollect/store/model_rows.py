@@ -1,0 +1,240 @@
+"""Rows of models' answers, so that the same question is never paid for twice.
+
+Rows of asks that wait for an agent: what is asked about what, until it is answered and the answer is used.
+
+Rows about what models used, and the claims that keep two processes from paying for the same ask.
+
+A claim carries the tokens that the running call may use at most; together with what was used on that day it never
+passes the budget. A claim outlives its killed holder until it expires, like a lease, and counts as used from then on:
+the call may have been paid for.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from recollect.core.context import Row, Tx
+from recollect.store import db
+from recollect.store.db import CLOCKS_APART, is_live
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerKey:
+    """What makes two questions the same: the kind, the prompt's version, and the hash of the sources."""
+
+    kind: str
+    version: str
+    source_hash: str
+
+
+@dataclass(frozen=True)
+class StoredAnswer:
+    answer: str
+    generator: str
+
+
+def get_answer(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
+    row = tx.row(
+        """
+        SELECT answer, generator FROM answers
+        WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
+        **vars(key),
+    )
+    return StoredAnswer(*row) if row else None
+
+
+def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
+    """The first answer stays: two processes that asked at once end up with one."""
+    values = {"generator": generator, "answer": answer, "created_at": at}
+    db.add_row_once(tx, "answers", "kind, version, source_hash", **vars(key), **values)
+
+
+def forget_answers(tx: Tx, key: AnswerKey) -> None:
+    """An answer that the rules no longer accept: it is asked for anew."""
+    tx.run(
+        """
+        DELETE FROM answers
+        WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
+        **vars(key),
+    )
+
+
+_COLUMNS = "id, kind, prompt, version, source_hash, subject, sources, max_tokens, opened_at, answered_at"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAsk:
+    """One ask: the prompt's name and version, the thing it is about, and the texts it is to be answered from."""
+
+    id: str
+    kind: str
+    prompt: str
+    version: str
+    source_hash: str
+    subject: str
+    sources: tuple[str, ...]
+    max_tokens: int
+    opened_at: int
+    answered_at: int | None = None
+
+
+def put_ask(tx: Tx, ask: OpenAsk) -> None:
+    """Open an ask; an older one of the same kind about the same thing is no longer worth an answer."""
+    tx.run(
+        "DELETE FROM asks WHERE space = :space AND kind = :kind AND subject = :subject AND id <> :id",
+        kind=ask.kind,
+        subject=ask.subject,
+        id=ask.id,
+    )
+    db.add_row_once(tx, "asks", "id", **{**vars(ask), "sources": json.dumps(ask.sources, ensure_ascii=False)})
+
+
+def get_ask(tx: Tx, id: str) -> OpenAsk | None:
+    row = tx.row(f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND id = :id", id=id)
+    return _ask(row) if row else None
+
+
+def waiting_asks(tx: Tx) -> list[OpenAsk]:
+    """Asks without an answer, oldest first."""
+    found = tx.rows(
+        f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND answered_at IS NULL ORDER BY opened_at, kind, subject"
+    )
+    return [_ask(row) for row in found]
+
+
+def answered_asks(tx: Tx, kind: str) -> list[OpenAsk]:
+    """Asks of a kind whose answer has come and was not used yet."""
+    found = tx.rows(
+        f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND kind = :kind AND answered_at IS NOT NULL "
+        "ORDER BY answered_at, subject",
+        kind=kind,
+    )
+    return [_ask(row) for row in found]
+
+
+def mark_ask_answered(tx: Tx, id: str, *, at: int) -> None:
+    tx.run("UPDATE asks SET answered_at = :at WHERE space = :space AND id = :id", id=id, at=at)
+
+
+def close_ask(tx: Tx, id: str) -> None:
+    tx.run("DELETE FROM asks WHERE space = :space AND id = :id", id=id)
+
+
+def _ask(row: Row) -> OpenAsk:
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    return OpenAsk(**{**values, "sources": tuple(json.loads(values["sources"]))})
+
+
+MOST_TRIES = 10**12
+"""Tokens one call may claim to have used: a number that no server means is not carried into sums."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What one kind of job used of one model on one day. A fall-back is an ask that the offline twin answered."""
+
+    day: str
+    kind: str
+    generator: str
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    fallbacks: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+def add_usage(tx: Tx, used: Usage) -> None:
+    tx.run(
+        """
+        INSERT INTO model_usage
+          (space, day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks)
+        VALUES (:space, :day, :kind, :generator, :calls, :input_tokens, :output_tokens, :cost_micros, :fallbacks)
+        ON CONFLICT (space, day, kind, generator) DO UPDATE SET
+          calls = model_usage.calls + excluded.calls,
+          input_tokens = model_usage.input_tokens + excluded.input_tokens,
+          output_tokens = model_usage.output_tokens + excluded.output_tokens,
+          cost_micros = model_usage.cost_micros + excluded.cost_micros,
+          fallbacks = model_usage.fallbacks + excluded.fallbacks""",
+        **vars(used)
+        | {name: min(getattr(used, name), MOST_TRIES) for name in ("input_tokens", "output_tokens", "cost_micros")},
+    )
+
+
+def all_usage(tx: Tx) -> list[Usage]:
+    """All rows, oldest day first."""
+    columns = "day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks"
+    sql = f"SELECT {columns} FROM model_usage WHERE space = :space ORDER BY day, kind, generator"
+    return [db.record_from(Usage, columns, row) for row in tx.rows(sql)]
+
+
+def spoken_for(tx: Tx, day: str) -> int:
+    """Tokens of a day that are used, or may be by calls that are under way."""
+    used = tx.value(
+        "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM model_usage WHERE space = :space AND day = :day",
+        day=day,
+    )
+    reserved = tx.value(
+        "SELECT coalesce(sum(reserved), 0) FROM ask_claims WHERE space = :space AND day = :day", day=day
+    )
+    return int(used) + int(reserved)
+
+
+def claim_call(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: str, now: int, until: int) -> bool:
+    """Become the only one who asks; False while somebody else does."""
+    for expired, holder in tx.rows(
+        "SELECT id, owner FROM ask_claims WHERE space = :space AND (expires_at <= :now OR taken_at > :latest)",
+        now=now,
+        latest=now + CLOCKS_APART,
+    ):
+        release_call(tx, expired, owner=holder)
+    if claimed_calls(tx, id, now=now):
+        return False
+    values = {"taken_at": now, "expires_at": until, "day": day, "kind": kind, "generator": generator, "reserved": 0}
+    db.add_row(tx, "ask_claims", id=id, owner=owner, **values)
+    return True
+
+
+def claimed_calls(tx: Tx, id: str, *, now: int) -> bool:
+    """Whether somebody asks this right now."""
+    found = tx.row("SELECT taken_at, expires_at FROM ask_claims WHERE space = :space AND id = :id", id=id)
+    return found is not None and is_live(now, taken_at=found[0], expires_at=found[1])
+
+
+def reserve_tokens(tx: Tx, id: str, *, owner: str, day: str, tokens: int, budget: int) -> bool:
+    """Set the tokens of one call aside; False when the day's budget does not have them or the claim was lost."""
+    if spoken_for(tx, day) + tokens > budget:
+        return False
+    return bool(
+        tx.run(
+            "UPDATE ask_claims SET reserved = :tokens, day = :day WHERE space = :space AND id = :id AND owner = :owner",
+            id=id,
+            owner=owner,
+            day=day,
+            tokens=tokens,
+        )
+    )
+
+
+def settle_usage(tx: Tx, id: str, *, owner: str, used: Usage) -> None:
+    """Put what a call really used in the place of what was set aside for it."""
+    tx.run(
+        "UPDATE ask_claims SET reserved = 0 WHERE space = :space AND id = :id AND owner = :owner", id=id, owner=owner
+    )
+    add_usage(tx, used)
+
+
+def release_call(tx: Tx, id: str, *, owner: str) -> None:
+    """Give a claim back; what was set aside and never settled counts as used."""
+    row = tx.row(
+        "SELECT day, kind, generator, reserved FROM ask_claims WHERE space = :space AND id = :id AND owner = :owner",
+        id=id,
+        owner=owner,
+    )
+    if row and row[3]:
+        add_usage(tx, Usage(day=row[0], kind=row[1], generator=row[2], calls=1, input_tokens=row[3]))
+    tx.run("DELETE FROM ask_claims WHERE space = :space AND id = :id AND owner = :owner", id=id, owner=owner)

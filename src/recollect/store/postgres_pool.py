@@ -1,0 +1,287 @@
+"""Connections to a server: taken for one transaction, given back, replaced when they die.
+
+Knows nothing about spaces, rows or words: what a transaction begins with is passed in.
+
+Where a server is and what it says: an address that shows no password, and the server's errors as ours.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+
+from recollect.core.context import Row
+from recollect.core.errors import (
+    NOT_DONE,
+    BadInput,
+    FateUnknown,
+    NoSpace,
+    RecollectError,
+    StoreBusy,
+    StoreDamaged,
+    StoreUnreachable,
+)
+
+# What no second try will change, by what the server says while connecting (libpq hands over no code).
+HOPELESS = (
+    "password authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "authentication failed",
+    "no such database",
+    "no such user",
+    "permission denied",
+    "certificate",
+    "server does not support SSL",
+)
+
+
+class Address:
+    """A connection address: what libpq is given, and what a person may be shown."""
+
+    def __init__(self, url: str):
+        try:
+            parts = conninfo_to_dict(url)
+        except psycopg.ProgrammingError:  # its message may quote the password
+            raise BadInput(
+                "store.url is not an address such as postgresql://user@host:5432/database; "
+                "a password with special characters must be percent-encoded"
+            ) from None
+        self.parts = {name: str(value) for name, value in parts.items()}
+        self._secrets = [self.parts[name] for name in ("password", "sslpassword") if self.parts.get(name)]
+        self.conninfo = make_conninfo(
+            **{"connect_timeout": "5", "application_name": "recollect", "client_encoding": "UTF8", **self.parts}
+        )
+
+    @property
+    def shown(self) -> str:
+        """Without a password, whatever was given."""
+        host = self.parts.get("host") or self.parts.get("hostaddr") or "localhost"
+        port = f":{self.parts['port']}" if self.parts.get("port") else ""
+        user = f"{self.parts['user']}@" if self.parts.get("user") else ""
+        return f"postgresql://{user}{host}{port}/{self.parts.get('dbname', '')}"
+
+    def without_secrets(self, text: str) -> str:
+        """One line of what the server said."""
+        line = " ".join(text.split())
+        for secret in self._secrets:
+            line = line.replace(secret, "***")
+        return line
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """The server's errors as ours, each with what to do."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled):
+        raise StoreBusy(f"{place} was busy for too long{NOT_DONE}. Try again") from None
+    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
+        raise NoSpace(f"{place} has no room left{NOT_DONE}. Free some and try again") from None
+    except psycopg.errors.InsufficientPrivilege as error:
+        said = error.diag.message_primary
+        raise StoreUnreachable(f"{place}: {said}. An administrator runs: recollect db init --admin ADDRESS") from None
+    except psycopg.errors.ReadOnlySqlTransaction:
+        raise StoreUnreachable(f"{place} only takes reads (a standby?); point store.url at the primary") from None
+    except (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted, psycopg.errors.UndefinedTable) as error:
+        raise StoreDamaged(
+            f"{place} is damaged ({error.diag.message_primary}). Nothing was deleted. Restore it from your backup"
+        ) from None
+    except psycopg.OperationalError as error:
+        raise lost(place, error) from None
+    except (psycopg.DataError, UnicodeEncodeError) as error:
+        raise BadInput(f"this text cannot be stored ({str(error).splitlines()[0]})") from None
+
+
+def lost(place: str, error: psycopg.Error) -> StoreUnreachable:
+    reason = (error.diag.message_primary or str(error)).splitlines()[0]
+    return StoreUnreachable(f"the connection to {place} broke ({reason}){NOT_DONE}. Try again")
+
+
+def unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
+    reason = said.rpartition("FATAL: ")[2].strip().removeprefix("connection is bad: ")
+    if "too many" in reason or "remaining connection slots" in reason:
+        return StoreBusy(f"{place} takes no more connections ({reason}); try again, or put a pooler in front of it")
+    if "password" in reason:
+        return StoreUnreachable(f"{place} refused the password; check store.url, RECOLLECT_STORE or ~/.pgpass")
+    if "does not exist" in reason:
+        return StoreUnreachable(f"{place}: {reason}. An administrator makes it with: recollect db init --admin ADDRESS")
+    return StoreUnreachable(
+        f"{place} cannot be reached ({reason}); check that the server runs and the address is right"
+    )
+
+
+FIRST_WAIT = 0.05
+LONGEST_WAIT = 1.0
+
+
+class Connections:
+    """As many as `limit` to one address, one per thread that is in a transaction."""
+
+    def __init__(self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int):
+        self.address = address
+        self.place = address.shown
+        self._busy_seconds = busy_seconds
+        self._connect_seconds = connect_seconds
+        self._limit = limit
+        self._free = threading.BoundedSemaphore(limit)
+        self._idle: list[psycopg.Connection[Row]] = []
+        self._reached = False
+        self._inside = threading.local()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def plain(self) -> Iterator[psycopg.Connection[Row]]:
+        """A connection outside any transaction; for the store's own plumbing (schema, verify)."""
+        with self._connection() as connection, translated(self.place):
+            yield connection
+
+    @contextmanager
+    def transaction(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
+        """A connection in the transaction that `begin` opens, committed when the block ends without an error."""
+        with self._connection(begin) as connection, translated(self.place):
+            try:
+                yield connection
+            except BaseException:
+                _roll_back(connection)
+                raise
+            self._commit(connection)
+
+    def _commit(self, connection: psycopg.Connection[Row]) -> None:
+        try:
+            said = connection.execute("COMMIT").statusmessage
+        except psycopg.OperationalError as error:
+            if connection.pgconn.transaction_status != TransactionStatus.UNKNOWN:
+                raise
+            number = self._inside.number
+            if number is None or not self._was_committed(number):
+                raise lost(self.place, error) from None
+            return
+        # A transaction in which a statement failed "commits" without an error, as a rollback.
+        assert said == "COMMIT", "an error inside a transaction was swallowed; nothing was stored"
+
+    def _was_committed(self, number: str) -> bool:
+        """What became of a transaction whose connection broke while it was committed; the server remembers."""
+        deadline = time.monotonic() + self._busy_seconds
+        with suppress(psycopg.Error, StoreUnreachable, StoreBusy):
+            connection = self._connect()
+            try:
+                while time.monotonic() < deadline:
+                    try:
+                        found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                    except psycopg.errors.InvalidParameterValue:
+                        return False  # a number still to come: the server crashed before it kept anything of ours
+                    if found in (("committed",), ("aborted",)):
+                        return found == ("committed",)
+                    time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
+            finally:
+                connection.close()
+        raise FateUnknown(
+            f"the connection to {self.place} broke while a change was being committed; it is stored whole or not at "
+            "all. Look before you repeat it"
+        ) from None
+
+    @contextmanager
+    def _connection(self, begin: str = "") -> Iterator[psycopg.Connection[Row]]:
+        assert not getattr(self._inside, "busy", False), "transactions do not nest; pass the open one down"
+        if not self._free.acquire(timeout=self._busy_seconds):
+            raise StoreBusy(
+                f"all {self._limit} connections of this process to {self.place} stayed in use; try again, "
+                "or raise store.connections"
+            )
+        self._inside.busy = True
+        try:
+            connection = self._begun(begin)
+            try:
+                yield connection
+            finally:
+                if connection.pgconn.transaction_status == TransactionStatus.IDLE:
+                    self._idle.append(connection)
+                else:
+                    connection.close()
+        finally:
+            self._inside.busy = False
+            self._free.release()
+
+    def _begun(self, begin: str) -> psycopg.Connection[Row]:
+        """A connection with its transaction open. One that died while idle is replaced; nothing was lost with it."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            connection = self._spare() or self._connect()
+            if not begin:
+                return connection
+            try:
+                self._inside.number = _last_value(connection.execute(begin.encode()))
+                return connection
+            except psycopg.errors.LockNotAvailable:
+                connection.close()
+                raise StoreBusy(f"another writer kept {self.place} busy for too long; try again") from None
+            except psycopg.OperationalError as error:
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise lost(self.place, error) from None
+
+    def _spare(self) -> psycopg.Connection[Row] | None:
+        """An idle connection. Not looked at before it is taken: another thread may be faster."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        """A new connection, tried again with growing pauses while the server starts, restarts or is full."""
+        seconds = self._busy_seconds if self._reached else self._connect_seconds
+        deadline = time.monotonic() + seconds
+        pause = FIRST_WAIT
+        while True:
+            try:
+                connection: psycopg.Connection[Row] = psycopg.connect(
+                    self.address.conninfo, autocommit=True, prepare_threshold=None
+                )
+            except psycopg.OperationalError as error:
+                said = self.address.without_secrets(str(error))
+                if any(words in said for words in HOPELESS) or time.monotonic() + pause > deadline:
+                    raise unreachable(self.place, said) from None
+                time.sleep(pause)
+                pause = min(pause * 2, LONGEST_WAIT)
+                continue
+            connection.adapters.register_loader("numeric", _NumberLoader)
+            self._reached = True
+            return connection
+
+
+class _NumberLoader(Loader):
+    """Sums of integers come as NUMERIC; SQLite gives integers, so do we."""
+
+    def load(self, data: bytes | bytearray | memoryview) -> int | float:
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+
+def _last_value(cursor: psycopg.Cursor[Row]) -> str | None:
+    """What the last of several statements gave; None for one that gives nothing."""
+    while cursor.nextset():
+        pass
+    row = cursor.fetchone() if cursor.description else None
+    return str(row[0]) if row else None
+
+
+def _roll_back(connection: psycopg.Connection[Row]) -> None:
+    if connection.pgconn.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+        try:
+            connection.execute("ROLLBACK")
+        except psycopg.OperationalError:
+            connection.close()  # the server rolls back what it lost

@@ -1,0 +1,241 @@
+"""Backups: on demand, once a day by the cycle on the embedded store, and back again.
+
+A backup is one SQLite file, whatever the engine: of the embedded store everything it holds, of a server everything of
+this project's space, files of the vault included. What lives in the project's own files (`recollect.toml`, and
+`memory/` on the embedded store) is not in it: git, or whatever keeps the project, keeps those.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.core.clock import DAY, iso, parse_time
+from recollect.core.context import Context, Db, Tx
+from recollect.core.errors import RecollectError, Refused, Stale
+from recollect.store import dump
+from recollect.store.copies import CopyCheck, Progress, backup_to, check_file, checked_copy, filling, put_back
+from recollect.store.files import TEMP_SUFFIX
+from recollect.store.project import Project
+from recollect.store.sqlite import SqliteDb
+from recollect.store.sqlite_file import kept_aside
+from recollect.store.table_vault import TableVault
+from recollect.store.vault import FolderVault
+
+FOLDER = "backups"
+PREFIX = "memory-"
+_NAME = re.compile(r"[a-z-]+-(\d{8}T\d{6}Z)-(\d+)\.db")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backup:
+    """A backup that was checked."""
+
+    path: str
+    bytes: int
+    spaces: tuple[str, ...]
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored:
+    """What was put back; `kept` is where what was there before is now.
+
+    `files` of a server's vault went into the project's folder, except those in `left`, where another text stands.
+    """
+
+    path: str
+    spaces: tuple[str, ...]
+    sealed: bool
+    kept: str | None
+    files: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnBackup:
+    """A backup in the project's own folder; `problem` is empty when it would restore."""
+
+    path: str
+    bytes: int
+    problem: str
+
+
+def backup(ctx: Context, database: Path, target: Path | None = None, *, progress: Progress | None = None) -> Backup:
+    """Copy the store to `target`, or beside where `database` is or would be, where only the newest few are kept."""
+    if target is not None and target.exists():
+        raise Refused(f"{target} exists already; choose another name or move it away")
+    folder = database.parent / FOLDER
+    path = target or _fresh_name(folder, ctx.clock.now())
+    if isinstance(ctx.db, SqliteDb):
+        backup_to(ctx.db, path, progress=progress)
+    else:
+        _copy_space(ctx.db, ctx.space, path, progress=progress)
+    removed = () if target else _rotate(folder, ctx.settings.store.backups)
+    return Backup(path=str(path), bytes=path.stat().st_size, spaces=check_file(path).spaces, removed=removed)
+
+
+def daily(ctx: Context, *, dry_run: bool = False) -> str:
+    """The cycle's step: a backup when the newest is a day old and the settings want any."""
+    if not isinstance(ctx.db, SqliteDb):
+        return "left to the database server"
+    if ctx.settings.store.backups < 1:
+        return "switched off by store.backups"
+    own = _own(ctx.db.path.parent / FOLDER)
+    if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
+        return "nothing due"
+    return "would write one" if dry_run else f"wrote {Path(backup(ctx, ctx.db.path).path).name}"
+
+
+def restore(project: Project, source: Path, *, now: int) -> Restored:
+    """Put a backup in the embedded store's place. What is damaged, newer or foreign is refused, nothing touched."""
+    with _usable(project, source) as (copy, checked):
+        files, left = _unpack(copy, project)
+        keep_as = _kept_name(project, now)
+        busy_seconds = project.settings.store.busy_seconds
+        kept = put_back(copy, project.database, keep_as=keep_as, busy_seconds=busy_seconds)
+    return Restored(
+        path=str(source),
+        spaces=checked.spaces,
+        sealed=checked.sealed,
+        kept=str(kept) if kept else None,
+        files=files,
+        left=left,
+    )
+
+
+def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Restored:
+    """The same for the project's space on a server: all of it in one transaction, what was there kept as a backup."""
+    space, kept = project.settings.space, None
+    with _usable(project, source) as (copy, checked):
+        with db.read(space) as tx:
+            before = _size(tx)
+        if any(before):
+            kept = _kept_name(project, now)
+            _copy_space(db, space, kept)
+        given = SqliteDb(copy)
+        try:
+            with given.read(space) as old, db.write(space) as new:
+                if _size(new) != before:
+                    raise Stale("somebody wrote to the store meanwhile, and nothing was changed; run it again")
+                dump.empty(new)
+                dump.empty_vault(new)
+                dump.carry(old, new)
+        finally:
+            given.close()
+    return Restored(path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=str(kept) if kept else None)
+
+
+def kept_files(database: Path) -> list[Path]:
+    """The project's own backups, newest first."""
+    return sorted((database.parent / FOLDER).glob("*.db"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def discard(database: Path) -> int:
+    """Delete all of the project's own backups and damaged copies: only a purge wants that."""
+    own = [*kept_files(database), *kept_aside(database)]
+    unfinished = (database.parent / FOLDER).glob(f".*{TEMP_SUFFIX}*")
+    for path in (*own, *unfinished):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    return len(own)
+
+
+def kept(database: Path) -> list[OwnBackup]:
+    """The project's own backups, newest first, each checked."""
+    found = kept_files(database)
+    return [OwnBackup(path=str(path), bytes=path.stat().st_size, problem=_problem(path)) for path in found]
+
+
+def _copy_space(db: Db, space: str, path: Path, *, progress: Progress | None = None) -> None:
+    """Everything of a space on a server, from one consistent view; others keep writing."""
+    with filling(path) as copy, db.read(space) as old, copy.write(space) as new:
+        dump.carry(old, new, progress=progress)
+
+
+def _size(tx: Tx) -> tuple[int, ...]:
+    """Enough to notice that somebody wrote: whatever is written leaves an event, or a part of a file."""
+    return tuple(dump.count(tx, table) for table in (*dump.TABLES, dump.VAULT))
+
+
+@contextmanager
+def _usable(project: Project, source: Path) -> Iterator[tuple[Path, CopyCheck]]:
+    """A private copy of a backup that was checked and is this project's."""
+    copy, checked = checked_copy(source, project.database)
+    try:
+        _refuse_foreign(checked, project.settings.space, source)
+        yield copy, checked
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Files of a server's vault go into the project's folder and out of the copy. What stands there is not replaced."""
+    db, files, left = SqliteDb(copy), [], []
+    try:
+        packed = TableVault(db, project.settings.space)
+        folder = FolderVault(project.vault, project.data / "vault.lock")
+        for path in packed.paths():
+            text, present = packed.read(path), folder.read(path)
+            if text is not None and present is None:
+                folder.replace(path, text)
+                files.append(path)
+            elif text != present:
+                left.append(path)
+        with db.write(project.settings.space) as tx:
+            dump.empty_vault(tx)
+        db.connection().execute("PRAGMA journal_mode=DELETE")
+    finally:
+        db.close()
+    return tuple(files), tuple(left)
+
+
+def _kept_name(project: Project, now: int) -> Path:
+    return _fresh_name(project.database.parent / FOLDER, now, prefix="before-restore-")
+
+
+def _refuse_foreign(checked: CopyCheck, space: str, source: Path) -> None:
+    if checked.spaces and space not in checked.spaces:
+        raise Refused(
+            f"{source} holds {', '.join(checked.spaces)}, this project is {space}. Nothing was touched. "
+            f'If it is the right one, write space = "{checked.spaces[0]}" into recollect.toml first'
+        )
+
+
+def _fresh_name(folder: Path, now: int, *, prefix: str = PREFIX) -> Path:
+    stamp = iso(now // 1000 * 1000).replace(":", "").replace("-", "")
+    taken = [_stamp(path)[1] for path in folder.glob(f"{prefix}{stamp}-*.db")]
+    return folder / f"{prefix}{stamp}-{max(taken, default=0) + 1}.db"
+
+
+def _own(folder: Path) -> list[Path]:
+    """Backups that rotation may remove, oldest first; those made before an upgrade or a restore stay."""
+    return sorted((path for path in folder.glob(f"{PREFIX}*.db") if _NAME.fullmatch(path.name)), key=_stamp)
+
+
+def _stamp(path: Path) -> tuple[str, int]:
+    """When a backup was made, by its name: `memory-20260302T090000Z-1.db`."""
+    found = _NAME.fullmatch(path.name)
+    return (found[1], int(found[2])) if found else ("", 0)
+
+
+def _rotate(folder: Path, keep: int) -> tuple[str, ...]:
+    """Remove the oldest beyond `keep`; the one just made always stays."""
+    surplus = _own(folder)[: -max(1, keep)]
+    for path in surplus:
+        path.unlink(missing_ok=True)
+    return tuple(str(path) for path in surplus)
+
+
+def _problem(path: Path) -> str:
+    try:
+        check_file(path)
+    except RecollectError as error:
+        return str(error)
+    return ""

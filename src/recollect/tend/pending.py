@@ -1,0 +1,171 @@
+"""The agent as a provider: what waits for its answer, and taking its answers in.
+
+An ask is stale when the room that opened it would ask something else now. Every answer passes the same checks as any
+model's; one that does not is refused with its reason and the others are taken. The next cycle uses what was taken.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from recollect.capture import observe
+from recollect.core.context import Context
+from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.distil import decision_page, decisions, restore_entry, staged, staging_checks, themes, wisdom
+from recollect.distil.node_models import node_question, root_question
+from recollect.distil.themes import planned_from_file
+from recollect.models.ask import Ask, checked, cleaned, generator_of, load_prompt
+from recollect.models.embed import alike
+from recollect.store import decisions as decision_rows
+from recollect.store import model_rows, tasks
+from recollect.store.model_rows import OpenAsk
+from recollect.text.staging import StagedEntry
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingAsk:
+    """One open ask: the instructions are the template, the sources what they are about; both are for the agent."""
+
+    id: str
+    kind: str
+    subject: str
+    instructions: str
+    sources: tuple[str, ...]
+    max_tokens: int
+    opened_at: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Applied:
+    """What became of one answer."""
+
+    id: str
+    taken: bool
+    reason: str = ""
+
+
+def pending(ctx: Context, *, limit: int | None = None) -> list[PendingAsk]:
+    """Open asks, oldest first. One whose subject has changed or gone is not worth an answer and is left out."""
+    with ctx.db.read(ctx.space) as tx:
+        found = model_rows.waiting_asks(tx)
+    worth = (each for each in found if (now := _question(ctx, each)) is not None and now.id == each.id)
+    return [_shown(each) for each in islice(worth, limit)]
+
+
+def apply(ctx: Context, given: Sequence[Any]) -> list[Applied]:
+    """Take answers in, each on its own: `{"id": …, "answer": …}`."""
+    return [_applied(ctx, each) for each in given]
+
+
+def _applied(ctx: Context, given: Any) -> Applied:
+    id = given.get("id") if isinstance(given, Mapping) else None
+    answer = given.get("answer") if isinstance(given, Mapping) else None
+    if not isinstance(id, str) or not isinstance(answer, str | dict | list):
+        return Applied(id=str(id), taken=False, reason="an answer is an object with `id` and `answer`")
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    try:
+        _take(ctx, id, text)
+    except (BadInput, Refused, NotFound) as refusal:
+        return Applied(id=id, taken=False, reason=str(refusal))
+    return Applied(id=id, taken=True)
+
+
+def _take(ctx: Context, id: str, text: str) -> None:
+    with ctx.db.read(ctx.space) as tx:
+        opened = model_rows.get_ask(tx, id)
+    if opened is None:
+        raise Refused("stale: there is no such ask any more; see: recollect pending")
+    if opened.answered_at is not None:
+        raise Refused("it was answered before; the next cycle uses that answer")
+    question = _question(ctx, opened)
+    if question is None or question.id != id:
+        with ctx.db.write(ctx.space) as tx:
+            model_rows.close_ask(tx, id)
+        raise Refused("stale: what it was about has changed; the next cycle asks again")
+    text = cleaned(question, text)
+    checked(question, text)
+    with ctx.db.write(ctx.space) as tx:
+        generator = generator_of(f"agent:{ctx.actor.name}", question)
+        model_rows.put_answer(tx, question.key, generator=generator, answer=text, at=ctx.clock.now())
+        model_rows.mark_ask_answered(tx, id, at=ctx.clock.now())
+
+
+def _shown(ask: OpenAsk) -> PendingAsk:
+    return PendingAsk(
+        id=ask.id,
+        kind=ask.kind,
+        subject=ask.subject,
+        instructions=load_prompt(ask.prompt).text,
+        sources=ask.sources,
+        max_tokens=ask.max_tokens,
+        opened_at=ask.opened_at,
+    )
+
+
+def _question(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
+    """What would be asked about the same thing now; None when nothing would."""
+    try:
+        return _QUESTIONS[opened.kind](ctx, opened)
+    except (NotFound, BadInput):
+        return None
+
+
+def _extraction(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
+    with ctx.db.read(ctx.space) as tx:
+        discovery = tasks.known_discovery(tx, opened.subject)
+        about = tasks.known_task(tx, discovery.task_id) if discovery else None
+    return observe.extraction(discovery, about.title if about else "") if discovery else None
+
+
+def _observation(_: Context, opened: OpenAsk) -> Ask[Any]:
+    return observe.observation(opened.sources[0], observe.task_of(opened.subject))
+
+
+def _decision(ctx: Context, opened: OpenAsk) -> Ask[Any]:
+    with ctx.db.read(ctx.space) as tx:
+        decision = decision_rows.get(tx, opened.subject)
+    return decision_page.wording_question(decision, "summary" if opened.kind == "decision-summary" else "digest")
+
+
+def _principle(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
+    questions = (
+        wisdom.principle_question(one.category, saying) for one in decisions.wisdom(ctx) for saying in one.principles
+    )
+    return next((each for each in questions if each.id == opened.id), None)
+
+
+def _theme(ctx: Context, opened: OpenAsk) -> Ask[Any]:
+    return themes.summary_question(planned_from_file(ctx, opened.subject.removeprefix("theme/")))
+
+
+def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
+    return restore_entry.entry(ctx, opened.subject.partition(" ")[0])
+
+
+def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
+    entry, id = _entry(ctx, opened), opened.subject.partition(" ")[2]
+    pieces = [*staging_checks.in_documents(staged.load_documents(ctx)), *staging_checks.in_learnings(ctx, entry)]
+    return next((staging_checks.compare_question(entry, each) for each in pieces if each.id == id), None)
+
+
+_QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
+    "extract": _extraction,
+    "observe": _observation,
+    "daily": lambda ctx, opened: node_question(ctx, opened.subject),
+    "weekly": lambda ctx, opened: node_question(ctx, opened.subject),
+    "monthly": lambda ctx, opened: node_question(ctx, opened.subject),
+    "root": lambda ctx, _: root_question(ctx),
+    "decision-summary": _decision,
+    "decision-digest": _decision,
+    "principle": _principle,
+    "theme": _theme,
+    "compare": _compared,
+    "quality": lambda ctx, opened: staging_checks.refusal(_entry(ctx, opened)),
+    "route": lambda ctx, opened: staging_checks.place(_entry(ctx, opened), staged.load_documents(ctx), alike(ctx)),
+    "rewrite": lambda ctx, opened: staging_checks.wording(_entry(ctx, opened)),
+}
+"""For every kind of job, how the room that asks makes its question."""

@@ -1,0 +1,358 @@
+"""Discoveries in an agent's output, and the learning that can be read out of one without a model.
+
+Rules, not understanding: sentences and clauses are sorted by cue words into observation, implication and action.
+What the text does not say is filled with its own words in neutral wording and is missing from `stated`, so that
+nobody takes a filler for a finding. No fact is ever added.
+
+Verdicts in an agent's own words: which learnings helped and which did not.
+
+A marker is `LEARNING_HELPFUL: <id>` or `LEARNING_NOT_HELPFUL: <id>`, exactly so and alone on its line.
+Tolerated around it: up to three spaces in front (four are an indented code block), a list bullet `-`, `*` or
+`+`, one pair of backticks or of `**` round the whole marker, backticks or the `<>` of our own instructions round
+the id, and white space at the end. Anything else on the line means that somebody talks about the marker. Code
+blocks, quotes and HTML comments are not the agent's own words (`prose`).
+
+Knows nothing about who was shown what: whether a verdict counts is decided where injections are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, cast
+
+from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
+from recollect.core.errors import BadInput
+from recollect.core.learning import COIA
+from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
+from recollect.core.records import says_nothing
+from recollect.text import topics
+from recollect.text.frame import REPORTS, one_line
+from recollect.text.markdown import own_lines
+
+# --- Reading discoveries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discoveries:
+    """Each (type, text) once, in order. A type that we do not have is named, and its text is taken as `UNTYPED`."""
+
+    discoveries: tuple[tuple[DiscoveryType, str], ...] = ()
+    unknown_types: tuple[str, ...] = ()
+
+
+UNTYPED: DiscoveryType = "decision"
+"""What a discovery of an unknown type counts as; its words are weighed the most leniently."""
+
+_MARK = re.compile(
+    r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<round>`|\*\*|)DISCOVERY ?\[(?P<type>[^\[\]\n]{1,50})\][ \t]*+"
+    r"(?:(?P<closed>(?P=round)[ \t]*+:|:(?P=round))|:)[ \t]*+(?P<text>.*+)",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"[ \t]++[^\s]")
+
+
+def read_discoveries(output: str) -> Discoveries:
+    """The `DISCOVERY[type]: text` lines of an output; indented lines below one continue it.
+
+    Tolerated: any case of the keyword and type, a space beside the brackets, a list mark, bold or backticks round the
+    mark or the whole. Fenced, quoted and commented lines are not the agent's own, nor are the examples in our own
+    instructions.
+    """
+    if not re.search(r"discovery ?\[", output, re.IGNORECASE):
+        return Discoveries()
+    marked = [found for found in _marked(output) if found not in REPORTS]
+    return Discoveries(
+        discoveries=tuple(dict.fromkeys((kind if kind in DISCOVERY_TYPES else UNTYPED, text) for kind, text in marked)),
+        unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
+    )
+
+
+def without_discoveries(output: str) -> str:
+    """The agent's own lines that are part of no marked discovery."""
+    rest: list[str] = []
+    marked = False
+    for line in own_lines(output):
+        if _MARK.match(line):
+            marked = True
+        elif not (marked and _CONTINUED.match(line)):
+            marked = False
+            rest.append(line)
+    return "\n".join(rest)
+
+
+def _marked(output: str) -> Iterator[tuple[str, str]]:
+    begun: re.Match[str] | None = None
+    parts: list[str] = []
+    for line in chain(own_lines(output), ("",)):
+        mark = _MARK.match(line.lstrip() if begun else line)  # in a nested list it may stand far to the right
+        if not mark and begun and _CONTINUED.match(line):
+            parts.append(line)
+            continue
+        if begun and not says_nothing(text := _without_round(one_line(" ".join(parts)), begun)):
+            yield one_line(begun["type"]).lower(), text
+        begun, parts = mark, [mark["text"]] if mark else []
+
+
+def _without_round(text: str, mark: re.Match[str]) -> str:
+    """The text without what ends the bold or code that its mark began; words after code talk about the mark."""
+    round = mark["round"]
+    if mark["closed"]:
+        return text
+    if text.endswith(round):
+        return text.removesuffix(round).rstrip()
+    return text.replace(round, "", 1) if round == "**" else ""
+
+
+# --- One discovery as a learning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coia:
+    """The fields of a learning; `stated` names those that the discovery itself states."""
+
+    title: str
+    context: str
+    observation: str
+    implication: str
+    action: str
+    tags: tuple[str, ...]
+    domain: str | None
+    stated: tuple[str, ...] = COIA
+
+
+Role = Literal["context", "observation", "implication", "action"]
+
+_IMPLICATION_FILLERS: dict[DiscoveryType, str] = {
+    "blocker": "Similar work can run into the same problem: {title}",
+    "constraint": "Similar work has to keep to this limit: {title}",
+    "pattern": "The same approach may fit similar work: {title}",
+    "decision": "Related work builds on this choice: {title}",
+    "dependency": "Related work relies on this: {title}",
+}
+_ACTION_FILLERS: dict[DiscoveryType, str] = {
+    "blocker": "Check for this problem before starting similar work: {title}",
+    "constraint": "Keep to this limit: {title}",
+    "pattern": "Consider the same approach: {title}",
+    "decision": "Keep to this choice unless its reason is gone: {title}",
+    "dependency": "Check that this is available: {title}",
+}
+_WORKING_ON = "Working on: {work}"
+_WORKING = "Working on a task without a name"
+
+
+def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: str) -> Coia:
+    """A discovery sorted into the fields of a learning. What is beyond a field's limit stays in the discovery."""
+    content = _clipped(one_line(content), FIELD_LIMIT)
+    if not content:
+        raise BadInput("the discovery has no text; write DISCOVERY[type]: what you found")
+    roles = _sorted_by_role(content)
+    title = _title(_sentences(content)[0])
+    stated = {role: _joined(clauses) for role, clauses in roles.items() if clauses}
+    context = _working_on(one_line(task_title), one_line(outcome_name))
+    return Coia(
+        title=title,
+        context=stated.get("context") or context,
+        observation=stated.get("observation") or content,
+        implication=stated.get("implication") or _IMPLICATION_FILLERS[type].format(title=title),
+        action=stated.get("action") or _ACTION_FILLERS[type].format(title=title),
+        tags=topics.tags(content, spare=(type, "discovery")),
+        domain=topics.domain(content, f"{task_title} {outcome_name}"),
+        stated=tuple(role for role in COIA if role in stated),
+    )
+
+
+def neutral_wording(type: DiscoveryType) -> str:
+    """Every word that extraction may add of its own."""
+    return " ".join([_IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
+
+
+_LABEL = re.compile(
+    r"(?:(?P<action>fix|workaround|work-around|solution|remedy|resolution|action|recommendation|lesson|advice)"
+    r"|(?P<implication>implication|impact|consequence|effect|result)"
+    r"|(?P<context>context|background|setup)"
+    r"|(?P<observation>observation|problem|issue|symptom|cause|root cause|reason|finding)):\s+",
+    re.IGNORECASE,
+)
+_FOLLOWS = re.compile(
+    r"(?:therefore|thus|hence|consequently|accordingly|as a (?:result|consequence)|(?:this|that|which) means|meaning"
+    r"|otherwise|or else|so)\b|.*\b(?:is|are|was|were|can|will) (?:therefore|thus|hence)\b|.*\bno longer\b",
+    re.IGNORECASE,
+)
+_ADVICE_OPENING = re.compile(
+    r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just)[, ]\s*)+",
+    re.IGNORECASE,
+)
+_ADVICE = re.compile(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
+_CONDITION = re.compile(r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE)
+_DUTY = re.compile(
+    r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|may only|is best|are best|is better"
+    r"|are better|recommended)\b",
+    re.IGNORECASE,
+)
+_REMEDY = re.compile(
+    r"\b(?:fixed|fixes|solved|solves|resolved|resolves|worked around|cured|helped|did the trick"
+    r"|(?:fix|solution|workaround|remedy|trick|answer) (?:is|was))\b",
+    re.IGNORECASE,
+)
+_VERBS = frozenset(
+    """
+    add allow apply ask assert avoid bind bump choose compare compute configure confirm convert create declare
+    define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give
+    guard handle include increase inject install invoke join keep leave let make measure memoise memoize migrate
+    mount move normalise normalize pass pin prefer preload prevent provide put raise read rebuild reduce refactor
+    regenerate register rehash reject remove rename renew replace require resolve respect restart reuse revert
+    revisit rewrite rotate sanitise sanitize select send serialise serialize serve skip specify split squash stick
+    store strip switch take treat trim try turn use validate verify wait wrap write
+    """.split()
+)
+# As often nouns as verbs: they give advice only when an object follows.
+_NOUNS_TOO = frozenset(
+    """
+    back batch block build cache call catch change check chunk clear clone close commit copy cover cut debounce
+    delete deploy document drop export filter force format group host import index limit list load lock log look
+    lower map mark match merge mock name open order override parse patch plan point pool prefix prune pull push
+    query queue quote rate record refresh release repeat report reset retry return roll route run sample schedule
+    scope seed separate set share sort start stop stream stub sync tag test trace track update upgrade upload
+    version warm watch
+    """.split()
+)
+_OBJECT = re.compile(
+    r"\S+\s+(?:an?|the|it|its|them|this|that|these|those|all|both|each|every|one|your|our|new|only|with|before|after|to"
+    r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*)(?:\s|$)",
+    re.IGNORECASE,
+)
+
+
+def _sorted_by_role(content: str) -> dict[str, list[str]]:
+    roles: dict[str, list[str]] = {role: [] for role in COIA}
+    opening, *rest = (clause for sentence in _sentences(content) for clause in _clauses(sentence))
+    for clause in (opening, *rest):
+        role, text = _role(clause, opening=clause is opening)
+        roles[role].append(text)
+    if not roles["observation"]:
+        roles["observation"] = roles["action"][:1] or roles["implication"][:1]
+    # A rule that opens the discovery is what was seen and, when nothing else says it, what to do.
+    if not roles["action"] and _DUTY.search(opening):
+        roles["action"] = [opening]
+    return roles
+
+
+def _role(clause: str, *, opening: bool) -> tuple[Role, str]:
+    """What a clause is for. The one that opens a discovery says what was seen unless it is plainly advice."""
+    if label := _LABEL.match(clause):
+        return cast(Role, label.lastgroup), clause[label.end() :]
+    if _is_advice(clause) or (not opening and (_DUTY.search(clause) or _REMEDY.search(clause))):
+        return "action", clause
+    if not opening and _FOLLOWS.match(clause):
+        return "implication", re.sub(r"^so,?\s+", "", clause, flags=re.IGNORECASE)
+    return "observation", clause
+
+
+def _is_advice(clause: str) -> bool:
+    for opening in (_ADVICE_OPENING, _CONDITION):
+        if found := opening.match(clause):
+            clause = clause[found.end() :]
+    verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
+    return bool(_ADVICE.match(clause) or verb in _VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)))
+
+
+# --- Sentences and clauses
+
+_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+|[。！？]+[”」』）]*\s*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|no|fig|al|dr|mr|mrs|st))\.\s+$", re.IGNORECASE
+)
+_CLAUSE_END = re.compile(
+    r";\s+|,\s+(?=so\s(?!that\b)|(?:which|that) means\b|hence\b|therefore\b|thus\b|otherwise\b|or else\b)",
+    re.IGNORECASE,
+)
+
+
+def _sentences(text: str) -> list[str]:
+    found, start = [], 0
+    for end in _SENTENCE_END.finditer(text):
+        sentence = text[start : end.end()]
+        if not _ABBREVIATION.search(sentence) and sentence.count("`") % 2 == 0:
+            found.append(sentence.strip())
+            start = end.end()
+    if rest := text[start:].strip():
+        found.append(rest)
+    return found
+
+
+def _clauses(sentence: str) -> list[str]:
+    return [part.strip() for part in _CLAUSE_END.split(sentence) if part.strip()]
+
+
+def _joined(clauses: list[str]) -> str:
+    return _clipped(" ".join(map(_as_sentence, dict.fromkeys(clauses))), FIELD_LIMIT)
+
+
+def _as_sentence(clause: str) -> str:
+    first_word = clause.split(" ", 1)[0]
+    if first_word.isalpha() and first_word.islower():
+        clause = clause[0].upper() + clause[1:]
+    return clause if clause.endswith((".", "!", "?", "。", "！", "？")) else clause.rstrip(",;:") + "."
+
+
+def _title(sentence: str) -> str:
+    """The head of the first sentence: what somebody with the same problem would search for."""
+    sentence = _LABEL.sub("", sentence, count=1) if _LABEL.match(sentence) else sentence
+    head = re.split(r"[;:]\s+", sentence, maxsplit=1)[0]
+    if len(head.split()) < 3:
+        head = sentence
+    for cut in (r",?\s+(?:because|since|as|so)\s+", r"[,;]\s+", r"\s+(?:which|that|when|while)\s+"):
+        if len(head) > TITLE_LIMIT:
+            head = re.split(cut, head, maxsplit=1)[0]
+    return _clipped(head.rstrip(".!?,;: 。！？，；：") or sentence, TITLE_LIMIT)
+
+
+def _clipped(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;: ") + "…"
+
+
+def _working_on(task_title: str, outcome_name: str) -> str:
+    work = " · ".join(filter(None, (task_title, outcome_name)))
+    return _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
+
+
+_MARKER = re.compile(
+    r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)LEARNING_(?P<no>NOT_)?HELPFUL:[ \t]*+"
+    r"(?P<id>learn_[A-Za-z0-9]++|<learn_[A-Za-z0-9]++>|`learn_[A-Za-z0-9]++`)(?P=round)[ \t\r]*+"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """Ids in order of first mention, each once. With both verdicts it is in `both` alone and counts as none."""
+
+    helpful: tuple[str, ...] = ()
+    not_helpful: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
+
+
+def read_signals(output: str) -> Verdicts:
+    """The verdicts in a final message, in time linear in its length."""
+    if "HELPFUL:" not in output:
+        return Verdicts()
+    verdicts: dict[str, set[bool]] = {}
+    for line in own_lines(output):
+        if "HELPFUL:" in line and (marker := _MARKER.fullmatch(line)):
+            verdicts.setdefault(marker["id"].strip("<`>"), set()).add(marker["no"] is None)
+    return Verdicts(
+        helpful=tuple(name for name, said in verdicts.items() if said == {True}),
+        not_helpful=tuple(name for name, said in verdicts.items() if said == {False}),
+        both=tuple(name for name, said in verdicts.items() if len(said) == 2),
+    )
+
+
+def without_signals(output: str) -> str:
+    """A message without the lines that are verdicts: those are kept as such, not as words."""
+    if "HELPFUL:" not in output:
+        return output
+    return "\n".join(line for line in output.split("\n") if not _MARKER.fullmatch(line))

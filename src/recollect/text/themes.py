@@ -1,0 +1,317 @@
+"""Theme files and INDEX.md: their exact form, written and read back, and how a theme is named and kept short.
+
+Strings in, strings out; which finding belongs to which theme is decided elsewhere.
+
+Raw findings files: one work unit's JSON, read without ever trusting it and written in the same form.
+
+    {"workId": "…", "timestamp": "…", "findings": [{"category", "source", "description", "proposedRule"?,
+     "disposition"?}]}
+
+Bytes in, a `WorkFile` or the reason why not out. Knows nothing about folders.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from recollect.core.clock import parse_time
+from recollect.core.errors import BadInput
+from recollect.core.finding import (
+    FINDING_LIMIT,
+    THEME_NAME_LIMIT,
+    Finding,
+    NewFinding,
+    SkippedFile,
+    WorkFile,
+    check_theme_name,
+    check_work_id,
+)
+from recollect.text.cluster import WEAK_WORDS
+from recollect.text.frame import escape, one_line, unescape
+from recollect.text.sentences import first_sentence
+from recollect.text.staging import free_slug
+from recollect.text.tokens import tokens
+
+MAX_THEMES = 20
+THEME_BUDGET = 300
+SUMMARY_WORDS = 18
+_COUNT = re.compile(r" \(\d+ work units\)$")
+_RELATED = "## Related Work Units"
+_INDEX_LINE = re.compile(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
+_FRONTMATTER = re.compile(r"\A﻿?---\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_LAST = re.compile(r"^lastCompaction:[ \t]*[\"']?([^\"'\r\n]+?)[\"']?[ \t]*\r?$", re.MULTILINE)
+_PROCESSED = re.compile(r"^rawFilesProcessed:[ \t]*[\"']?(\d{1,9})[\"']?[ \t]*\r?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThemeLine:
+    """One line of a theme: what findings of one or more work units say."""
+
+    text: str
+    findings: tuple[str, ...] = ()
+    work_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThemeText:
+    """A theme file's content."""
+
+    name: str
+    lines: tuple[ThemeLine, ...]
+    work_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """INDEX.md: when and over how many raw files it was made, and one line per theme."""
+
+    last_compaction: str
+    raw_files_processed: int
+    themes: tuple[tuple[str, str], ...]
+
+
+def render_theme(theme: ThemeText) -> str:
+    lines = [f"- {escape(one_line(line.text))}" for line in theme.lines]
+    related = [f"- {work_id}" for work_id in theme.work_ids]
+    return "\n".join([f"# {_title(theme.name)}", "", *lines, "", _RELATED, *related]) + "\n"
+
+
+def _title(name: str) -> str:
+    return " ".join(word.capitalize() for word in name.split("-"))
+
+
+def parse_theme(name: str, text: str) -> ThemeText:
+    """A theme file, ours or another program's: the lines of its summary and its work units."""
+    body, _, related = text.replace("\r\n", "\n").partition(f"\n{_RELATED}")
+    lines = (line.strip() for line in body.splitlines() if not line.lstrip().startswith("#"))
+    told = (unescape(one_line(line.removeprefix("- "))) for line in lines)
+    units = (line.strip()[2:].strip() for line in related.splitlines() if line.strip().startswith("- "))
+    return ThemeText(
+        name=name,
+        lines=tuple(ThemeLine(text=line) for line in told if line),
+        work_ids=tuple(unit for unit in units if unit),
+    )
+
+
+def retitled(text: str, old: str, new: str, units: Mapping[str, str]) -> str:
+    """A theme file under another name, with other names for some work units; whatever else it says stays."""
+    body, mark, related = text.partition(f"\n{_RELATED}")
+    lines = [f"# {_title(new)}" if line == f"# {_title(old)}" else line for line in body.split("\n")]
+    listed = [f"- {units.get(line[2:], line[2:])}" if line.startswith("- ") else line for line in related.split("\n")]
+    return "\n".join(lines) + mark + "\n".join(listed)
+
+
+def render_index(index: Index) -> str:
+    lines = [f"**{name}** — {escape(summary)} → themes/{name}.md" for name, summary in index.themes]
+    head = [
+        "---",
+        f'lastCompaction: "{index.last_compaction}"',
+        f"rawFilesProcessed: {index.raw_files_processed}",
+        "---",
+    ]
+    return "\n".join([*head, "", *lines]) + "\n"
+
+
+def parse_index(text: str) -> Index:
+    """INDEX.md as far as it can be read; what cannot is left out, never an error."""
+    front = _FRONTMATTER.search(text)
+    head, body = (front.group(1), text[front.end() :]) if front else ("", text)
+    last, processed = _LAST.search(head), _PROCESSED.search(head)
+    themes = (_INDEX_LINE.fullmatch(line.strip()) for line in body.splitlines())
+    return Index(
+        last_compaction=last.group(1) if last else "",
+        raw_files_processed=int(processed.group(1)) if processed else 0,
+        themes=tuple((found.group(1), unescape(found.group(2))) for found in themes if found),
+    )
+
+
+def index_summary(lines: Sequence[ThemeLine]) -> str:
+    """One line for INDEX.md: what the theme's best supported line says."""
+    text = first_sentence(uncounted(lines[0].text), SUMMARY_WORDS) if lines else ""
+    return text.replace(" → ", " -> ").rstrip(" .")
+
+
+def uncounted(text: str) -> str:
+    """A line without the number of work units behind it, which grows from run to run."""
+    return _COUNT.sub("", text)
+
+
+def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[str, ...]]:
+    """The theme within its budget, and the findings left out.
+
+    The least supported lines go first. A list of work units that alone would fill half of the file keeps its last
+    ones and counts the others; raw files and rows still know them all.
+    """
+    theme = replace(theme, work_ids=_fit_units(theme.work_ids, budget // 2))
+    kept = list(theme.lines)
+    while len(kept) > 1 and tokens(render_theme(replace(theme, lines=tuple(kept)))) > budget:
+        weakest = min(range(len(kept)), key=lambda i: (len(kept[i].work_ids), len(kept[i].findings), -i))
+        del kept[weakest]
+    left = tuple(finding for line in theme.lines if line not in kept for finding in line.findings)
+    return replace(theme, lines=tuple(kept)), left
+
+
+def over_budget(theme: ThemeText) -> bool:
+    return tokens(render_theme(theme)) > THEME_BUDGET
+
+
+def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
+    if tokens(" ".join(f"- {unit}" for unit in work_ids)) <= budget:
+        return work_ids
+    keep = max(1, (budget * 3 // 4 - 3) // 2)
+    return (f"… {len(work_ids) - keep} earlier", *work_ids[-keep:])
+
+
+_NAME_WORD = re.compile(r"[^\W_]+")
+
+
+def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str]) -> str:
+    """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken."""
+    inside = Counter(phrase for text in texts for phrase in set(_phrases(text)))
+    outside = Counter(phrase for text in others for phrase in set(_phrases(text)))
+    total = len(texts) + len(others)
+
+    def worth(phrase: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
+        rarity = math.log(1 + total / (inside[phrase] + outside[phrase]))
+        return (-(inside[phrase] ** 1.5) * rarity * (1.0, 1.7, 1.8)[len(phrase) - 1], phrase)
+
+    ranked = sorted(inside, key=worth)
+    name = "-".join(ranked[0]) if ranked else "theme"
+    if ranked and len(ranked[0]) == 1:
+        partner = next((p for p in ranked[1:] if len(p) == 1 and inside[p] * 2 > inside[ranked[0]]), None)
+        if partner:
+            name = f"{name}-{partner[0]}"
+    return free_slug(slug(name), taken)
+
+
+def slug(text: str) -> str:
+    """Text as a theme name; what has no letter or digit to offer becomes `theme`."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    made = "-".join(re.findall(r"[a-z0-9]+", plain))[: THEME_NAME_LIMIT - 4].strip("-") or "theme"
+    try:
+        return check_theme_name(made)
+    except BadInput:
+        return f"{made}-theme"  # a device name such as `con`
+
+
+def _phrases(text: str) -> Iterable[tuple[str, ...]]:
+    """Runs of one to three telling words, as written, lower case, ASCII letters and digits."""
+    for run in re.split(r"[^\w\s'-]|\n", text):
+        telling: list[str] = []
+        for word in [*_NAME_WORD.findall(run), ""]:
+            plain = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode().lower()
+            if len(plain) > 1 and plain not in WEAK_WORDS and not plain.isdigit() and len(plain) <= 24:
+                telling.append(plain)
+                yield from (tuple(telling[-size:]) for size in (1, 2, 3) if len(telling) >= size)
+            else:
+                telling = []
+
+
+SIZE_LIMIT = 5_000_000
+COUNT_LIMIT = 10_000
+_TEXTS = {
+    "category": "category",
+    "source": "source",
+    "proposedRule": "proposed_rule",
+    "disposition": "disposition",
+}
+
+
+def read_work_file(path: str, data: bytes) -> WorkFile | SkippedFile:
+    """A valid file's findings. An item that is no finding is passed over and the others are kept."""
+    try:
+        return _read(path, data)
+    except BadInput as problem:
+        return SkippedFile(path=path, reason=str(problem))
+
+
+def _read(path: str, data: bytes) -> WorkFile:
+    if len(data) > SIZE_LIMIT:
+        raise BadInput(f"larger than {SIZE_LIMIT // 1_000_000} MB")
+    if not data.strip():
+        raise BadInput("empty")
+    try:
+        body = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    except UnicodeDecodeError:
+        raise BadInput("not UTF-8") from None
+    except RecursionError:
+        raise BadInput("nested too deeply") from None
+    except msgspec.MsgspecError as problem:
+        raise BadInput(f"not JSON: {problem}") from None
+    if not isinstance(body, Mapping):
+        raise BadInput("not a JSON object")
+    missing = [name for name in ("workId", "timestamp", "findings") if body.get(name) is None]
+    if missing:
+        raise BadInput(f"without {', '.join(missing)}")
+    if not isinstance(body["timestamp"], str) or not body["timestamp"].strip():
+        raise BadInput("timestamp is not text")
+    try:
+        parse_time(body["timestamp"].strip())
+    except BadInput:
+        raise BadInput(f"timestamp {body['timestamp'][:40]!r} is no time such as 2026-03-01T12:00:00Z") from None
+    if not isinstance(body["findings"], list):
+        raise BadInput("findings is not a list")
+    if len(body["findings"]) > COUNT_LIMIT:
+        raise BadInput(f"more than {COUNT_LIMIT:,} findings")
+    work_id = check_work_id(body["workId"])
+    items = [_finding(work_id, number, item) for number, item in enumerate(body["findings"], start=1)]
+    return WorkFile(
+        path=path,
+        work_id=work_id,
+        timestamp=body["timestamp"].strip(),
+        findings=tuple(item for item in items if item is not None),
+        sha=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def without_repeats(files: list[WorkFile]) -> tuple[list[WorkFile], list[SkippedFile]]:
+    """One file per work id: the one named after it, else the first by name."""
+    chosen: dict[str, WorkFile] = {}
+    for file in sorted(files, key=lambda file: (not _named_after(file), file.path)):
+        chosen.setdefault(file.work_id, file)
+    kept = [file for file in files if chosen[file.work_id] is file]
+    repeats = [
+        SkippedFile(path=file.path, reason=f"work id {file.work_id} is already in {chosen[file.work_id].path}")
+        for file in files
+        if chosen[file.work_id] is not file
+    ]
+    return kept, repeats
+
+
+def write_work_file(work_id: str, timestamp: str, items: list[dict[str, Any]]) -> str:
+    """The file's text; `items` are kept as they are, so that what another program added survives."""
+    body = {"workId": check_work_id(work_id), "timestamp": timestamp, "findings": items}
+    return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
+
+
+def raw_item(finding: NewFinding) -> dict[str, Any]:
+    item = {"category": finding.category, "source": finding.source, "description": finding.description}
+    if finding.proposed_rule:
+        item["proposedRule"] = finding.proposed_rule
+    if finding.disposition:
+        item["disposition"] = finding.disposition
+    return item
+
+
+def _named_after(file: WorkFile) -> bool:
+    return file.path.rpartition("/")[2] == f"{file.work_id}.json"
+
+
+def _finding(work_id: str, number: int, item: Any) -> Finding | None:
+    if not isinstance(item, Mapping) or not isinstance(item.get("description"), str):
+        return None
+    description = item["description"].replace("\x00", "").strip()
+    if not description:
+        return None
+    texts = {ours: item[theirs] for theirs, ours in _TEXTS.items() if isinstance(item.get(theirs), str)}
+    texts = {name: text.replace("\x00", "").strip()[:FINDING_LIMIT] for name, text in texts.items()}
+    return Finding(work_id=work_id, number=number, description=description[:FINDING_LIMIT], **texts)
