@@ -345,7 +345,7 @@ MUTANTS = (
         file="models/ask.py",
         old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
         new="    return source",
-        tests=("tests/unit/models/test_prompts.py",),
+        tests=("tests/unit/models/test_ask.py",),
     ),
     Mutant(
         name="a key in an error",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.text.redact import redact
 from recollect.text.storable import plain, storable
-from unit.test_redact import EXAMPLES
+from unit.text.test_redact import EXAMPLES
 
 
 @pytest.mark.parametrize("text", [text for _, text, _ in EXAMPLES], ids=range(len(EXAMPLES)))

@@ -431,7 +431,7 @@ def test_importing_the_module_does_not_load_the_pattern_engine() -> None:
 
 
 def test_the_page_names_every_kind() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "redaction.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert [shape.kind for shape in SHAPES if f"`{shape.kind}`" not in page] == []
 
 
