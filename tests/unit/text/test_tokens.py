@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.sentences import snippet
-from recollect.text.tokens import STOP_WORDS, terms, tokens
+from recollect.text.tokens import STOP_WORDS, stem, terms, tokens
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,27 @@ from recollect.text.tokens import STOP_WORDS, terms, tokens
 )
 def test_terms_are_what_programmers_search_for(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
+
+
+# Indexes on disk hold these stems: a stemmer that makes others would need a new index.
+STEMS = """
+caresses caress | ponies poni | ties ti | cats cat | feed feed | agreed agre | plastered plaster | motoring motor
+conflated conflat | troubled troubl | sized size | hopping hop | falling fall | hissing hiss | fizzed fizz | filing file
+happy happi | sky sky | relational relat | conditional condit | digitizer digit | conformabli conform | radically radic
+vietnamization vietnam | predication predic | operator oper | feudalism feudal | decisiveness decis | formality formal
+sensitivity sensit | triplicate triplic | formative form | electrical electr | hopeful hope | goodness good
+revival reviv | allowance allow | inference infer | airliner airlin | adjustable adjust | defensible defens
+irritant irrit | replacement replac | adjustment adjust | dependent depend | adoption adopt | communism commun
+activate activ | homologous homolog | effective effect | bowdlerize bowdler | probate probat | rate rate | cease ceas
+controlling control | rolling roll | migrations migrat | retries retri | caching cach | indices indic
+databases databas | yields yield | syzygy syzygi | js js | is is | s s | ay ay | a1s a1s | naïves naïves
+"""
+
+
+@pytest.mark.parametrize("pair", STEMS.replace("\n", "|").strip("|").split("|"), ids=str.strip)
+def test_words_keep_the_stems_that_are_indexed(pair: str) -> None:
+    word, expected = pair.split()
+    assert stem(word) == expected
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "\ue000", "\x00", "\uf8ff"], ids=ascii)
