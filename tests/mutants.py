@@ -2,33 +2,90 @@
 
     python -m tests.mutants [WORD…]     all of them, or those whose name holds a word
 
-A mutant that survives means that a test is missing; one that no longer applies means that this list is out of date.
-Both end with exit code 1.
+A mutant names the room (or module) and the function, class or constant that it breaks, so that it follows code which
+moves within the room. A mutant that survives means that a test is missing; one that no longer applies means that this
+list is out of date. Both end with exit code 1.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "recollect"
+
+
+class DoesNotApply(Exception):
+    """The code that a mutant breaks is not there, or is there more than once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A bug as a replacement of text in one file, and the tests that are there for it."""
+    """A bug as a replacement within the source of one symbol, and the tests that are there for it.
+
+    ``where`` is "room:name" or "room.module:name" with the qualified name of a function, a class or a constant.
+    """
 
     name: str
-    file: str
+    where: str
     old: str
     new: str
     tests: tuple[str, ...]
+
+    def applied(self) -> tuple[Path, str]:
+        """The file that holds the symbol, relative to the package, and its source with the bug in it."""
+        file, first, last = symbol(self.where)
+        lines = (SOURCE / file).read_text("utf-8").splitlines(keepends=True)
+        source = "".join(lines[first - 1 : last])
+        if source.count(self.old) != 1:
+            raise DoesNotApply(f"{self.where} holds {source.count(self.old)} times: {self.old}")
+        return file, "".join([*lines[: first - 1], source.replace(self.old, self.new), *lines[last:]])
+
+
+def symbol(where: str) -> tuple[Path, int, int]:
+    """The file and the first and last line of the one symbol that ``where`` names."""
+    place, _, name = where.partition(":")
+    found = [at for at in _symbols().get(name, ()) if f"{_dotted(at[0])}.".startswith(f"{place}.")]
+    if len(found) != 1:
+        raise DoesNotApply(f"{where} is found {len(found)} times: {[str(at[0]) for at in found]}")
+    return found[0]
+
+
+def _dotted(file: Path) -> str:
+    return ".".join(file.with_suffix("").parts)
+
+
+@cache
+def _symbols() -> dict[str, list[tuple[Path, int, int]]]:
+    """Every symbol of the source by its qualified name."""
+    found: dict[str, list[tuple[Path, int, int]]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for name, first, last in _defined(ast.parse(path.read_text("utf-8")).body):
+            found.setdefault(name, []).append((path.relative_to(SOURCE), first, last))
+    return found
+
+
+def _defined(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, int, int]]:
+    for node in body:
+        last = node.end_lineno or node.lineno
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            yield prefix + node.name, first, last
+            if isinstance(node, ast.ClassDef):
+                yield from _defined(node.body, f"{prefix}{node.name}.")
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((prefix + target.id, node.lineno, last) for target in targets if isinstance(target, ast.Name))
 
 
 CRASH = "tests/faults/test_crash_points.py"
@@ -45,14 +102,14 @@ SYNCED = f"{CRASH}::test_a_file_is_synced_then_named_then_its_folder_is_synced"
 MUTANTS = (
     Mutant(
         name="no fsync",
-        file="store/files.py",
+        where="store:write_atomically",
         old="            _write_all(handle, data)\n            os.fsync(handle)\n        finally:",
         new="            _write_all(handle, data)\n        finally:",
         tests=(SYNCED,),
     ),
     Mutant(
         name="fsync after rename",
-        file="store/files.py",
+        where="store:write_atomically",
         old="""            _write_all(handle, data)
             os.fsync(handle)
         finally:
@@ -69,21 +126,21 @@ MUTANTS = (
     ),
     Mutant(
         name="no folder fsync",
-        file="store/files.py",
+        where="store:write_atomically",
         old="    try:\n        os.fsync(folder)\n    except OSError as error:",
         new="    try:\n        pass\n    except OSError as error:",
         tests=(SYNCED,),
     ),
     Mutant(
         name="an append that cannot be taken back is denied",
-        file="store/files.py",
+        where="store:append_durably",
         old="                raise _unconfirmed(name, error) from None\n            raise\n",
         new="                pass\n            raise\n",
         tests=("tests/faults/test_said.py::test_an_append_that_cannot_be_taken_back_is_not_denied",),
     ),
     Mutant(
         name="an entry whose rows failed is denied",
-        file="capture/log.py",
+        where="capture.log:add",
         old="    except RecollectError as trouble:  # the entry is in the log for good\n",
         new="    except AssertionError as trouble:\n",
         tests=(
@@ -92,28 +149,28 @@ MUTANTS = (
     ),
     Mutant(
         name="no fsync of an append",
-        file="store/files.py",
+        where="store:append_durably",
         old="            state = _set_apart(handle)\n            os.fsync(handle)\n",
         new="            state = _set_apart(handle)\n",
         tests=(f"{CRASH}::test_an_appended_entry_is_synced_and_so_is_the_folder_of_a_new_file",),
     ),
     Mutant(
         name="fixed temp name",
-        file="store/files.py",
+        where="store:_temp_name",
         old='return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"',
         new='return f".{name[:80]}{TEMP_SUFFIX}"',
         tests=(f"{CRASH}::test_killed_at_any_call_a_vault_file_is_the_old_or_the_new_one",),
     ),
     Mutant(
         name="vectors of a passage that changed meanwhile",
-        file="store/vectors.py",
+        where="store.vectors:put",
         old="if current.get(one.doc) == one.hash]",
         new="if one.doc in current]",
         tests=("tests/contract/test_vectors.py::test_vectors_of_a_passage_that_changed_meanwhile_are_not_kept",),
     ),
     Mutant(
         name="signs that outlive a purge",
-        file="store/sqlite_file.py",
+        where="store:remake_indexes",
         old="            SqliteVectors(connection, str(space), int(str(number))).pack_anew()\n",
         new="            pass\n",
         tests=(
@@ -122,21 +179,21 @@ MUTANTS = (
     ),
     Mutant(
         name="no lock",
-        file="store/files.py",
+        where="store:locked",
         old="        fcntl.flock(handle, fcntl.LOCK_EX)\n",
         new="",
         tests=(f"{PROCESSES}::test_six_processes_that_write_one_file_lose_no_line",),
     ),
     Mutant(
         name="synchronous=NORMAL",
-        file="store/sqlite.py",
+        where="store:SqliteDb._opened",
         old="PRAGMA synchronous=FULL",
         new="PRAGMA synchronous=NORMAL",
         tests=("tests/faults/test_power.py::test_no_power_cut_loses_what_was_acknowledged",),
     ),
     Mutant(
         name="acknowledge before commit",
-        file="store/sqlite.py",
+        where="store:SqliteDb._transaction",
         old="""        assert not connection.in_transaction, "transactions do not nest; pass the open one down"
         with sqlite_errors(self.path):
             connection.execute(begin)
@@ -144,7 +201,9 @@ MUTANTS = (
                 yield connection
                 connection.execute("COMMIT")
 """,
-        new="""        import time
+        new="""        import threading
+        import time
+
         while connection.in_transaction:
             time.sleep(0.001)
         with sqlite_errors(self.path):
@@ -160,35 +219,35 @@ MUTANTS = (
     ),
     Mutant(
         name="INSERT OR REPLACE on the base of the word index",
-        file="store/passages.py",
+        where="store.passages:put",
         old="        _forget(tx, old[0], old[2])\n    _add(",
         new="        tx.run('DELETE FROM passages WHERE space = :space AND doc = :doc', doc=old[0])\n    _add(",
         tests=(f"{AGREEMENT}::test_after_ordinary_work_everything_agrees",),
     ),
     Mutant(
         name="signal counted twice",
-        file="store/tasks.py",
+        where="store:set_verdict",
         old="UPDATE injections SET feedback = :verdict,",
         new="UPDATE injections SET feedback = nullif(:verdict, :verdict),",
         tests=(f"{AGREEMENT}::test_a_verdict_counts_once_however_often_the_output_comes",),
     ),
     Mutant(
         name="injection counted twice",
-        file="store/tasks.py",
+        where="store:record_injection",
         old="    if not fresh:\n        return False\n",
         new="",
         tests=(f"{AGREEMENT}::test_an_injection_counts_once_however_often_it_is_asked_for",),
     ),
     Mutant(
         name="decay per start-up",
-        file="feedback/confidence.py",
+        where="feedback:_decay_one",
         old="stored=after, until=until)",
         new="stored=after, until=learning.created_at)",
         tests=(f"{AGREEMENT}::test_decay_runs_as_often_as_it_likes",),
     ),
     Mutant(
         name="a pass that leaves no mark of having begun",
-        file="distil/compact.py",
+        where="distil:mark_begun",
         old='    journal.put_state(tx, _BEGUN, "yes")\n',
         new='    journal.put_state(tx, _BEGUN, "")\n',
         tests=(
@@ -197,7 +256,7 @@ MUTANTS = (
     ),
     Mutant(
         name="backup by file copy",
-        file="store/copies.py",
+        where="store:backup_to",
         old="            _copy(db.connection(), copy, progress)\n",
         new="            copy.close()\n"
         "            unfinished.write_bytes(db.path.read_bytes())\n"
@@ -206,126 +265,126 @@ MUTANTS = (
     ),
     Mutant(
         name="backup that starts again with every write",
-        file="store/copies.py",
+        where="store:_copy",
         old='    source.execute("BEGIN")\n    try:\n',
         new="    try:\n",
         tests=(f"{DAMAGE}::test_a_backup_restores_everything",),
     ),
     Mutant(
         name="backup without a seal",
-        file="store/copies.py",
+        where="store:check_file",
         old="if seal not in (None, seal_of(connection)) and seal != seal_of(connection, definitions=False):",
         new="if False:",
         tests=(f"{DAMAGE}::test_a_changed_letter_in_a_backup_is_found",),
     ),
     Mutant(
         name="a seal over rows alone",
-        file="store/copies.py",
+        where="store:seal_of",
         old="    if definitions:",
         new="    if False:",
         tests=(f"{DAMAGE}::test_a_changed_letter_in_a_backup_is_found",),
     ),
     Mutant(
         name="only the first outcome of a learning left out",
-        file="inject/learnings.py",
+        where="inject:relevant",
         old="if not repeated:",
         new="if True:",
         tests=("tests/contract/test_injection.py",),
     ),
     Mutant(
         name="missing space filter",
-        file="store/learnings.py",
+        where="store.learnings:many",
         old='FROM learnings WHERE space = :space AND id IN (:keys)"',
         new='FROM learnings WHERE :space = :space AND id IN (:keys)"',
         tests=("tests/contract/test_spaces.py::test_an_id_of_another_space_is_not_found",),
     ),
     Mutant(
         name="unescaped title",
-        file="text/frame.py",
+        where="text:block",
         old='f"### {escape(note.title)} [confidence',
         new='f"### {note.title} [confidence',
         tests=("tests/unit/text/test_frame.py",),
     ),
     Mutant(
         name="except: pass round a write",
-        file="store/sqlite.py",
+        where="store:SqliteDb._transaction",
         old='                    connection.execute("ROLLBACK")\n                raise\n',
         new='                    connection.execute("ROLLBACK")\n',
         tests=("tests/faults/test_disk.py::test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest",),
     ),
     Mutant(
         name="a vanished store is begun anew",
-        file="store/sqlite_file.py",
+        where="store:open_sqlite",
         old="    if empty and made_before:\n",
         new="    if False:\n",
         tests=(f"{DAMAGE}::test_a_vanished_store_is_reported_not_begun_anew",),
     ),
     Mutant(
         name="a damaged log passes without a word",
-        file="store/sqlite_file.py",
+        where="store:open_sqlite",
         old="            refuse_lost_log(db)\n",
-        new="            del refuse_lost_log\n",
+        new="            pass\n",
         tests=(f"{DAMAGE}::test_damage_in_the_log_is_shown_once_and_the_log_is_kept",),
     ),
     Mutant(
         name="a space chosen by each process that begins",
-        file="store/files.py",
+        where="store:write_new_path",
         old="            os.link(temp, path)\n",
         new="            os.rename(temp, path)\n            return True\n",
         tests=(f"{PROCESSES}::test_six_processes_that_begin_at_once_make_one_memory",),
     ),
     Mutant(
         name="purge that only deletes",
-        file="tend/purge.py",
+        where="tend:purge",
         old="    sqlite_file.remake_indexes(ctx.db)\n    ctx.db.write_anew()\n",
         new="",
         tests=("tests/faults/test_purge.py",),
     ),
     Mutant(
         name="purge that leaves the backups",
-        file="tend/purge.py",
+        where="tend:purge",
         old="    replaced = backup.discard(project.database)\n",
         new="    replaced = 0\n",
         tests=("tests/faults/test_purge.py",),
     ),
     Mutant(
         name="an import that believes in counters",
-        file="capture/import_records.py",
+        where="capture:_read_learning",
         old="        times_helpful=0,\n",
         new='        times_helpful=values.get("times_helpful", 0),\n',
         tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
     ),
     Mutant(
         name="an import that believes in trust",
-        file="capture/import_records.py",
+        where="capture:_read_learning",
         old="        trust=terms.trust,\n        version=",
         new='        trust=values.get("trust", terms.trust),\n        version=',
         tests=("tests/contract/test_transfer.py::test_claims_of_trust_counters_and_confidence_do_not_count",),
     ),
     Mutant(
         name="pragmas after the first are not run",
-        file="store/sqlite.py",
+        where="store:SqliteDb._opened",
         old="        ).fetchall()  # the first",
         new="        )  # the first",
         tests=("tests/faults/test_power.py::test_the_store_is_opened_as_promised",),
     ),
     Mutant(
         name="a stale edit wins",
-        file="capture/edit.py",
+        where="capture:check_version",
         old="    if expect is not None and before.version != expect:\n",
         new="    if False:\n",
         tests=(f"{PROCESSES}::test_eight_processes_that_edit_one_text_lose_no_word",),
     ),
     Mutant(
         name="a budget that can be passed",
-        file="store/model_rows.py",
+        where="store:reserve_tokens",
         old="    if spoken_for(tx, day) + tokens > budget:",
         new="    if spoken_for(tx, day) > budget:",
         tests=(f"{MODELS}::test_the_budget_is_never_passed_and_is_fresh_the_next_day",),
     ),
     Mutant(
         name="two processes pay for one ask",
-        file="store/model_rows.py",
+        where="store:claim_call",
         old="""    if claimed_calls(tx, id, now=now):
         return False
 """,
@@ -335,140 +394,140 @@ MUTANTS = (
     ),
     Mutant(
         name="a refusal is an answer",
-        file="models/ask.py",
+        where="models:checked",
         old="    if any(map(summarise.refuses, (text, *words))):",
         new="    if any(map(summarise.refuses, ())):",
         tests=(f"{MODELS}::test_what_breaks_a_rule_is_not_an_answer",),
     ),
     Mutant(
         name="a source ends its own frame",
-        file="models/ask.py",
+        where="models:_harmless",
         old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
         new="    return source",
         tests=("tests/unit/models/test_ask.py",),
     ),
     Mutant(
         name="a key in an error",
-        file="models/providers.py",
+        where="models:_safe",
         old='text.replace(key, "[key]").split()',
         new="text.split()",
         tests=("tests/unit/models/test_providers.py::test_a_key_never_comes_back_in_an_error",),
     ),
     Mutant(
         name="an answer about what has changed",
-        file="tend/pending.py",
+        where="tend:_take",
         old="    if question is None or question.id != id:",
         new="    if question is None:",
         tests=(f"{MODELS}::test_an_answer_about_what_has_changed_is_stale",),
     ),
     Mutant(
         name="a prompt changes and nothing is made again",
-        file="distil/node_models.py",
+        where="distil:_improvable",
         old='    return generator not in (nodes.COPY, nodes.FOREIGN) and not generator.endswith(f"@{version}")',
         new='    return generator not in (nodes.COPY, nodes.FOREIGN) and "@" not in generator',
         tests=(f"{MODELS}::test_a_changed_prompt_has_its_nodes_written_again",),
     ),
     Mutant(
         name="server: any Host",
-        file="api/guard.py",
+        where="api:host_fault",
         old="    if len(hosts) == 1 and _name(hosts[0]) in allowed:",
         new="    if len(hosts) == 1:",
         tests=(f"{ACCESS}::test_a_host_we_do_not_go_by_is_refused",),
     ),
     Mutant(
         name="server: any Origin on this machine",
-        file="api/guard.py",
+        where="api:origin_fault",
         old="    if all(origin.lower() in (",
         new="    if all(origin.startswith('http://localhost') or origin.lower() in (",
         tests=(f"{ACCESS}::test_another_origin_is_refused",),
     ),
     Mutant(
         name="server: a token in the address",
-        file="api/guard.py",
+        where="api:Guard._fault",
         old='            or query_fault(scope["query_string"])\n',
         new="",
         tests=(f"{ACCESS}::test_a_token_in_the_address_is_refused",),
     ),
     Mutant(
         name="server: any content type",
-        file="api/guard.py",
+        where="api:type_fault",
         old='    if kind == "application/json":',
         new='    if kind in ("application/json", "text/plain"):',
         tests=(f"{ACCESS}::test_the_api_takes_json_alone",),
     ),
     Mutant(
         name="server: only a declared length is bounded",
-        file="api/guard.py",
+        where="api:Guard._body",
         old="            if size > self._max_body:",
         new="            if False:",
         tests=(f"{ACCESS}::test_a_body_without_an_end_is_cut_off_by_size_and_by_time",),
     ),
     Mutant(
         name="server: a read-only token writes",
-        file="api/auth.py",
+        where="api:writes",
         old="    if token.read_only:\n        raise Denied",
         new="    if False:\n        raise Denied",
         tests=(f"{ACCESS}::test_a_read_only_token_changes_nothing[sqlite]",),
     ),
     Mutant(
         name="server: a read-only token calls what writes",
-        file="api/decisions.py",
+        where="api:call",
         old="    if token.read_only:",
         new="    if False:",
         tests=(f"{REST}::test_a_read_only_token_calls_only_what_reads[sqlite]",),
     ),
     Mutant(
         name="server: a revoked token",
-        file="store/access.py",
+        where="store:token_of_hash",
         old="WHERE space = :space AND hash = :hash AND revoked_at IS NULL",
         new="WHERE space = :space AND hash = :hash",
         tests=(f"{ACCESS}::test_without_a_valid_token_nothing_is_answered[sqlite]",),
     ),
     Mutant(
         name="server: a form without its token",
-        file="api/auth.py",
+        where="api:changing",
         old="    if not hmac.compare_digest(given",
         new="    if given and not hmac.compare_digest(given",
         tests=(f"{ACCESS}::test_a_form_without_its_token_changes_nothing[sqlite]",),
     ),
     Mutant(
         name="server: a code serves twice",
-        file="api/auth.py",
+        where="api:BrowserSessions.sign_in",
         old="            self._renew()\n            if not right:",
         new="            if not right:",
         tests=(f"{ACCESS}::test_a_code_serves_once_and_the_next_is_announced",),
     ),
     Mutant(
         name="server: failures are not counted",
-        file="api/auth.py",
+        where="api:Authenticator.admit",
         old='            if waits := self.failures.wait(f"token {address}"):',
         new="            if waits := 0:",
         tests=(f"{ACCESS}::test_whoever_tries_tokens_has_to_wait",),
     ),
     Mutant(
         name="server: If-Match is not read",
-        file="api/wire.py",
+        where="api:_expected",
         old='    if if_match is None or if_match.strip() == "*":',
         new="    if True:",
         tests=(f"{REST}::test_the_second_of_two_editors_is_told_and_nothing_is_lost[sqlite]",),
     ),
     Mutant(
         name="server: done again under the same key",
-        file="memory/admin.py",
+        where="memory:Requests.begin",
         old="        return known\n",
         new="        return None\n",
         tests=(f"{REST}::test_a_request_sent_again_under_its_key_is_done_once[sqlite]",),
     ),
     Mutant(
         name="server: a key for every caller",
-        file="api/auth.py",
+        where="api:writes",
         old="claim_once, request, memory, token.id, idempotency_key",
         new='claim_once, request, memory, "", idempotency_key',
         tests=(f"{REST}::test_a_key_belongs_to_one_request_and_one_token[sqlite]",),
     ),
     Mutant(
         name="server: a list without its total",
-        file="api/wire.py",
+        where="api.wire:page",
         old='"total": total, ',
         new="",
         tests=(
@@ -477,105 +536,105 @@ MUTANTS = (
     ),
     Mutant(
         name="server: trust of a person for every token",
-        file="core/token.py",
+        where="core:Token.actor",
         old="trust=TRUST_OF[self.channel])",
         new='trust="human")',
         tests=(f"{REST}::test_trust_comes_from_the_token[sqlite]",),
     ),
     Mutant(
         name="hook: a learning in every prompt",
-        file="inject/prompt.py",
+        where="inject:prompted",
         old="known = sessions.in_context(tx, session) if task == session else set()",
         new="known: set[str] = set()",
         tests=(f"{SESSIONS}::test_a_prompt_brings_a_learning_once_per_session[sqlite]",),
     ),
     Mutant(
         name="hook: compaction forgets nothing",
-        file="store/sessions.py",
+        where="store.sessions:happened",
         old="    if fresh:\n",
         new="    if False:\n",
         tests=(f"{SESSIONS}::test_what_left_the_context_is_shown_again",),
     ),
     Mutant(
         name="hook: the brief is captured",
-        file="text/frame.py",
+        where="text:_HEADINGS",
         old="_HEADINGS = (HEADING, BRIEF_HEADING, ENTRIES_HEADING)",
         new="_HEADINGS = (HEADING,)",
         tests=(f"{SESSIONS}::test_what_we_said_ourselves_is_not_captured[sqlite]",),
     ),
     Mutant(
         name="hook: a transcript from its beginning",
-        file="capture/session.py",
+        where="capture:turn",
         old="        talk, read = _heard(host, path, place, end)",
         new="        place = 0\n        talk, read = _heard(host, path, place, end)",
         tests=(f"{SESSIONS}::test_a_transcript_is_never_read_twice[sqlite]",),
     ),
     Mutant(
         name="hook: a torn line is read",
-        file="capture/session.py",
+        where="capture.session:_lines",
         old='                if not line.endswith(b"\\n") or start > end:',
         new="                if start > end:",
         tests=(f"{SESSIONS}::test_a_line_that_is_still_being_written_waits_for_its_end[sqlite]",),
     ),
     Mutant(
         name="hook: a write is dropped when it cannot be done",
-        file="memory/sessions.py",
+        where="memory:deliver",
         old="    keep(project, write, actor=ctx.actor, at=ctx.clock.now())\n",
         new="",
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
         name="hook: a record that fails holds up those behind it",
-        file="memory/sessions.py",
+        where="memory:replay",
         old="                spool.counted(file, count - 1)\n            except Trouble as trouble:",
         new="                return done\n            except Trouble as trouble:",
         tests=("tests/contract/test_spool.py",),
     ),
     Mutant(
         name="lease: one from a clock that was ahead counts until its date",
-        file="store/db.py",
+        where="store:is_live",
         old="now < expires_at and taken_at <= now + CLOCKS_APART",
         new="now < expires_at",
         tests=("tests/contract/test_leases.py",),
     ),
     Mutant(
         name="hook: a secret in the spool",
-        file="memory/sessions.py",
+        where="memory:keep",
         old="name: storable(value) if name in WORDS and isinstance(value, str) else value",
         new="name: value",
         tests=(f"{SESSIONS}::test_what_waits_in_the_spool_holds_no_secret",),
     ),
     Mutant(
         name="hook: a refusal reaches the host",
-        file="cli/hook.py",
+        where="cli.hook:main",
         old="    except BaseException:",
         new="    except KeyboardInterrupt:",
         tests=(f"{SETUP}::test_a_hook_called_wrongly_is_silent",),
     ),
     Mutant(
         name="hook: captured in CI",
-        file="hosts/hook.py",
+        where="hosts:respond",
         old="capturing = not in_ci(environ) and bool(moment.session)",
         new="capturing = bool(moment.session)",
         tests=(f"{SETUP}::test_in_ci_a_session_is_answered_and_not_captured",),
     ),
     Mutant(
         name="hook: ages of the day the page was written",
-        file="inject/brief.py",
+        where="inject:brief",
         old='with_ages(ctx.vault.read(ROOT_FILE) or "", today)',
         new='(ctx.vault.read(ROOT_FILE) or "")',
         tests=(f"{SESSIONS}::test_ages_in_the_brief_are_of_the_day_it_is_read[sqlite]",),
     ),
     Mutant(
         name="hook: modules of the project in our process",
-        file="hosts/install.py",
+        where="hosts:command",
         old='return [python, "-P", "-m", "recollect", *arguments]',
         new='return [python, "-m", "recollect", *arguments]',
         tests=(f"{SETUP}::test_the_command_works_without_a_path_and_past_a_hostile_module",),
     ),
     Mutant(
         name="inject: content with the first candidates",
-        file="inject/learnings.py",
+        where="inject:relevant",
         old="if proven_enough or (confidences and len(docs) >= QUICK.walked):",
         new="if docs:",
         tests=(
@@ -585,56 +644,56 @@ MUTANTS = (
     ),
     Mutant(
         name="move: writers during it",
-        file="store/db.py",
+        where="store:Transaction.refuse_half_moved",
         old="        if source is not None:",
         new="        if False:",
         tests=("tests/contract/test_move.py::test_nobody_writes_where_a_move_is_unfinished",),
     ),
     Mutant(
         name="hook: a store that came with a clone",
-        file="hosts/hook.py",
+        where="hosts:_find_project",
         old="if projects.is_begun(project):",
         new="if True:",
         tests=(f"{SETUP}::test_a_clone_that_carries_a_store_is_silent_until_init",),
     ),
     Mutant(
         name="command: a store that came with a folder",
-        file="cli/printing.py",
+        where="cli:find_project",
         old="    if not projects.is_begun(found):",
         new="    if False:",
         tests=(f"{SETUP}::test_a_store_that_came_with_a_folder_is_refused",),
     ),
     Mutant(
         name="Python: a store that came with a folder",
-        file="memory/memory.py",
+        where="memory:Memory.open",
         old="        if not create:",
         new="        if False:",
         tests=(f"{SETUP}::test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own",),
     ),
     Mutant(
         name="command: an empty data folder is refused",
-        file="store/init.py",
+        where="store:is_foreign",
         old="    if _is_empty(project.data) or _is_own(project):",
         new="    if _is_own(project):",
         tests=(f"{SETUP}::test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none",),
     ),
     Mutant(
         name="init: an agent takes a store that came with a folder",
-        file="cli/project.py",
+        where="cli:init",
         old="    if store_init.is_foreign(planned) and",
         new="    if False and",
         tests=(f"{SETUP}::test_a_person_takes_a_store_that_came_with_a_folder_for_their_own_by_init",),
     ),
     Mutant(
         name="search: what is out of use looks like what is in use",
-        file="core/learning.py",
+        where="core:out_of_use",
         old='    if status == "active":',
         new="    if True:",
         tests=("tests/surfaces/test_searching.py", "tests/surfaces/test_mcp.py"),
     ),
     Mutant(
         name="mirror: a missing log is taken away",
-        file="tend/move.py",
+        where="tend:_fate",
         old="    if new is None and known and (log or not pull):",
         new="    if new is None and known and False:",
         tests=("tests/contract/test_mirror.py",),
@@ -644,19 +703,39 @@ MUTANTS = (
 
 def caught(mutant: Mutant, folder: Path) -> str:
     """What became of a mutant: caught, survived, or not applicable."""
+    try:
+        file, source = mutant.applied()
+    except DoesNotApply as error:
+        return f"DOES NOT APPLY\n{error}"
+    if unrunnable := _unrunnable(source):
+        return f"DOES NOT RUN\n{unrunnable}"
     copy = folder / "src"
     shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
-    file = copy / "recollect" / mutant.file
-    text = file.read_text("utf-8")
-    if text.count(mutant.old) != 1:
-        return "DOES NOT APPLY"
-    file.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+    (copy / "recollect" / file).write_text(source, "utf-8")
     environ = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", *mutant.tests]
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
     if done.returncode == 1:
         return "caught"
     return "SURVIVED" if done.returncode == 0 else f"NO TEST RAN\n{done.stdout[-2000:]}"
+
+
+def _unrunnable(source: str) -> str:
+    """Names that a mutant uses without defining them: such a bug fails every test, so it would show nothing."""
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--select",
+        "F82",
+        "--output-format",
+        "concise",
+        "-",
+    ]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode else ""
 
 
 def main() -> int:
