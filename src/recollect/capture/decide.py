@@ -171,16 +171,16 @@ def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect
     return _changed(ctx, id, "decision.superseded" if by else "decision.reversed", change, reason=reason, expect=expect)
 
 
-def preserve(ctx: Context, id: str, *, on: bool = True) -> Decision:
+def preserve(ctx: Context, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
     """Preserved: shown whole at any age."""
     what = "decision.preserved" if on else "decision.released"
-    return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on))
+    return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on), expect=expect)
 
 
-def adopt(ctx: Context, id: str) -> Decision:
+def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Decision:
     """Vouch for a decision that came from outside, so that it may teach; only a person can."""
     check_trust(ctx, "agent")
-    return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"))
+    return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"), expect=expect)
 
 
 def adopt_known_decision(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:

@@ -16,7 +16,7 @@ from recollect.core.choices import PATTERN_TYPES, Trust
 from recollect.core.clock import parse_time
 from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.errors import BadInput, Forbidden, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.core.records import as_text
@@ -49,7 +49,7 @@ def check_trust(ctx: Context, trust: Trust) -> None:
     if trust not in ("external", "agent"):
         raise BadInput(f"trust must be external or agent, not {trust!r}")
     if trust == "agent" and ctx.actor.trust != "human":
-        raise Refused("only a person may vouch for what comes from outside; run this from your own terminal")
+        raise Forbidden("only a person may vouch for what comes from outside; run this from your own terminal")
 
 
 def text_of(values: Values, name: str, *, limit: int) -> str:
@@ -111,7 +111,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
         raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
     if "confidence" in given:
         if ctx.actor.trust != "human":
-            raise Refused("only a person sets a confidence; an agent says what helped: recollect rate")
+            raise Forbidden("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
     if given.get("status", "active") not in ("active", "archived"):
@@ -178,7 +178,7 @@ def restore(ctx: Context, id: str) -> Learning:
     return _changed(ctx, id, "learning.restored", change)
 
 
-def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning:
+def supersede(ctx: Context, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Mark `old` as replaced by `new`. A chain that would come back to itself is refused."""
 
     def change(tx: Tx, learning: Learning) -> Learning:
@@ -192,14 +192,15 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "") -> Learning
         _check_in_use(successor, instead_of=learning)
         return replace(learning, status="superseded", superseded_by=new)
 
-    return _changed(ctx, old, "learning.superseded", change, reason=reason)
+    return _changed(ctx, old, "learning.superseded", change, expect=expect, reason=reason)
 
 
-def merge(ctx: Context, keep: str, other: str, *, reason: str = "") -> Learning:
+def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Two learnings say the same: `keep` takes the other's tags, sources and recurrence; the other is superseded."""
     change_id = ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         taker, gone = rows.get(tx, keep), rows.get(tx, other)
+        check_version(taker, expect)
         if keep == other:
             raise Refused(f"{keep} cannot be merged with itself")
         if gone.status == "superseded":
@@ -242,10 +243,10 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", change)
 
 
-def adopt(ctx: Context, id: str) -> Learning:
+def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Learning:
     """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
     check_trust(ctx, "agent")
-    return _changed(ctx, id, "learning.adopted", lambda _, learning: _vouched_for(learning))
+    return _changed(ctx, id, "learning.adopted", lambda _, learning: _vouched_for(learning), expect=expect)
 
 
 def adopt_known(tx: Tx, ctx: Context, id: str, *, change: str, reason: str) -> None:
@@ -301,7 +302,7 @@ def check_undo(ctx: Context, change: list[Event]) -> None:
     if not change:
         raise Refused("there is nothing to undo")
     if ctx.actor.trust != "human" and any(event.trust == "human" for event in change):
-        raise Refused("a person made the last change, so only a person may take it back")
+        raise Forbidden("a person made the last change, so only a person may take it back")
 
 
 def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
@@ -348,7 +349,7 @@ def _save(
     if not moved:
         return
     if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
-        raise Refused(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
+        raise Forbidden(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
     fields = {name: getattr(after, name) for name in COIA}
     check_content(after.title, fields, after.tags, after.domain)
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
-from recollect.core.errors import Refused, Rejected
+from recollect.core.errors import Forbidden, Rejected
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
 from recollect.core.records import made
@@ -149,7 +149,7 @@ def learn(
     One that teaches nothing is rejected unless the caller insists.
     """
     if new.confidence is not None and ctx.actor.trust != "human":
-        raise Refused("only a person sets a confidence; leave it out and the type of the insight decides")
+        raise Forbidden("only a person sets a confidence; leave it out and the type of the insight decides")
     new, kinds = redacted(new)
     refusal = None if anyway else quality.learning_refusal(**{name: getattr(new, name) for name in quality.WEIGHED})
     if refusal is not None:

@@ -14,7 +14,7 @@ import click
 
 from recollect.cli.command import HELD, Output, answers, common, emit
 from recollect.cli.printing import actor_of, find_project
-from recollect.core.errors import Refused
+from recollect.core.errors import Forbidden, Refused
 from recollect.hosts import install
 from recollect.hosts.hook import HOSTS, PAUSED, SILENT
 from recollect.memory import Memory
@@ -59,7 +59,7 @@ def init(
         emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
     if store_init.is_foreign(planned) and actor_of(os.environ).trust != "human":
-        raise Refused(f"{planned.data} came with the folder; only a person may take what it says for their memory")
+        raise Forbidden(f"{planned.data} came with the folder; only a person may take what it says for their memory")
     made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
     if merge_driver:
         from recollect.store import git as driver
@@ -163,7 +163,7 @@ def cycle(memory: Memory, dry_run: bool) -> Output:
 def trust(project: str | None, as_json: bool) -> None:
     """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
     if actor_of(os.environ).trust != "human":
-        raise Refused("only a person may trust a repository's settings; read the file and run this yourself")
+        raise Forbidden("only a person may trust a repository's settings; read the file and run this yourself")
     file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
     emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
 

@@ -6,6 +6,7 @@
     │   └── NotInitialised    no project here yet                                           exit 2
     ├── NotFound              no such id                                                    exit 1
     ├── Refused               the answer is no: a cycle, a wrong state, a lease held        exit 1
+    │   ├── Forbidden         only a person may do this                                     exit 1
     │   ├── NoHistory         git cannot say: no repository, shallow, no commit yet         exit 1
     │   └── Stale             somebody changed it first; your text is untouched             exit 1
     └── Trouble               the environment: a person has to look                         exit 3
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "FateUnknown",
+    "Forbidden",
     "NoAnswer",
     "NoHistory",
     "NoSpace",
@@ -84,6 +86,10 @@ class Refused(RecollectError):
     """Seen by whoever asked for a change that the rules do not allow."""
 
     exit_code = 1
+
+
+class Forbidden(Refused):
+    """Seen by an agent or a program that asks for what only a person may do."""
 
 
 class NoHistory(Refused):

@@ -21,7 +21,7 @@ from recollect.capture import edit
 from recollect.capture.learn import KIND as CONFLICT
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
-from recollect.core.errors import BadInput, Refused, after
+from recollect.core.errors import BadInput, Forbidden, Refused, after
 from recollect.core.new_learning import LearningEdit
 from recollect.distil import restore_entry, staged
 from recollect.distil.staged import EntryOutcome
@@ -149,7 +149,7 @@ def _settle_echo(ctx: Context, new: str, old: str, verb: str) -> None:
 def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     """Carry out a verb on a matter, then close it. A matter is settled once, and by a person."""
     if ctx.actor.trust != "human":
-        raise Refused("only a person may settle what waits in the inbox; run this from your own terminal")
+        raise Forbidden("only a person may settle what waits in the inbox; run this from your own terminal")
     with ctx.db.read(ctx.space) as tx:
         matter = events.get_escalation(tx, number)
     if matter.resolved_at is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recollect.core.choices import VERDICTS, Verdict
 from recollect.core.context import Context, Tx, lowest
-from recollect.core.errors import BadInput, Refused
+from recollect.core.errors import BadInput, Forbidden, Refused
 from recollect.core.learning import Learning
 from recollect.core.values import decimal
 from recollect.feedback.confidence import after_verdict, without_verdict
@@ -72,7 +72,9 @@ def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = No
         if known[0] == verdict:
             return rows.get(tx, learning)
         if known[0] is not None and ctx.actor.trust != "human":
-            raise Refused(f"{learning} already has the verdict {known[0]} for task {task}; only a person may change it")
+            raise Forbidden(
+                f"{learning} already has the verdict {known[0]} for task {task}; only a person may change it"
+            )
         _count(tx, ctx, learning, task, verdict, ctx.ids("change"))
         return rows.get(tx, learning)
 

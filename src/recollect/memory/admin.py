@@ -28,7 +28,7 @@ from recollect.core.choices import Trust
 from recollect.core.clock import DAY, Clock, clock_from
 from recollect.core.context import Actor, Context
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput, NotInitialised, RecollectError, Refused
+from recollect.core.errors import BadInput, Forbidden, NotInitialised, RecollectError, Refused
 from recollect.core.learning import Learning
 from recollect.core.token import NAME_LIMIT, SECRET_PREFIX, TOKEN_CHANNELS, Token, TokenChannel
 from recollect.core.values import random_id
@@ -404,4 +404,4 @@ class Tokens:
 
     def _refuse_agents(self, verb: str) -> None:
         if self._context.actor.trust != "human":
-            raise Refused(f"only a person may {verb} a token; run this from your own terminal")
+            raise Forbidden(f"only a person may {verb} a token; run this from your own terminal")

@@ -96,17 +96,17 @@ class Learnings:
     def restore(self, id: str) -> Learning:
         return edits.restore(self._context, id)
 
-    def supersede(self, old: str, new: str, *, reason: str = "") -> Learning:
-        return edits.supersede(self._context, old, new, reason=reason)
+    def supersede(self, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
+        return edits.supersede(self._context, old, new, reason=reason, expect=expect)
 
-    def merge(self, keep: str, other: str, *, reason: str = "") -> Learning:
-        return edits.merge(self._context, keep, other, reason=reason)
+    def merge(self, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
+        return edits.merge(self._context, keep, other, reason=reason, expect=expect)
 
     def pin(self, id: str, *, on: bool = True) -> Learning:
         return edits.pin(self._context, id, on=on)
 
-    def adopt(self, id: str) -> Learning:
-        return edits.adopt(self._context, id)
+    def adopt(self, id: str, *, expect: int | None = None) -> Learning:
+        return edits.adopt(self._context, id, expect=expect)
 
     def undo(self) -> list[Learning]:
         return edits.undo_learning(self._context)
@@ -168,15 +168,15 @@ class Decisions:
     def reverse(self, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
         return changes.reverse(self._context, id, reason=reason, by=by, expect=expect)
 
-    def preserve(self, id: str, *, on: bool = True) -> Decision:
-        return changes.preserve(self._context, id, on=on)
+    def preserve(self, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
+        return changes.preserve(self._context, id, on=on, expect=expect)
 
     def undo(self) -> list[Decision]:
         """Take back the last change to decisions."""
         return changes.undo_decision(self._context)
 
-    def adopt(self, id: str) -> Decision:
-        return changes.adopt(self._context, id)
+    def adopt(self, id: str, *, expect: int | None = None) -> Decision:
+        return changes.adopt(self._context, id, expect=expect)
 
     def compacted(self, **wanted: Any) -> DecisionPage:
         """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""

@@ -26,7 +26,7 @@ from recollect.capture import documents, finding, logs, stage
 from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Row, Tx, Vault
-from recollect.core.errors import NotFound, Refused, Stale
+from recollect.core.errors import Forbidden, NotFound, Refused, Stale
 from recollect.distil import themes
 from recollect.store import access, decisions, events, journal, learnings, passages, sessions, spool, sqlite_file
 from recollect.store import purge as store_purge
@@ -317,7 +317,7 @@ def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | N
 def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> Purged:
     """Remove a thing and what quotes it, or a text wherever it stands. There is no way back."""
     if ctx.actor.trust != "human":
-        raise Refused("only a person may purge, because nothing brings it back; run this from your own terminal")
+        raise Forbidden("only a person may purge, because nothing brings it back; run this from your own terminal")
     plan(ctx, project, id=id, text=text)
     with ctx.db.write(ctx.space) as tx:
         target = target_of(ctx, tx, id, text)

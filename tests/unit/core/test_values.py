@@ -246,6 +246,7 @@ def test_a_learning_has_the_seeds_field_names() -> None:
         ("NotInitialised", 2),
         ("NotFound", 1),
         ("Refused", 1),
+        ("Forbidden", 1),
         ("NoHistory", 1),
         ("Stale", 1),
         ("Trouble", 3),
