@@ -12,6 +12,7 @@ import pytest
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClock, Stale
 from recollect.api.rpc import dispatch, methods
+from recollect.core.clock import iso
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.distil.decision_page import render
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
@@ -186,34 +187,6 @@ def test_ageing_and_compacting_change_no_stored_decision(memory: Memory, clock: 
     assert [memory.decisions.get(each.id) for each in before] == before
 
 
-def test_a_page_of_an_instant_is_the_same_whenever_it_is_asked_for(memory: Memory, clock: ScriptedClock) -> None:
-    kept = [reviewed(memory, f"Choose option {n} over the others") for n in range(3)]
-    waiting = record(memory, "Prefer tabs in Makefiles")
-    clock.advance(days=31)
-    then = clock.now()
-    page = memory.decisions.compacted(as_of=then)
-    clock.advance(days=70)
-    record(memory, "Prefer spaces elsewhere")
-    memory.decisions.review(waiting.id, Review(outcome="failure"))
-    memory.decisions.reverse(kept[0].id, reason="It cost too much")
-    after = memory.decisions.compacted(as_of=then)
-    assert after.digest == page.digest
-    assert [shown.id for shown in after.full] == [waiting.id]
-    assert after.full[0].outcome is None
-    assert after.total == page.total
-
-
-def test_an_old_decision_was_whole_before_its_late_review(memory: Memory, clock: ScriptedClock) -> None:
-    kept = record(memory)
-    clock.advance(days=200)
-    then = clock.now()
-    clock.advance(days=1)
-    memory.decisions.review(kept.id, SUCCESS)
-    assert [shown.id for shown in memory.decisions.compacted(as_of=then).full] == [kept.id]
-    assert memory.decisions.compacted(as_of=then).wisdom == ()
-    assert memory.decisions.compacted().full == ()
-
-
 def test_levels_follow_the_policies_of_agent_and_category(
     open_memory: Opener, tmp_path: Path, clock: ScriptedClock
 ) -> None:
@@ -256,8 +229,7 @@ def test_a_budget_shrinks_the_page_and_loses_no_id(memory: Memory, clock: Script
 
 def test_pages_go_on_where_the_last_one_ended(memory: Memory) -> None:
     ids = {reviewed(memory, f"Choose option {n} over the others").id for n in range(7)}
-    now = memory.context.clock.now()
-    pages = [memory.decisions.compacted(as_of=now, limit=3, offset=offset) for offset in (0, 3, 6)]
+    pages = [memory.decisions.compacted(limit=3, offset=offset) for offset in (0, 3, 6)]
     assert {shown.id for page in pages for shown in page.full} == ids
     assert [len(page.full) for page in pages] == [3, 3, 1]
 
@@ -551,8 +523,8 @@ def test_the_seeds_methods_do_the_whole_round(memory: Memory, clock: ScriptedClo
         "common_failure_mode": None,
     }
     assert call(memory, "cstp.setPreserve", id=ids[0])["preserve"] is True
-    page = call(memory, "cstp.getCompacted", asOf="2026-06-01T09:00:00Z")
-    assert page["as_of"] == "2026-06-01T09:00:00Z"
+    page = call(memory, "cstp.getCompacted")
+    assert page["as_of"] == iso(clock.now())
     assert [shown["id"] for shown in page["full"]] == [ids[0]]
     assert call(memory, "cstp.queryDecisions", query="option", reviewed=True)["total"] == 3
     assert call(memory, "cstp.getCalibration", windowDays=365)["overall"]["decisions"] == 3
@@ -579,7 +551,6 @@ def test_a_parameter_that_is_null_is_as_good_as_not_given(memory: Memory) -> Non
         ("cstp.recordDecision", {"decision": "Merged PR 482", "confidence": 0.9, "category": "a"}, -32602),
         ("cstp.getCompacted", {"level": 5}, -32602),
         ("cstp.getCompacted", {"limit": -1}, -32602),
-        ("cstp.getCompacted", {"asOf": "soon"}, -32602),
         ("cstp.getCompacted", {"budget": True}, -32602),
         ("cstp.setPreserve", {"id": "dec_nope", "preserve": "yes"}, -32602),
         ("cstp.reviewDecision", {"id": "dec_nope", "outcome": "fine"}, -32602),

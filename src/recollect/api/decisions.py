@@ -15,7 +15,6 @@ from recollect.api.auth import Reads, Writes, admitted, may_only_read
 from recollect.api.rpc import READS, dispatch, methods
 from recollect.api.wire import DryRun, Expected, Paged, Route, answer, gives, page, sliced, taken, versioned
 from recollect.capture.decide import Decided
-from recollect.core.clock import parse_time
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
 from recollect.core.errors import Refused
 from recollect.core.token import Token
@@ -108,12 +107,10 @@ def compacted(
     category: str | None = None,
     agent: str | None = None,
     level: str | None = None,
-    as_of: str | None = None,
     budget: Annotated[int | None, Query(ge=1, le=10**6)] = None,
 ) -> Response:
     wanted: dict[str, Any] = {"category": category, "agent": agent, "level": level, "budget": budget}
-    as_known = None if as_of is None else parse_time(as_of)
-    return answer(memory.decisions.compacted(as_of=as_known, limit=window.limit, offset=window.offset, **wanted))
+    return answer(memory.decisions.compacted(limit=window.limit, offset=window.offset, **wanted))
 
 
 @routes.post("/decisions/compact", summary="Prepare what showing the decisions needs")
@@ -166,10 +163,8 @@ def wisdom(
     window: Paged,
     category: str | None = None,
     agent: str | None = None,
-    as_of: str | None = None,
 ) -> Response:
-    as_known = None if as_of is None else parse_time(as_of)
-    found = memory.decisions.wisdom(category=category, agent=agent, as_of=as_known)
+    found = memory.decisions.wisdom(category=category, agent=agent)
     return sliced(request, "wisdom", found, window)
 
 

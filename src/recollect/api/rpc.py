@@ -18,7 +18,6 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from recollect.core.clock import parse_time
 from recollect.core.decision import NewDecision, Review
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
 from recollect.core.records import plain
@@ -192,19 +191,18 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         category: str | None = None,
         agent: str | None = None,
         level: str | None = None,
-        as_of: str | None = None,
         budget: int | None = None,
         limit: int = 500,
         offset: int = 0,
     ) -> Any:
         wanted = {"category": category, "agent": agent, "level": level, "budget": budget}
-        return decisions.compacted(as_of=_instant(as_of), limit=limit, offset=offset, **wanted)
+        return decisions.compacted(limit=limit, offset=offset, **wanted)
 
     def set_preserve(*, id: str, preserve: bool = True) -> Any:
         return decisions.preserve(id, on=preserve)
 
-    def get_wisdom(*, category: str | None = None, agent: str | None = None, as_of: str | None = None) -> Any:
-        return {"wisdom": decisions.wisdom(category=category, agent=agent, as_of=_instant(as_of))}
+    def get_wisdom(*, category: str | None = None, agent: str | None = None) -> Any:
+        return {"wisdom": decisions.wisdom(category=category, agent=agent)}
 
     def record_decision(*, anyway: bool = False, **new: Any) -> Any:
         done = decisions.record(record_of(NewDecision, new), anyway=anyway)
@@ -264,7 +262,3 @@ def _on_the_wire(method: Callable[..., Any]) -> Callable[..., Any]:
 
     called.__wrapped__ = method  # type: ignore[attr-defined]
     return called
-
-
-def _instant(text: str | None) -> int | None:
-    return None if text is None else parse_time(text)

@@ -13,7 +13,6 @@ import click
 
 from recollect.cli.command import Group, Output, answers, redactions, table
 from recollect.cli.printing import open_memory
-from recollect.core.clock import parse_time
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.decision_levels import LEVELS
@@ -178,18 +177,17 @@ def _pair(text: str) -> tuple[str, str]:
 @click.option("--level", type=click.Choice(LEVELS), help="Only what is at this level.")
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only this agent's.")
-@click.option("--as-of", metavar="TIME", help="The page as it was at a time (ISO 8601); without a zone it is UTC.")
 @click.option("--budget", type=int, metavar="TOKENS", help="Shrink the least important until the page fits.")
 @click.option("--limit", type=int, default=500, show_default=True, help="How many above the wisdom level.")
 @click.option("--offset", type=int, default=0, help="How many of those to skip.")
 @click.option("--list", "listed", is_flag=True, help="One line each instead, newest first, wisdom included.")
 @click.option("--query", metavar="TEXT", default="", help="With --list: those that hold these words, best first.")
 @answers
-def decisions(memory: Memory, as_of: str | None, listed: bool, query: str, **wanted: Any) -> Output:
+def decisions(memory: Memory, listed: bool, query: str, **wanted: Any) -> Output:
     """Show decisions at the level their age asks for: full, summary, digest, wisdom."""
     if listed or query:
         return _list(memory, query, wanted)
-    page = memory.decisions.compacted(as_of=parse_time(as_of) if as_of else None, **wanted)
+    page = memory.decisions.compacted(**wanted)
     text = render(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
     return Output(page, text)
 
@@ -197,11 +195,10 @@ def decisions(memory: Memory, as_of: str | None, listed: bool, query: str, **wan
 @click.command()
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only from this agent's decisions.")
-@click.option("--as-of", metavar="TIME", help="As it was at a time (ISO 8601); without a zone it is UTC.")
 @answers
-def wisdom(memory: Memory, category: str | None, agent: str | None, as_of: str | None) -> Output:
+def wisdom(memory: Memory, category: str | None, agent: str | None) -> Output:
     """Show what the oldest decisions of each category taught."""
-    found = memory.decisions.wisdom(category=category, agent=agent, as_of=parse_time(as_of) if as_of else None)
+    found = memory.decisions.wisdom(category=category, agent=agent)
     return Output({"wisdom": found}, wisdom_text(found) or "no reviewed decision is old enough yet")
 
 

@@ -6,7 +6,6 @@ and longer again when it is preserved. Knows nothing about rows, models or how a
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, get_args
 
 from recollect.core.clock import DAY
@@ -28,12 +27,12 @@ def check_level(level: str | None) -> None:
         raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r:.40}")
 
 
-def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:
-    """The level at an instant; what must stay whole is full at any age."""
+def level_of(decision: Decision, policy: Policy, now: int) -> Level:
+    """The level by age; what must stay whole is full at any age."""
     waits = decision.outcome is None and decision.status == "active" and policy.unreviewed == "full"
     if decision.preserve or waits or _kept(decision, policy):
         return "full"
-    age = as_of - decision.decided_at
+    age = now - decision.decided_at
     if age < policy.summary_days * DAY:
         return "full"
     if age < policy.digest_days * DAY:
@@ -41,17 +40,6 @@ def level_of(decision: Decision, policy: Policy, as_of: int) -> Level:
     if age < policy.wisdom_days * DAY:
         return "digest"
     return "wisdom"
-
-
-def as_known_at(decision: Decision, as_of: int) -> Decision | None:
-    """The decision without what came later: a review or reversal after `as_of`; None before it was made."""
-    if decision.decided_at > as_of:
-        return None
-    if decision.reviewed_at is not None and decision.reviewed_at > as_of:
-        decision = replace(decision, outcome=None, result="", lesson="", reviewed_at=None)
-    if decision.closed_at is not None and decision.closed_at > as_of:
-        decision = replace(decision, status="active", superseded_by=None, closed_at=None)
-    return decision
 
 
 def priority(decision: Decision) -> tuple[int, float, int, str]:

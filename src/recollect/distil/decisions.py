@@ -29,7 +29,6 @@ from recollect.distil.decision_levels import (
     DigestLine,
     Level,
     Summary,
-    as_known_at,
     check_level,
     digest_of,
     level_of,
@@ -76,56 +75,51 @@ def compacted(
     category: str | None = None,
     agent: str | None = None,
     level: str | None = None,
-    as_of: int | None = None,
     budget: int | None = None,
     limit: int = PAGE,
     offset: int = 0,
 ) -> DecisionPage:
-    """Decisions at the level their age asks for. `as_of` makes the page of an instant, the same whenever asked."""
+    """Decisions at the level their age asks for."""
     check_level(level)
     if not 1 <= limit <= 10_000 or not 0 <= offset < 2**31:
         raise BadInput("limit must be between 1 and 10,000, offset 0 or more")
     if budget is not None and budget < 1:
         raise BadInput("budget must be at least 1 token")
-    as_of = ctx.clock.now() if as_of is None else as_of
-    taught = wisdom(ctx, category=category, agent=agent, as_of=as_of) if level in (None, "wisdom") else []
-    wanted = DecisionFilter(category=category, agent=agent, until=as_of)
+    now = ctx.clock.now()
+    taught = wisdom(ctx, category=category, agent=agent) if level in (None, "wisdom") else []
+    wanted = DecisionFilter(category=category, agent=agent, until=now)
     with ctx.db.read(ctx.space) as tx:
-        found = _above_wisdom(ctx, tx, wanted, as_of) if level != "wisdom" else iter(())
+        found = _above_wisdom(ctx, tx, wanted, now) if level != "wisdom" else iter(())
         matching = (pair for pair in found if level is None or pair[1] == level)
         shown = list(islice(matching, offset, offset + limit))
         prepared = decision_page.load_wordings(tx, shown)
-        return arrange(shown, taught, as_of, rows.count(tx, wanted), budget, prepared)
+        return arrange(shown, taught, now, rows.count(tx, wanted), budget, prepared)
 
 
-def wisdom(
-    ctx: Context, *, category: str | None = None, agent: str | None = None, as_of: int | None = None
-) -> list[Wisdom]:
+def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = None) -> list[Wisdom]:
     """What the oldest decisions of each category taught, most decisions first. What came from outside teaches nothing.
 
     Kept until a decision changes or the next one grows old enough to join.
     """
     now = ctx.clock.now()
-    as_of = now if as_of is None else as_of
     policies = policies_of(ctx.settings.decisions)
     scope = content_hash(
         json.dumps([category, agent, plain(policies), version_asked(ctx, distil_wisdom.PRINCIPLE_KIND)], sort_keys=True)
     )
-    wanted = DecisionFilter(category=category, agent=agent, until=as_of)
+    wanted = DecisionFilter(category=category, agent=agent)
     with ctx.db.read(ctx.space) as tx:
-        stored = derived.get_wisdom(tx, scope, as_of)
+        stored = derived.get_wisdom(tx, scope, now)
         if stored is not None:
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
-        made = _taught(tx, wanted, policies, as_of)
-        until = _next_change(tx, policies, as_of)
+        made = _taught(tx, wanted, policies, now)
+        until = _next_change(tx, policies, now)
     made = distil_wisdom.reworded(ctx, made)
-    if as_of >= now:  # the page of a past instant is not worth keeping
-        # A store that cannot be written right now can still be read.
-        with suppress(Trouble), ctx.db.write(ctx.space) as tx:
-            if rows.fingerprint(tx) == before:
-                packed = json.dumps(plain(made), ensure_ascii=False)
-                derived.put_wisdom(tx, scope=scope, made_for=as_of, valid_until=until, wisdom=packed)
+    # A store that cannot be written right now can still be read.
+    with suppress(Trouble), ctx.db.write(ctx.space) as tx:
+        if rows.fingerprint(tx) == before:
+            packed = json.dumps(plain(made), ensure_ascii=False)
+            derived.put_wisdom(tx, scope=scope, made_for=now, valid_until=until, wisdom=packed)
     return made
 
 
@@ -194,45 +188,40 @@ def _due_at(ctx: Context, decision: Decision) -> int:
     return decision.review_at if decision.review_at is not None else decision.decided_at + week
 
 
-def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, as_of: int) -> Iterator[tuple[Decision, Level]]:
+def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Iterator[tuple[Decision, Level]]:
     """Decisions that are shown one by one, newest first: the young ones, then what old ones stay whole."""
     policies = policies_of(ctx.settings.decisions)
-    young = as_of - max(policy.wisdom_days for policy in policies.all()) * DAY
+    young = now - max(policy.wisdom_days for policy in policies.all()) * DAY
     held = rows.HELD if not any(policy.keep for policy in policies.all()) else ""
-    if held and as_of < ctx.clock.now():
-        held = rows.HELD_THEN
-    recent = DecisionFilter(category=wanted.category, agent=wanted.agent, after=young, until=as_of)
-    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=min(young, as_of))
+    recent = DecisionFilter(category=wanted.category, agent=wanted.agent, after=young, until=now)
+    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=young)
     for part, only in ((recent, ""), (aged, held)):
-        for decision in rows.walk(tx, part, only=only, as_of=as_of):
-            known = as_known_at(decision, as_of)
-            if known is not None:
-                level = level_of(known, policies.of(known.agent, known.category), as_of)
-                if level != "wisdom":
-                    yield known, level
+        for decision in rows.walk(tx, part, only=only):
+            level = level_of(decision, policies.of(decision.agent, decision.category), now)
+            if level != "wisdom":
+                yield decision, level
 
 
-def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, as_of: int) -> list[Wisdom]:
+def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, now: int) -> list[Wisdom]:
     oldest_first: dict[str, list[Decision]] = defaultdict(list)
-    until = as_of - policies.shortest() * DAY
+    until = now - policies.shortest() * DAY
     tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
     aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)
     for decision in rows.walk(tx, aged, whole=tags_matter):
-        known = as_known_at(decision, as_of)
-        if known is None or known.trust == "external":
+        if decision.trust == "external":
             continue
-        if level_of(known, policies.of(known.agent, known.category), as_of) == "wisdom":
-            oldest_first[known.category].append(known)
+        if level_of(decision, policies.of(decision.agent, decision.category), now) == "wisdom":
+            oldest_first[decision.category].append(decision)
     made = [wisdom_of(category, members, MOST_IDS) for category, members in oldest_first.items()]
     return sorted(made, key=lambda one: (-one.decisions, one.category))
 
 
-def _next_change(tx: Tx, policies: Policies, as_of: int) -> int:
-    """When the next decision grows old enough, at the latest after the shortest time that takes."""
+def _next_change(tx: Tx, policies: Policies, now: int) -> int:
+    """When the next decision reaches the wisdom level; at most that level's shortest age from now."""
     spans = sorted({policy.wisdom_days * DAY for policy in policies.all()})
-    moments = [as_of + max(spans[0], DAY)]
+    moments = [now + max(spans[0], DAY)]
     for span in spans:
-        youngest = rows.next_to_age(tx, as_of - span)
+        youngest = rows.next_to_age(tx, now - span)
         if youngest is not None:
             moments.append(youngest + span)
     return min(moments)

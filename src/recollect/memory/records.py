@@ -182,10 +182,8 @@ class Decisions:
         """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""
         return views.compacted(self._context, **wanted)
 
-    def wisdom(
-        self, *, category: str | None = None, agent: str | None = None, as_of: int | None = None
-    ) -> list[Wisdom]:
-        return views.wisdom(self._context, category=category, agent=agent, as_of=as_of)
+    def wisdom(self, *, category: str | None = None, agent: str | None = None) -> list[Wisdom]:
+        return views.wisdom(self._context, category=category, agent=agent)
 
     def calibration(
         self, *, category: str | None = None, agent: str | None = None, window_days: int | None = None

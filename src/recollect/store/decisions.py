@@ -38,8 +38,6 @@ _TESTS = {
 
 HELD = "preserve = 1 OR outcome IS NULL"
 """What stays whole at any age; worded as the partial index is, or an engine would not use it."""
-HELD_THEN = "preserve = 1 OR outcome IS NULL OR reviewed_at > :as_of"
-"""… at an instant of the past, when some reviews had not happened yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,16 +120,14 @@ def count(tx: Tx, wanted: DecisionFilter) -> int:
     return int(tx.value(f"SELECT count(*) FROM decisions WHERE space = :space{where}", **params))
 
 
-def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", as_of: int = 0, whole: bool = True) -> Iterator[Decision]:
-    """Decisions newest first, read in pages so that a caller may stop early. `only` is "", HELD or HELD_THEN.
+def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", whole: bool = True) -> Iterator[Decision]:
+    """Decisions newest first, read in pages so that a caller may stop early. `only` is "" or HELD.
 
     Not `whole`: without context, reasons, components and tags, for callers who count a hundred thousand of them.
     """
     where, params = _where(wanted)
     if only:
         where += f" AND ({only})"
-    if only == HELD_THEN:
-        params["as_of"] = as_of
     columns, size = (_COLUMNS, PAGE) if whole else (_COUNTED, 10 * PAGE)
     last: dict[str, Any] = {}
     while True:
@@ -302,13 +298,13 @@ def put_wording(tx: Tx, id: str, level: str, *, version: int, wording: str, gene
     )
 
 
-def get_wisdom(tx: Tx, scope: str, as_of: int) -> str | None:
-    """Wisdom made before that still holds at an instant."""
+def get_wisdom(tx: Tx, scope: str, now: int) -> str | None:
+    """Wisdom that was made before and still holds."""
     found = tx.value(
         "SELECT wisdom FROM decision_wisdom WHERE space = :space AND scope = :scope "
-        "AND made_for <= :as_of AND valid_until > :as_of",
+        "AND made_for <= :now AND valid_until > :now",
         scope=scope,
-        as_of=as_of,
+        now=now,
     )
     return None if found is None else str(found)
 

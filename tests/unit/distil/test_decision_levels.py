@@ -6,7 +6,7 @@ from made import DECIDED, decision
 from recollect.core.clock import DAY, SECOND
 from recollect.core.decision import Bridge, Policies, Policy, Reason
 from recollect.core.errors import BadInput
-from recollect.distil.decision_levels import as_known_at, digest_of, level_of, priority, summary_of
+from recollect.distil.decision_levels import digest_of, level_of, priority, summary_of
 
 NO_WISHES = Policies(agents={}, categories={})
 
@@ -79,20 +79,6 @@ def test_a_policy_that_cannot_hold_is_refused_when_it_is_read(wish: object) -> N
 def test_an_agent_and_a_category_that_only_clash_together_are_refused_too() -> None:
     with pytest.raises(BadInput):
         Policies(agents={"a": {"digest_days": 8}}, categories={"c": {"summary_days": 9}})
-
-
-def test_a_page_of_the_past_knows_no_later_review_reversal_or_decision() -> None:
-    reviewed = decision(reviewed_at=DECIDED + 5 * DAY, result="it held", lesson="good")
-    before = as_known_at(reviewed, DECIDED + 4 * DAY)
-    assert before is not None
-    assert (before.outcome, before.result, before.lesson) == (None, "", "")
-    assert as_known_at(reviewed, DECIDED + 5 * DAY) == reviewed
-    reversed_ = decision(status="superseded", superseded_by="dec_2", closed_at=DECIDED + 5 * DAY)
-    earlier = as_known_at(reversed_, DECIDED + 4 * DAY)
-    assert earlier is not None
-    assert (earlier.status, earlier.superseded_by) == ("active", None)
-    assert as_known_at(reversed_, DECIDED + 6 * DAY) == reversed_
-    assert as_known_at(reviewed, DECIDED - 1) is None
 
 
 def test_a_summary_has_the_choice_its_pattern_its_outcome_and_confidence_against_actual() -> None:
