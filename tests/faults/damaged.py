@@ -80,7 +80,7 @@ class Patient:
             INSERT INTO tokens VALUES ('shop', 't1', 'laptop', 'api', 0, 'hash', 'ada', 1, NULL);
             INSERT INTO requests VALUES ('shop', 'ada', 'key', 'hash', 200, '{}', '{}', 1);
             INSERT INTO asks VALUES ('shop', 'ask_1', 'summary', 'Say it', '1', 'hash', 'x', '["y"]', 10, 1, NULL);
-            INSERT INTO ask_claims VALUES ('shop', 'ask_1', 'ada', 1, '2026-03-01', 'summary', 'm', 10);
+            INSERT INTO ask_claims VALUES ('shop', 'ask_1', 'ada', 1, '2026-03-01', 'summary', 'm', 10, 1);
             INSERT INTO model_usage VALUES ('shop', '2026-03-01', 'summary', 'm', 1, 2, 3, 4, 5)""")
 
     def heal(self) -> None:

@@ -78,6 +78,7 @@ TARGETED = [
     ("escalations", "detail", "7", 3),
     ("decisions", "reasons", "[[1]]", 3),
     ("decisions", "components", '{"a": "b"}', 3),
+    ("decisions", "bridge_structure", "", 3),
     ("themes", "work_ids", "{}", 3),
     ("themes", "left_out", "[1", 3),
     ("sessions", "day", "2026-13-01", 3),
@@ -96,6 +97,8 @@ TARGETED = [
     ("terms", "term", "\x00", 1),
     ("vectors", "vector", b"abc", 1),
     ("vectors", "doc", 2**40, 1),
+    ("vectors", "number", -1, 1),
+    ("nodes", "status", "torn", 1),
     ("vector_signs", "numbers", b"abc", 1),
     ("vector_signs", "signs", b"", 1),
 ]

@@ -13,6 +13,8 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from recollect.core.context import Tx
+from recollect.core.errors import BadInput
+from recollect.store import decisions
 from recollect.store.db import every
 
 DERIVED = frozenset(
@@ -65,21 +67,9 @@ def _places(text: str) -> object:
     return value
 
 
-def _shares(text: str) -> object:
-    value = json.loads(text)
-    if not isinstance(value, dict) or not all(type(share) is int for share in value.values()):
-        raise ValueError("not an object of numbers")
-    return value
-
-
-def _or_nothing(shape: Shape) -> Shape:
-    return lambda text: shape(text) if text else None
-
-
 _CONTENTS: dict[str, tuple[tuple[str, ...], dict[str, Shape]]] = {
     "events": (("seq", "subject"), {"old_values": _mapping, "new_values": _mapping}),
     "escalations": (("number", "subject"), {"detail": _mapping}),
-    "decisions": (("id",), {"reasons": _or_nothing(_pairs), "components": _or_nothing(_shares)}),
     "themes": (("name",), dict.fromkeys(("work_ids", "left_out", "inherited", "inherited_units"), _names)),
     "sessions": (("id",), {"day": date.fromisoformat}),
     "asks": (("id",), {"sources": _names}),
@@ -101,9 +91,20 @@ def unreadable(tx: Tx) -> Iterator[Unreadable]:
                 if not _reads(columns[name], text):
                     yield Unreadable(table, _subject(table, row[: len(key)]), _detail(table, name, row))
                     break
+    yield from _decisions(tx)
     reached = tx.value("SELECT reached FROM moves WHERE space = :space")
     if reached is not None and not _reads(_places, reached):
         yield Unreadable("moves", "moves", "moves.reached does not read back")
+
+
+def _decisions(tx: Tx) -> Iterator[Unreadable]:
+    """Decisions are read as records that check themselves; what each column may hold says too little of them."""
+    for (id,) in every(tx, "decisions", "id"):
+        try:
+            for found in decisions.many(tx, [id]):
+                decisions.passage_of(found)
+        except (ArithmeticError, AttributeError, BadInput, LookupError, TypeError, ValueError, RecursionError):
+            yield Unreadable("decisions", id, "the decision does not read back")
 
 
 def drop_unreadable(tx: Tx) -> int:

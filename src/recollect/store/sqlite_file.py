@@ -350,7 +350,7 @@ def _check_sum(header: bytes, data: bytes, *, after: bytes) -> bytes:
 MESSAGES = 20
 _WRONG_SIZE = """
 SELECT v.number FROM vectors v LEFT JOIN vector_models m ON m.space = v.space AND m.number = v.model
-WHERE m.number IS NULL OR length(v.vector) <> 2 * m.dimensions"""
+WHERE v.number < 1 OR m.number IS NULL OR length(v.vector) <> 2 * m.dimensions"""
 _SIGNS_OF_WRONG_SIZE = """
 SELECT s.rowid FROM vector_signs s JOIN vector_models m ON m.space = s.space AND m.number = s.model
 WHERE length(s.signs) <> length(s.numbers) / 8 * ((m.dimensions + 63) / 64 * 8) OR length(s.numbers) % 8 <> 0"""

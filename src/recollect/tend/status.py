@@ -19,7 +19,7 @@ from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
 from recollect.store import decisions, derived, events, journal, model_rows, moves, spool, themes, vectors
 from recollect.store.project import Project
 
-UNREADABLE = (StoreDamaged, BadInput, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+UNREADABLE = (StoreDamaged, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading a row raises whose content is not what was written."""
 
 
@@ -28,7 +28,7 @@ def naming_damage(ctx: Context) -> Iterator[None]:
     """Raise StoreDamaged that names what in the file or a row does not read; an error that nothing explains stays."""
     try:
         yield
-    except UNREADABLE as error:
+    except (*UNREADABLE, BadInput) as error:  # a record refuses values that break its rules
         from recollect.tend.verify import what_does_not_read  # loads every room, and is seldom needed
 
         first = next(what_does_not_read(ctx), None)
