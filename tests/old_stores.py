@@ -100,7 +100,6 @@ def _make(version: int, source: Path, target: Path) -> None:
     known = {"learning", *(["decision"] if version >= 3 else [])}
     columns = "id, kind, title, text, keywords, who, at, trust, thread, position"
     found = connection.execute(f"SELECT {columns} FROM today.passages ORDER BY doc").fetchall()
-    db.takes_move = True  # the first schemas know of no moves
     with db.write(SPACE) as tx:
         for row in found:
             values = dict(zip(columns.split(", "), row, strict=True))

@@ -14,7 +14,7 @@ from conftest import PERSON, Opener
 from embedded import fill
 from recollect import Memory, ScriptedClock
 from recollect.core.context import Tx
-from recollect.core.errors import Stale, StoreDamaged, StoreUnreachable
+from recollect.core.errors import Stale, StoreDamaged
 from recollect.core.journal import NewEntry
 from recollect.memory.admin import Rescue
 from recollect.store import dump
@@ -200,14 +200,6 @@ def test_a_write_in_the_middle_of_a_restore_stops_it_and_is_kept(team: Memory) -
     with pytest.raises(Stale, match="nothing was changed"):
         restore_to_server(team.project, Meddled(team), copy, now=team.context.clock.now())  # type: ignore[arg-type]
     assert team.search("kept store")[0].title == "Written after the backup"
-
-
-def test_an_unfinished_move_is_not_restored_over(team: Memory, rescue: Rescue) -> None:
-    copy = Path(team.data.backup().path)
-    with team.context.db.write(team.context.space) as tx:
-        tx.run("INSERT INTO moves (space, source, reached, started_at) VALUES (:space, 'x', '{}', 1)")
-    with pytest.raises(StoreUnreachable, match="is not finished"):
-        rescue.restore(copy)
 
 
 def test_a_servers_backup_becomes_an_embedded_memory_with_its_files(

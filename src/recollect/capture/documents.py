@@ -163,7 +163,7 @@ def refresh_all(ctx: Context) -> None:
     read = journal.readings_of(ctx)
     stage.refresh_passages(ctx, read=read)
     refresh(ctx, read=read, most=DOCUMENTS)
-    if ctx.db.engine == "sqlite":  # a team's logs are in its store, where nobody edits them by hand
+    if not ctx.db.holds_vault:  # a team's logs are in its store, where nobody edits them by hand
         refresh_logs(ctx, read)
 
 

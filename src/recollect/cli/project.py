@@ -83,7 +83,6 @@ def status(memory: Memory) -> Output:
     now = memory.context.clock.now()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
-        *([_half_moved(found)] if found.moving_from else []),
         f"learnings   {', '.join(f'{count} {name}' for name, count in found.learnings.items())}",
         f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
         f"{found.verdicts['not_helpful']} not helpful",
@@ -114,13 +113,6 @@ def _since(words: str, at: int | None, now: int) -> str:
 def _set_aside(found: Status, now: int) -> str:
     age = _since(", the oldest", found.set_aside_oldest_at, now)
     return f"{counted(found.set_aside, 'write')} failed{age} ago; try again with: recollect doctor --fix"
-
-
-def _half_moved(found: Status) -> str:
-    return (
-        f"unfinished  a move from {found.moving_from}; until then nothing is written here. Run the same recollect "
-        "migrate again, or with --restart to begin anew"
-    )
 
 
 def _models(found: ModelsStatus) -> str:

@@ -10,17 +10,16 @@ Commands about tokens: new, list, revoke.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, emit, table
+from recollect.cli.command import Group, Output, answers, common, copying, emit, table
 from recollect.cli.printing import find_project
-from recollect.core.clock import clock_from, iso
+from recollect.core.clock import iso
 from recollect.core.token import TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel
 from recollect.memory import Memory
-from recollect.tend.move import Mirrored
+from recollect.tend.mirror import Mirrored
 from recollect.text.sentences import counted
 
 
@@ -51,40 +50,22 @@ def db_init(store: str | None, admin: str | None, project: str | None, as_json: 
 @click.command()
 @click.option("--from", "source", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
 @click.option("--to", "target", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
-@click.option("--restart", is_flag=True, help="Empty what an unfinished move left in the target, and begin again.")
 @common
-def migrate(source: str, target: str, restart: bool, project: str | None, as_json: bool) -> None:
-    """Move this project's memory to another store. The source is only read; a move that was stopped goes on."""
-    from recollect.memory.admin import move_memory
+def migrate(source: str, target: str, project: str | None, as_json: bool) -> None:
+    """Copy this project's memory to another store, all of it or nothing. The source is only read."""
+    from recollect.memory import admin
 
-    done = move_memory(
-        find_project(project),
-        source=source,
-        target=target,
-        clock=clock_from(os.environ),
-        restart=restart,
-        progress=_progress,
-    )
-    if sys.stderr.isatty():
-        click.echo("\r\033[K", err=True, nl=False)
-    total = sum(done.rows.values())
-    upgraded = "upgraded to this program's schema after a backup, and else " if done.upgraded else ""
+    with copying("migrated") as progress:
+        done = admin.migrate(find_project(project), source=source, target=target, progress=progress)
+    upgraded = "upgraded to this program's schema after a backup, and otherwise " if done.upgraded else ""
     text = (
-        f"moved {counted(total, 'row')} and {counted(done.files, 'file')} from {done.source} to {done.target}; "
-        "counts and hashes agree.\n"
+        f"migrated {counted(sum(done.rows.values()), 'row')} and {counted(done.files, 'file')} from {done.source} to "
+        f"{done.target}; counts and hashes agree.\n"
         f"{done.source} was {upgraded}not changed. "
         + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
         + " the new one."
     )
     emit(done, text, as_json=as_json)
-
-
-def _progress(what: str, done: int, of: int) -> None:
-    """One line that moves on a terminal; in a log, a line when something is complete."""
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{what}: {done:,} of {of:,}", err=True, nl=False)
-    elif done == of and of:
-        click.echo(f"{what}: {of:,}", err=True)
 
 
 @click.group(cls=Group)

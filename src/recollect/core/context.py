@@ -98,8 +98,13 @@ class Db(Protocol):
     def place(self) -> str:
         """Where the rows are, fit to be shown: never with a password."""
 
-    takes_move: bool
-    """Whether whoever writes is the move itself; an unfinished move into a space keeps everybody else from writing."""
+    @property
+    def holds_vault(self) -> bool:
+        """Whether the vault is rows of this database, as a server's is, and not a folder beside it."""
+
+    @property
+    def upgraded(self) -> bool:
+        """Whether opening the store brought it to this program's schema."""
 
     def read(self, space: str) -> AbstractContextManager[Tx]: ...
     def write(self, space: str) -> AbstractContextManager[Tx]: ...

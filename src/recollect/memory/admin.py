@@ -45,13 +45,12 @@ from recollect.store.files import content_hash, write_path, writing
 from recollect.store.init import claim_new, is_foreign
 from recollect.store.model_rows import Usage
 from recollect.store.project import Project
-from recollect.store.sqlite import SqliteDb
 from recollect.store.vault import FolderVault
 from recollect.tend import backup, export, pending, purge
-from recollect.tend.backup import Backup, OwnBackup, Restored
+from recollect.tend.backup import Backup, Migrated, OwnBackup, Restored, StoreSide
 from recollect.tend.doctor import Diagnosis, doctor
 from recollect.tend.export import Exported, Imported
-from recollect.tend.move import Mirrored, Moved, Progress, StoreSide, mirror, move
+from recollect.tend.mirror import Mirrored, mirror
 from recollect.tend.pending import Applied, PendingAsk
 from recollect.tend.purge import Purged, PurgePlan
 from recollect.tend.verify import Discrepancy, Rebuilt, rebuild, verify
@@ -215,18 +214,18 @@ EMBEDDED = "embedded"
 MIRROR = "mirror.json"
 
 
-def move_memory(
-    project: Project, *, source: str, target: str, clock: Clock, restart: bool, progress: Progress
-) -> Moved:
+def migrate(
+    project: Project, *, source: str, target: str, progress: Callable[[int, int], object] | None = None
+) -> Migrated:
     """Copy a project's memory from one store to another; `embedded` names the one inside the project."""
     if source == EMBEDDED and not project.database.exists():
-        raise BadInput(f"there is no embedded store at {project.database}; nothing to move")
+        raise BadInput(f"There is no embedded store at {project.database}, so there is nothing to migrate")
     with _opened(project, source) as old, _opened(project, target) as new:
-        moved = move(old, new, project.settings.space, at=clock.now(), restart=restart, progress=progress)
+        done = backup.migrate(old, new, project.settings.space, progress=progress)
         if EMBEDDED in (source, target):  # one end is the folder that `vault` mirrors the other to from now on
             texts = ((path, old.vault.read(path)) for path in old.vault.paths())
             _remember_equal(project, {path: content_hash(text) for path, text in texts if text is not None})
-    return replace(moved, upgraded=isinstance(old.db, SqliteDb) and old.db.upgraded)
+    return done
 
 
 def pull_vault(project: Project, *, force: bool) -> Mirrored:
@@ -258,7 +257,7 @@ def store_address(folder: Path, environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def _opened(project: Project, url: str) -> Iterator[StoreSide]:
-    """One end of a move, closed when done."""
+    """A store with its vault, closed when the block ends."""
     db = open_database(project, "" if url == EMBEDDED else url)
     try:
         yield StoreSide(db=db, vault=open_vault(project, db))

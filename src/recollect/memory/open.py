@@ -107,7 +107,7 @@ def open_vault(project: Project, db: Db) -> Vault:
 
     lock = project.data / "vault.lock"
     vault: Vault
-    if db.engine == "sqlite":
+    if not db.holds_vault:
         vault = FolderVault(project.vault, lock)
     else:
         from recollect.store.table_vault import TableVault

@@ -60,13 +60,6 @@ def _pairs(text: str) -> object:
     return value
 
 
-def _places(text: str) -> object:
-    value = json.loads(text)
-    if not isinstance(value, dict) or not all(isinstance(place, list) for place in value.values()):
-        raise ValueError("not an object of lists")
-    return value
-
-
 _CONTENTS: dict[str, tuple[tuple[str, ...], dict[str, Shape]]] = {
     "events": (("seq", "subject"), {"old_values": _mapping, "new_values": _mapping}),
     "escalations": (("number", "subject"), {"detail": _mapping}),
@@ -92,9 +85,6 @@ def unreadable(tx: Tx) -> Iterator[Unreadable]:
                     yield Unreadable(table, _subject(table, row[: len(key)]), _detail(table, name, row))
                     break
     yield from _decisions(tx)
-    reached = tx.value("SELECT reached FROM moves WHERE space = :space")
-    if reached is not None and not _reads(_places, reached):
-        yield Unreadable("moves", "moves", "moves.reached does not read back")
 
 
 def _decisions(tx: Tx) -> Iterator[Unreadable]:

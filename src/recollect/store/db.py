@@ -36,7 +36,7 @@ from functools import cache
 
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, Tx
-from recollect.core.errors import Refused, StoreUnreachable, Trouble
+from recollect.core.errors import Refused, Trouble
 from recollect.core.records import record
 
 TYPE_CHECKING = False
@@ -304,15 +304,6 @@ class Transaction:
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         return self._last.setdefault(action, Counter())
-
-    def refuse_half_moved(self, place: str) -> None:
-        """Called by the engine when a writer begins: a move that goes on would undo what was written meanwhile."""
-        source = self.value("SELECT source FROM moves WHERE space = :space")
-        if source is not None:
-            raise StoreUnreachable(
-                f"a move from {source} to {place} is not finished, and until then nothing is written there. Run the "
-                "same recollect migrate again to finish it, or with --restart to begin anew"
-            )
 
     def finish(self) -> None:
         """Called by the engine just before it commits."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ NOT_DUMPED = {
     "nodes": "the tree, made again from the logs",
     "tree_state": "the same",
     "readings": "which files of which clone search has read; the next cycle reads again",
-    "moves": "how far a move into this very store has come",
+    "moves": "of earlier versions, which moved a store in steps",
     "vault_parts": "the vault, which travels as files",
     "terms": "counted again while passages are loaded",
     "passage_words": "the word index, made again while passages are loaded",
@@ -156,13 +156,19 @@ def load(tx: Tx, page: RowPage) -> None:
     tx.run_many(sql, (dict(zip(page.columns, row, strict=True)) for row in page.rows))
 
 
-def carry(source: Tx, target: Tx, *, progress: Callable[[int, int], object] | None = None) -> int:
-    """Load everything of a space, files of the vault included, and prove it equal; the number of rows.
+def carry(
+    source: Tx,
+    target: Tx,
+    *,
+    tables: Sequence[Table] = (*TABLES, VAULT),
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, int]:
+    """Load every row of a space and prove that both sides are equal; the number of rows by table.
 
     `progress` is told the rows that remain and all rows.
     """
-    tables = (*TABLES, VAULT)
-    total = remaining = sum(count(source, table) for table in tables)
+    rows = {table.name: count(source, table) for table in tables}
+    total = remaining = sum(rows.values())
     for table in tables:
         for page in pages(source, table):
             load(target, page)
@@ -170,8 +176,10 @@ def carry(source: Tx, target: Tx, *, progress: Callable[[int, int], object] | No
             if progress is not None:
                 progress(remaining, total)
         if sums(target, table) != sums(source, table):
-            raise StoreDamaged(f"{table.name} does not read back as it was read; nothing was kept of the copy")
-    return total
+            raise StoreDamaged(
+                f"The copy of {table.name} differs from its source, so the copy was discarded. Try again"
+            )
+    return rows
 
 
 def count(tx: Tx, table: Table) -> int:

@@ -74,6 +74,8 @@ class PostgresDb:
     """One database on a server. A transaction takes a connection and gives it back."""
 
     engine = "postgresql"
+    holds_vault = True
+    upgraded = False  # only `recollect db init` upgrades a server's store
 
     def __init__(self, url: str, *, busy_seconds: float = 30.0, connect_seconds: float = 5.0, connections: int = 4):
         self.address = Address(url)
@@ -83,7 +85,6 @@ class PostgresDb:
             self.address, busy_seconds=busy_seconds, connect_seconds=connect_seconds, limit=connections
         )
         self._numbers: dict[str, int] = {}
-        self.takes_move = False
         self.keeps_vectors = True  # not on a server without pgvector, as opening it finds out
 
     @contextmanager
@@ -101,8 +102,6 @@ class PostgresDb:
         with self._connections.transaction(begin) as connection:
             number = self._number(connection, space) or _new_number(connection, space)
             transaction = Transaction(space, _Session(connection, self.keeps_vectors), number)
-            if not self.takes_move:
-                transaction.refuse_half_moved(self.place)
             yield transaction
             transaction.finish()
         self._numbers[space] = number  # only now: a number that was rolled back is nobody's

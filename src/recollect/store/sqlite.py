@@ -67,6 +67,7 @@ class SqliteDb:
     """One database file. Each thread gets its own connection."""
 
     engine = "sqlite"
+    holds_vault = False
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0):
         self.path = path
@@ -75,7 +76,6 @@ class SqliteDb:
         self._connections: dict[int, apsw.Connection] = {}
         self._numbers: dict[str, int] = {}
         self._begun = 0
-        self.takes_move = False
         self.upgraded = False  # whether opening it brought it to a newer schema
 
     @contextmanager
@@ -89,8 +89,6 @@ class SqliteDb:
         """The one writer. When the block ends without an error the change is committed and synced."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             transaction = Transaction(space, _Session(connection), self._number(connection, space, create=True))
-            if not self.takes_move:
-                transaction.refuse_half_moved(self.place)
             yield transaction
             transaction.finish()
 

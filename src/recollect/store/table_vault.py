@@ -30,7 +30,7 @@ class TableVault:
 
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
         checked_parts(path)
-        with self._db.write(self._space) as tx:
+        with self._writing() as tx:
             if after is not None and after != _stamps(tx, path, path).get(path, ""):
                 raise changed(path)
             _refuse_impossible(tx, path)
@@ -39,14 +39,14 @@ class TableVault:
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
         checked_parts(path)
-        with self._db.write(self._space) as tx:
+        with self._writing() as tx:
             _refuse_changed(tx, path, expect)
             _refuse_impossible(tx, path)
             _replace(tx, path, text)
 
     def delete(self, path: str, *, expect: str | None = None) -> None:
         checked_parts(path)
-        with self._db.write(self._space) as tx:
+        with self._writing() as tx:
             _refuse_changed(tx, path, expect)
             tx.run("DELETE FROM vault_parts WHERE space = :space AND path = :path", path=path)
 
@@ -101,6 +101,14 @@ class TableVault:
             yield self._tx
         else:
             with self._db.read(self._space) as tx:
+                yield tx
+
+    @contextmanager
+    def _writing(self) -> Iterator[Tx]:
+        if self._tx is not None:
+            yield self._tx
+        else:
+            with self._db.write(self._space) as tx:
                 yield tx
 
 

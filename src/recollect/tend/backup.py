@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.clock import DAY, iso, parse_time
-from recollect.core.context import Context, Db, Tx
-from recollect.core.errors import RecollectError, Refused, Stale
+from recollect.core.context import Context, Db, Tx, Vault
+from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
 from recollect.store import dump
 from recollect.store.copies import CopyCheck, Progress, backup_to, check_file, checked_copy, filling, put_back
-from recollect.store.files import TEMP_SUFFIX
+from recollect.store.files import TEMP_SUFFIX, content_hash
 from recollect.store.project import Project
 from recollect.store.sqlite import SqliteDb
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.table_vault import TableVault
-from recollect.store.vault import FolderVault
+from recollect.store.vault import WORKTREE_FILES, FolderVault
 
 FOLDER = "backups"
 PREFIX = "memory-"
@@ -54,6 +54,25 @@ class Restored:
     kept: str | None
     files: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreSide:
+    """A store with its vault."""
+
+    db: Db
+    vault: Vault
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migrated:
+    """What was copied, by table. `upgraded`: opening the source brought it to this program's schema, after a backup."""
+
+    source: str
+    target: str
+    rows: dict[str, int]
+    files: int
+    upgraded: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +147,64 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
         finally:
             given.close()
     return Restored(path=str(source), spaces=checked.spaces, sealed=checked.sealed, kept=str(kept) if kept else None)
+
+
+def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progress | None = None) -> Migrated:
+    """Copy everything of a space into a store that holds nothing of it yet, in one transaction, and verify it."""
+    if source.db.place == target.db.place:
+        raise BadInput(f"--from and --to both name {source.db.place}; name two different stores")
+    with _undone_on_error(target) as replaced, target.db.write(space) as new:
+        if any(dump.count(new, table) for table in dump.TABLES):
+            raise Refused(
+                f"{target.db.place} already holds a memory for space {space}. Nothing was changed. To replace it, run "
+                "`recollect backup FILE` with the source as store, then `recollect restore FILE` with the target"
+            )
+        with source.db.read(space) as old:
+            before, texts = _size(old), _texts(source.vault.inside(old))
+            rows = dump.carry(old, new, tables=dump.TABLES, progress=progress)
+        _copy_files(texts, target.vault.inside(new), replaced)
+        with source.db.read(space) as old:
+            if (_size(old), _texts(source.vault.inside(old))) != (before, texts):
+                raise Stale(f"{source.db.place} was written to during the migration. Nothing was changed; run it again")
+    return Migrated(
+        source=source.db.place, target=target.db.place, rows=rows, files=len(texts), upgraded=source.db.upgraded
+    )
+
+
+def _texts(vault: Vault) -> dict[str, str]:
+    """The files that belong to the store; the repository's own stay where they are."""
+    return {path: vault.read(path) or "" for path in vault.paths() if path not in WORKTREE_FILES}
+
+
+def _copy_files(texts: dict[str, str], target: Vault, replaced: dict[str, str | None]) -> None:
+    """Write the files, read each back, and note in `replaced` what was there before."""
+    there = {path: target.read(path) for path in texts}
+    if other := sorted(path for path, text in there.items() if not texts[path].startswith(text or "")):
+        raise Refused(
+            f"The target has different text in {', '.join(other)}. Nothing was changed. Make both sides equal with "
+            "`recollect vault push` or `recollect vault pull`, or move these files away"
+        )
+    for path, text in texts.items():
+        if (old := there[path]) != text:
+            replaced[path] = old
+            target.replace(path, text, expect="" if old is None else content_hash(old))
+            if target.read(path) != text:
+                raise StoreDamaged(f"{path} does not read back as it was written. Nothing was changed; try again")
+
+
+@contextmanager
+def _undone_on_error(target: StoreSide) -> Iterator[dict[str, str | None]]:
+    """Files that were replaced: after an error each gets back the text it had. Rows are rolled back anyway."""
+    replaced: dict[str, str | None] = {}
+    try:
+        yield replaced
+    except BaseException:
+        for path, old in replaced.items() if not target.db.holds_vault else ():
+            if old is None:
+                target.vault.delete(path)
+            else:
+                target.vault.replace(path, old)
+        raise
 
 
 def kept_files(database: Path) -> list[Path]:

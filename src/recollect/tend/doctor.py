@@ -18,7 +18,7 @@ from pathlib import Path
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.core.settings import misspelt
-from recollect.store import moves, spool
+from recollect.store import spool
 from recollect.store.files import TEMP_SUFFIX
 from recollect.store.init import is_foreign
 from recollect.store.project import Project
@@ -74,12 +74,6 @@ def _examined(
     ctx: Context, *, fix: bool, progress: Progress | None
 ) -> tuple[tuple[Discrepancy, ...], tuple[Discrepancy, ...]]:
     """What is left, and what was mended."""
-    with ctx.db.read(ctx.space) as tx:
-        move = moves.unfinished(tx)
-    if move is not None:  # what is there is a part, and nothing may be written to it
-        detail = f"a move from {move.source} is not finished; until then nothing is written here"
-        remedy = "the same recollect migrate again, or with --restart to begin anew"
-        return (_notice("move", ctx.db.place, detail, remedy),), ()
     found = verify(ctx, progress=progress)
     levels = {finding.level for finding in found}
     if not fix or "damage" in levels or "difference" not in levels:

@@ -169,7 +169,7 @@ def documents_saying(ctx: Context, target: Target) -> tuple[str, ...]:
 
 def _vaults(ctx: Context, project: Project) -> list[tuple[Vault, str]]:
     """The vault, and what `vault pull` left of a server's in the memory folder."""
-    if ctx.db.engine == "sqlite":
+    if not ctx.db.holds_vault:
         return [(ctx.vault, "memory/")]
     return [(ctx.vault, "memory/"), (FolderVault(project.vault, project.data / "vault.lock"), f"{project.vault}/")]
 

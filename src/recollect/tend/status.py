@@ -16,7 +16,7 @@ from recollect.core.finding import SkippedFile
 from recollect.distil import compact
 from recollect.models.budget import KINDS, today
 from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
-from recollect.store import decisions, derived, events, journal, model_rows, moves, spool, themes, vectors
+from recollect.store import decisions, derived, events, journal, model_rows, spool, themes, vectors
 from recollect.store.project import Project
 
 UNREADABLE = (StoreDamaged, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -70,7 +70,6 @@ class Status:
     space: str
     engine: str
     store: str
-    moving_from: str
     timezone: str
     actor: Actor
     learnings: dict[str, int]
@@ -108,12 +107,10 @@ def _status(ctx: Context, project: Project) -> Status:
     spooled, aside = (spool.queue(find(project.spools)) for find in (spool.pending, spool.aside))
     with ctx.db.read(ctx.space) as tx:
         unsettled = journal.unsettled(tx)
-        move = moves.unfinished(tx)
         return Status(
             space=ctx.space,
             engine=ctx.db.engine,
             store=ctx.db.place,
-            moving_from=move.source if move else "",
             timezone=project.settings.timezone,
             actor=ctx.actor,
             learnings=derived.learnings_by_status(tx),

@@ -66,7 +66,7 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
         # A store that cannot be written is looked at all the same.
         refresh_passages(ctx, anew=True)
         refresh_documents(ctx, anew=True)
-        if ctx.db.engine == "sqlite":  # a team's logs are in its store, written together with their rows
+        if not ctx.db.holds_vault:  # a team's logs are in its store, written together with their rows
             documents.refresh_all_logs(ctx)
     for name, check in CHECKS:
         if check is _index and any(finding.what == "index" for finding in findings):
