@@ -643,11 +643,11 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="move: writers during it",
-        where="store:Transaction.refuse_half_moved",
-        old="        if source is not None:",
-        new="        if False:",
-        tests=("tests/contract/test_move.py::test_nobody_writes_where_a_move_is_unfinished",),
+        name="migrate: writers during it",
+        where="tend.backup:migrate",
+        old="            if (_size(old), _texts(source.vault.inside(old))) != (before, texts):\n",
+        new="            if False:\n",
+        tests=("tests/contract/test_migrate.py::test_a_write_to_the_source_during_the_move_is_noticed",),
     ),
     Mutant(
         name="hook: a store that came with a clone",

@@ -240,7 +240,7 @@ def test_a_read_sees_one_moment_while_others_write(db: PostgresDb, url: str) -> 
 
 def test_when_every_connection_is_in_use_the_next_one_waits_then_says_so(url: str) -> None:
     db = PostgresDb(url, connections=1, busy_seconds=0.3)
-    with _Held(db) as release, pytest.raises(StoreBusy, match=r"all 1 connections.*store\.connections"):
+    with _Held(db) as release, pytest.raises(StoreBusy, match=r"All 1 connections.*store\.connections"):
         _outcomes(db)
     release.set()
     patient = PostgresDb(url, connections=1, busy_seconds=20)
@@ -320,6 +320,7 @@ def test_an_upgrade_makes_the_word_index_of_every_space_anew(
             memory.learn(learning())
     server.sql("DELETE FROM passage_words; DELETE FROM migrations WHERE position > 10", "upgraded")
     server.sql("DROP TABLE readings; CREATE TABLE documents ()", "upgraded")
+    server.sql("ALTER TABLE leases DROP taken_at; ALTER TABLE ask_claims DROP taken_at", "upgraded")
     server.sql("UPDATE meta SET value = '10' WHERE name = 'schema'", "upgraded")
     assert "schema m011_grades" in initialise(url).made
     for name in ("one", "two"):
@@ -524,6 +525,7 @@ def _made_by_an_older_program(server: Server, url: str, database: str) -> None:
     """A store with a role for rows only, as it was before the last table came."""
     initialise(url, admin=server.url())
     server.sql("DROP TABLE readings; CREATE TABLE documents (); DELETE FROM migrations WHERE position > 11", database)
+    server.sql("ALTER TABLE leases DROP taken_at; ALTER TABLE ask_claims DROP taken_at", database)
     server.sql("UPDATE meta SET value = '11' WHERE name = 'schema'", database)
 
 

@@ -1,21 +1,24 @@
-"""Connections to a server: taken for one transaction, given back, replaced when they die.
+"""Connections to a PostgreSQL server: its address, its errors as ours, and a pool of connections.
 
-Knows nothing about spaces, rows or words: what a transaction begins with is passed in.
-
-Where a server is and what it says: an address that shows no password, and the server's errors as ours.
+psycopg_pool keeps the connections; this module decides how long to wait for one, says why none came, and finds out
+what became of a commit whose answer was lost. Knows nothing about spaces, rows or words: callers pass in the statements
+that begin a transaction.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import psycopg
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollect.core.context import Row
 from recollect.core.errors import (
@@ -121,12 +124,17 @@ def unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
     )
 
 
-FIRST_WAIT = 0.05
-LONGEST_WAIT = 1.0
+FIRST_WAIT = 0.05  # seconds: a local server answers a new connection in a few milliseconds, a remote one in about 100
+LONGEST_WAIT = 1.0  # seconds between two tries while the server is away
+
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # a command's standard error is for our messages
 
 
 class Connections:
-    """As many as `limit` to one address, one per thread that is in a transaction."""
+    """A pool of at most `limit` connections to one address, one per thread that is in a transaction.
+
+    The pool opens a connection when one is asked for; `_take` decides how often and for how long to ask.
+    """
 
     def __init__(self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int):
         self.address = address
@@ -134,14 +142,40 @@ class Connections:
         self._busy_seconds = busy_seconds
         self._connect_seconds = connect_seconds
         self._limit = limit
-        self._free = threading.BoundedSemaphore(limit)
-        self._idle: list[psycopg.Connection[Row]] = []
         self._reached = False
+        self._failure = ""  # what the server said when it last refused a connection
         self._inside = threading.local()
+        self._pool = ConnectionPool(
+            address.conninfo,
+            connection_class=self._noting_failures(),
+            kwargs={"autocommit": True, "prepare_threshold": None},
+            configure=lambda connection: connection.adapters.register_loader("numeric", _NumberLoader),
+            min_size=0,
+            max_size=limit,
+            num_workers=1,
+            reconnect_timeout=0,  # the next `_take` tries again, so nothing is tried behind the caller's back
+            open=False,
+        )
+
+    def _noting_failures(self) -> type[psycopg.Connection[Row]]:
+        """A connection class that tells us why the server refused; the pool itself only times out."""
+        pool = self
+
+        class Connection(psycopg.Connection[Row]):
+            @classmethod
+            def connect(cls, *given: Any, **more: Any) -> Any:
+                try:
+                    made = super().connect(*given, **more)
+                except psycopg.OperationalError as error:
+                    pool._failure = pool.address.without_secrets(str(error))
+                    raise
+                pool._failure, pool._reached = "", True
+                return made
+
+        return Connection
 
     def close(self) -> None:
-        while self._idle:
-            self._idle.pop().close()
+        self._pool.close()
 
     @contextmanager
     def plain(self) -> Iterator[psycopg.Connection[Row]]:
@@ -151,13 +185,12 @@ class Connections:
 
     @contextmanager
     def transaction(self, begin: str) -> Iterator[psycopg.Connection[Row]]:
-        """A connection in the transaction that `begin` opens, committed when the block ends without an error."""
+        """A connection in the transaction that `begin` opens, committed when the block ends without an error.
+
+        After an error the pool rolls back what it gets back.
+        """
         with self._connection(begin) as connection, translated(self.place):
-            try:
-                yield connection
-            except BaseException:
-                _roll_back(connection)
-                raise
+            yield connection
             self._commit(connection)
 
     def _commit(self, connection: psycopg.Connection[Row]) -> None:
@@ -176,91 +209,67 @@ class Connections:
     def _was_committed(self, number: str) -> bool:
         """What became of a transaction whose connection broke while it was committed; the server remembers."""
         deadline = time.monotonic() + self._busy_seconds
-        with suppress(psycopg.Error, StoreUnreachable, StoreBusy):
-            connection = self._connect()
-            try:
-                while time.monotonic() < deadline:
-                    try:
-                        found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
-                    except psycopg.errors.InvalidParameterValue:
-                        return False  # a number still to come: the server crashed before it kept anything of ours
-                    if found in (("committed",), ("aborted",)):
-                        return found == ("committed",)
-                    time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
-            finally:
-                connection.close()
+        while time.monotonic() < deadline:
+            with suppress(psycopg.OperationalError), psycopg.connect(self.address.conninfo) as connection:
+                try:
+                    found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                except psycopg.errors.InvalidParameterValue:
+                    return False  # a number still to come: the server crashed before it kept anything of ours
+                if found in (("committed",), ("aborted",)):
+                    return found == ("committed",)
+            time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
         raise FateUnknown(
-            f"the connection to {self.place} broke while a change was being committed; it is stored whole or not at "
-            "all. Look before you repeat it"
-        ) from None
+            f"The connection to {self.place} broke while a change was being committed, so it is stored either whole or "
+            "not at all. Check before you repeat it"
+        )
 
     @contextmanager
     def _connection(self, begin: str = "") -> Iterator[psycopg.Connection[Row]]:
         assert not getattr(self._inside, "busy", False), "transactions do not nest; pass the open one down"
-        if not self._free.acquire(timeout=self._busy_seconds):
-            raise StoreBusy(
-                f"all {self._limit} connections of this process to {self.place} stayed in use; try again, "
-                "or raise store.connections"
-            )
         self._inside.busy = True
         try:
             connection = self._begun(begin)
             try:
                 yield connection
             finally:
-                if connection.pgconn.transaction_status == TransactionStatus.IDLE:
-                    self._idle.append(connection)
-                else:
-                    connection.close()
+                self._pool.putconn(connection)
         finally:
             self._inside.busy = False
-            self._free.release()
 
     def _begun(self, begin: str) -> psycopg.Connection[Row]:
         """A connection with its transaction open. One that died while idle is replaced; nothing was lost with it."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
-            connection = self._spare() or self._connect()
-            if not begin:
-                return connection
+            connection = self._take()
             try:
-                self._inside.number = _last_value(connection.execute(begin.encode()))
+                self._inside.number = _last_value(connection.execute(begin.encode())) if begin else None
                 return connection
             except psycopg.errors.LockNotAvailable:
-                connection.close()
-                raise StoreBusy(f"another writer kept {self.place} busy for too long; try again") from None
+                self._pool.putconn(connection)
+                raise StoreBusy(f"Another writer kept {self.place} busy for too long; try again") from None
             except psycopg.OperationalError as error:
-                connection.close()
+                self._pool.putconn(connection)
                 if time.monotonic() > deadline:
                     raise lost(self.place, error) from None
 
-    def _spare(self) -> psycopg.Connection[Row] | None:
-        """An idle connection. Not looked at before it is taken: another thread may be faster."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            return None
-
-    def _connect(self) -> psycopg.Connection[Row]:
-        """A new connection, tried again with growing pauses while the server starts, restarts or is full."""
-        seconds = self._busy_seconds if self._reached else self._connect_seconds
-        deadline = time.monotonic() + seconds
+    def _take(self) -> psycopg.Connection[Row]:
+        """A connection from the pool, asked for with growing pauses while the server starts, restarts or is full."""
+        self._pool.open()
+        deadline = time.monotonic() + (self._busy_seconds if self._reached else self._connect_seconds)
         pause = FIRST_WAIT
         while True:
             try:
-                connection: psycopg.Connection[Row] = psycopg.connect(
-                    self.address.conninfo, autocommit=True, prepare_threshold=None
-                )
-            except psycopg.OperationalError as error:
-                said = self.address.without_secrets(str(error))
-                if any(words in said for words in HOPELESS) or time.monotonic() + pause > deadline:
-                    raise unreachable(self.place, said) from None
-                time.sleep(pause)
+                return self._pool.getconn(timeout=pause)
+            except PoolTimeout:
+                late = time.monotonic() + pause > deadline
+                if self._failure and (late or any(words in self._failure for words in HOPELESS)):
+                    raise unreachable(self.place, self._failure) from None
+                if late:
+                    raise StoreBusy(
+                        f"All {self._limit} connections of this process to {self.place} stayed in use. Try again, or "
+                        "raise store.connections"
+                    ) from None
                 pause = min(pause * 2, LONGEST_WAIT)
-                continue
-            connection.adapters.register_loader("numeric", _NumberLoader)
-            self._reached = True
-            return connection
 
 
 class _NumberLoader(Loader):
@@ -277,11 +286,3 @@ def _last_value(cursor: psycopg.Cursor[Row]) -> str | None:
         pass
     row = cursor.fetchone() if cursor.description else None
     return str(row[0]) if row else None
-
-
-def _roll_back(connection: psycopg.Connection[Row]) -> None:
-    if connection.pgconn.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
-        try:
-            connection.execute("ROLLBACK")
-        except psycopg.OperationalError:
-            connection.close()  # the server rolls back what it lost

@@ -211,11 +211,10 @@ def initialise(url: str, *, admin: str | None = None) -> Made:
             notes = about_role(connection, address, user)
             made = make_role(connection, user, address.parts.get("password", ""))
             made += make_database(connection, name)
+        return Made(made=made + _make_schema(inside, role=user), notes=notes)
     finally:
         office.close()
         inside.close()
-    made += _make_schema(inside, role=user)
-    return Made(made=made, notes=notes)
 
 
 def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
