@@ -473,7 +473,7 @@ def test_bringing_back_the_loser_of_two_entries_asks_again(project: Project, ver
     assert set(RIVALS) < set(project.titles())
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
     make_due_again(project)
-    assert held(memory.staging.consolidate())[slug_of(gone)] == "waits for an answer in the inbox, matter 1"
+    assert held(memory.staging.consolidate())[slug_of(gone)] == "waits for an answer to inbox item 1"
 
 
 def test_an_entry_that_contradicts_a_document_goes_to_the_inbox_and_stays(project: Project) -> None:
@@ -656,7 +656,7 @@ def test_a_document_that_is_not_utf8_stays_byte_for_byte(project: Project) -> No
     project.repo.commit(START, {})
     done = project.memory().staging.consolidate()
     assert {outcome.reason for outcome in done.outcomes if outcome.fate == "refused"} <= {
-        f"{path} is not UTF-8 throughout" for path in DOCUMENTS
+        f"{path} is not valid UTF-8" for path in DOCUMENTS
     }
     assert {outcome.fate for outcome in done.outcomes} >= {"refused"}
     assert {path: (project.repo.root / path).read_bytes() for path in DOCUMENTS} == latin
@@ -677,14 +677,14 @@ def test_a_staging_file_that_cannot_be_written_stops_the_run_before_any_document
     project.repo.commit(START, {})
     before = {path: project.read(path) for path in DOCUMENTS}
     run = project.memory().staging.consolidate()
-    assert (run.due, "not UTF-8" in run.reason) == (False, True)
+    assert (run.due, "not valid UTF-8" in run.reason) == (False, True)
     assert {path: project.read(path) for path in DOCUMENTS} == before
 
 
 def test_a_document_somebody_is_writing_in_is_not_settled(project: Project) -> None:
     memory = disputed(project)
     project.repo.write("docs/testing.md", project.read("docs/testing.md") + "\nMine.\n")
-    with pytest.raises(Refused, match="not committed"):
+    with pytest.raises(Refused, match="uncommitted"):
         memory.inbox.resolve(1, "keep-new")
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
 
@@ -935,7 +935,7 @@ def test_a_document_is_split_on_demand(project: Project) -> None:
     with pytest.raises(NotFound):
         memory.staging.refactor("docs/nope.md")
     assert memory.staging.refactor("docs/testing.md").written == ()
-    with pytest.raises(Refused, match=r"not committed|no H2"):
+    with pytest.raises(Refused, match=r"uncommitted|no H2"):
         memory.staging.refactor("docs/testing.md", force=True)
 
 

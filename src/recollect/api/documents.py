@@ -17,7 +17,7 @@ from recollect.capture.learn import Captured
 from recollect.capture.stage import Staged
 from recollect.core.finding import AddedFinding, Finding, NewFinding, Theme, WorkFile
 from recollect.core.records import MOST
-from recollect.distil.restore_entry import RestoredEntry
+from recollect.distil.inbox import RestoredEntry
 from recollect.distil.staged import Ages, Consolidation
 from recollect.distil.themes import Gathering
 from recollect.search.everything import Hit

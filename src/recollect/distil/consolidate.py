@@ -1,9 +1,9 @@
-"""Consolidation: staged learnings that have proved themselves go into the permanent documents.
+"""Consolidation: move staged learnings that have proved themselves into the permanent documents.
 
 In order: supersession, contradiction, redundancy, quality, route, write, report. An entry is placed whole or not at
-all: the document is written first, then its event, then the staging file loses exactly that entry; a run that was cut
-off in between is recognised by the text it placed. Nothing is dropped without a record (`restore`), and nothing that
-only a person may settle stops the rest.
+all: the document is written first, then the event, then the staging file loses exactly that entry; the next run
+recognises what a crashed one placed by its text. Nothing is dropped without a record (`inbox.restore`), and a question
+for a person does not hold up the other entries.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from recollect.capture.logs import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, after
-from recollect.distil import staged, staging_checks
-from recollect.distil.restore_entry import CONTRADICTION, VAGUE, record_recurrence, record_removed, was_restored
+from recollect.distil import documents, staged, staging_checks
 from recollect.distil.staged import (
+    CONTRADICTION,
+    VAGUE,
     Consolidation,
     EntryOutcome,
     Fate,
     StagingFile,
     planned,
     read_with_history,
-    thresholds,
+    was_restored,
 )
-from recollect.distil.staging_checks import Match
+from recollect.distil.staging_checks import KnownText, Match
 from recollect.models.ask import OFFLINE, ask
 from recollect.models.ask import known as known_answer
 from recollect.models.embed import Alike, alike
@@ -35,12 +36,11 @@ from recollect.store import db, events
 from recollect.text import route
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.sentences import counted
-from recollect.text.staging import StagedEntry, marked_consolidated, without, without_entry
+from recollect.text.staging import StagedEntry, lines_of, marked_consolidated, without
 from recollect.text.staging_due import Aged, ConsolidationPlan
 
-LEASE_SECONDS = 600
+LEASE_SECONDS = 600  # longer than a model may take for one entry: three calls of 30 seconds, three tries each
 SIZE, LIMIT = "staging-size", "file-limit"
-KEEP_OLD, STANDING = "keep-old", ("keep-both", "dismiss")
 
 
 def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
@@ -51,14 +51,14 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     if lease is None:
         return Consolidation(due=False, trigger="none", reason="another process is consolidating")
     try:
-        with after("What was moved so far stays moved", "Run this again: no entry is moved twice"):
+        with after("Entries moved so far stay moved", "Run this again: no entry is moved twice"):
             return _consolidate(ctx, dry_run=False, lease=lease)
     finally:
         db.release_lease(ctx, lease)
 
 
 def due(ctx: Context) -> ConsolidationPlan:
-    """Only the two tests: what a consolidation would take up now."""
+    """What a consolidation would take up now, by the trigger test and the freshness test."""
     return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), _waiting(ctx))
 
 
@@ -67,20 +67,21 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
         file = read_with_history(ctx, ctx.settings.staging.file)
         if "\ufffd" in file.text:
             # Found out only after a document was written, an entry would be placed again by every run.
-            raise Refused(f"{file.path} is not UTF-8 throughout; put that right, then run this again")
+            raise Refused(f"{file.path} is not valid UTF-8; fix that, then run this again")
     except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
         return Consolidation(due=False, trigger="none", reason=str(unusable))
     made = planned(ctx, file, _waiting(ctx))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
-    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=staged.load_documents(ctx), alike=alike(ctx))
+    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=alike(ctx))
     if made.short:
         ripe = counted(len(file.entries) - len(made.held), "entry")
-        reason = f"{made.reason}; ripe: {ripe}, needed: {thresholds(ctx).batch}"
+        reason = f"{made.reason}; ripe: {ripe}, needed: {ctx.settings.staging.batch}"
         if made.trigger == "size":
-            advice = "Take entries out by hand, settle what waits in the inbox, or wait for entries to ripen"
-            run.escalate(SIZE, file.path, _since(file), f"{reason}. {advice}")
-        # Said once; after that it waits in the inbox and there is nothing new to say.
+            advice = "Remove entries by hand, resolve inbox items, or wait until more entries are ripe"
+            since = file.last_consolidation.isoformat() if file.last_consolidation else "never"
+            run.escalate(SIZE, file.path, since, f"{reason}. {advice}")
+        # Due only the first time: after that the item waits in the inbox and there is nothing new to report.
         return Consolidation(
             due=bool(run.escalations),
             trigger=made.trigger,
@@ -100,30 +101,26 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
 
 
 def _waiting(ctx: Context) -> dict[str, str]:
-    """Entries that only a person can move on, with the reason: taken up again they would be in the way of the rest."""
+    """Entries that wait for a person, with the reason: taken up again they would be in the way of the others."""
     waiting: dict[str, str] = {}
     with ctx.db.read(ctx.space) as tx:
-        for matter in events.all_escalations(tx):
-            if matter.kind not in (CONTRADICTION, VAGUE):
+        for item in events.all_escalations(tx):
+            if item.kind not in (CONTRADICTION, VAGUE):
                 continue
-            if matter.resolved_at is None:
-                reason = f"waits for an answer in the inbox, matter {matter.number}"
-            elif (matter.kind, matter.resolution) == (VAGUE, "dismiss"):
-                reason = f"too vague, as matter {matter.number} said; give it a title that says the rule"
+            if item.resolved_at is None:
+                reason = f"waits for an answer to inbox item {item.number}"
+            elif (item.kind, item.resolution) == (VAGUE, "dismiss"):
+                reason = f"too vague (inbox item {item.number}); give it a title that states the rule"
             else:
                 continue
-            entries = [id for id in (matter.subject, matter.other) if id.startswith("staged/")]
+            entries = [id for id in (item.subject, item.other) if id.startswith("staged/")]
             waiting |= {id.removeprefix("staged/"): reason for id in entries}
     return waiting
 
 
-def _since(file: StagingFile) -> str:
-    return file.last_consolidation.isoformat() if file.last_consolidation else "never"
-
-
 @dataclass(kw_only=True)
 class _Run:
-    """One consolidation while it goes on: the documents as they were and as they are, and what was done so far."""
+    """The state of one consolidation: the documents as they were and as they are now, and the outcomes so far."""
 
     ctx: Context
     file: StagingFile
@@ -132,6 +129,7 @@ class _Run:
     alike: Alike | None
     started: dict[str, str] = field(init=False)
     manner: frozenset[str] = field(init=False)
+    _parsed: dict[str, tuple[str, list[KnownText]]] = field(default_factory=dict)
     outcomes: list[EntryOutcome] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     escalations: list[str] = field(default_factory=list)
@@ -145,16 +143,16 @@ class _Run:
     def settle(self, one: Aged) -> EntryOutcome:
         entry = one.entry
         if path := self._placed_before(one):
-            return self._leave(one, "consolidated", path, "was placed by a run that was cut off")
+            return self._leave(one, "consolidated", path, "was placed by an earlier run that did not finish")
         others = [other for other in self.file.entries if other.entry.slug not in self._gone()]
         if newer := staging_checks.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "superseded", newer.known.id, newer.comparison.reason, newer)
             if asked := self._contradicted(one, newer):
                 return asked
-        if rival := self._rivalled(one, others):
-            return rival
-        pieces = [*staging_checks.in_documents(self.documents), *staging_checks.in_learnings(self.ctx, entry)]
+        if disputed := self._conflict_of_one_day(one, others):
+            return disputed
+        pieces = [*self._sections(), *staging_checks.in_learnings(self.ctx, entry)]
         if (conflict := staging_checks.contradicting(self.ctx, entry, pieces)) and (
             asked := self._contradicted(one, conflict)
         ):
@@ -165,25 +163,32 @@ class _Run:
         ):
             return self._leave(one, "redundant", same.known.id, same.comparison.reason, same)
         refusal = ask(self.ctx, staging_checks.refusal(entry)).value
-        if refusal and not self._accepted(VAGUE, entry.slug, ""):
+        if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
 
+    def _sections(self) -> list[KnownText]:
+        """The sections of all documents; only a document that was written since is parsed again."""
+        for path, text in self.documents.items():
+            if path not in self._parsed or self._parsed[path][0] != text:
+                self._parsed[path] = (text, staging_checks.in_documents({path: text}))
+        return [piece for path in self.documents for piece in self._parsed[path][1]]
+
     def _contradicted(self, one: Aged, found: Match) -> EntryOutcome | None:
-        """Ask a person once; go by what they said before."""
+        """Ask a person once; afterwards follow the answer."""
         settled = self._resolution(CONTRADICTION, one.entry.slug, found.known.id)
-        if settled == KEEP_OLD:
-            return self._leave(one, "redundant", found.known.id, "a person kept what was known", found)
+        if settled == "keep-old":
+            return self._leave(one, "redundant", found.known.id, "a person chose keep-old", found)
         if settled or self._both_stand(one, found):
             return None
         self._ask(one.entry, found)
         return self._disputed(one, found)
 
-    def _rivalled(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
-        """Of two entries of one day the order in the file says nothing: a person is asked, once for both."""
+    def _conflict_of_one_day(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
+        """Neither of two entries of one day is the newer one: a person is asked, once for both."""
         for other in others:
-            if found := staging_checks.rivalling(one, other):
+            if found := staging_checks.contradicting_same_day(one, other):
                 older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
                 if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
                     self._ask(newer, replace(found, known=staging_checks.staged_known(older)))
@@ -194,14 +199,14 @@ class _Run:
         return self._stay(one, "contradiction", found.known.id, found.comparison.conflict, found.comparison.score)
 
     def _both_stand(self, one: Aged, found: Match) -> bool:
-        """Whether a person let this entry stand beside another one, which has been placed since and is met there."""
+        """Whether a person kept both this entry and another one that has since been placed in a document."""
         id, said = f"staged/{one.entry.slug}", staging_checks.opposing_sentence(one.entry, found.known)
         with self.ctx.db.read(self.ctx.space) as tx:
-            matters = [each for each in events.all_escalations(tx) if each.kind == CONTRADICTION]
+            items = [each for each in events.all_escalations(tx) if each.kind == CONTRADICTION]
         return any(
-            each.resolution in STANDING
+            each.resolution in ("keep-both", "dismiss")
             and (id, said) in ((each.subject, each.detail.get("known")), (each.other, each.detail.get("new")))
-            for each in matters
+            for each in items
         )
 
     def _ask(self, entry: StagedEntry, found: Match) -> None:
@@ -224,11 +229,11 @@ class _Run:
         said = ask(self.ctx, staging_checks.wording(entry))
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)
-        text = self.documents.get(path, staged.SHARED_BEGINNING)
-        # What was not committed when the run began is somebody else's; what was added since is ours.
-        if path in self.started and (why := staged.document_refusal(self.ctx, path, self.started[path])):
+        text = self.documents.get(path, documents.NEW_DOCUMENT)
+        # Uncommitted changes from before the run are somebody else's; later ones are ours.
+        if path in self.started and (why := documents.write_refusal(self.ctx, path, self.started[path])):
             return self._stay(one, "refused", path, why)
-        if staged.is_full(self.ctx, text) and not split_before:
+        if len(lines_of(text)) >= self.ctx.settings.consolidate.file_limit and not split_before:
             try:
                 self._split(path)
             except Refused as refused:
@@ -239,26 +244,23 @@ class _Run:
         block = rendered_entry(words.title, words.body, level)
         how = "" if chosen.generator == OFFLINE else f", chosen by {chosen.generator}"
         how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
-        return self._write(one, path, with_block(text, block, placed.heading or None), placed.heading, how)
-
-    def _write(self, one: Aged, path: str, text: str, heading: str, how: str) -> EntryOutcome:
-        changed = {path: text}
         reason = ("nearest in meaning" if path in self.documents else "new document") + how
-        if not self.dry_run:
-            staged.write_document(self.ctx, changed, self.documents, last=path)
-        self.documents |= changed
-        return self._leave(one, "consolidated", f"{path}#{heading}" if heading else path, reason)
+        self._write({path: with_block(text, block, placed.heading or None)}, last=path)
+        return self._leave(one, "consolidated", f"{path}#{placed.heading}" if placed.heading else path, reason)
 
     def _split(self, path: str) -> None:
-        changed = staged.split_of(self.ctx, path, self.documents, self.started)
-        if not self.dry_run:
-            staged.write_document(self.ctx, changed, self.documents, last=path)
+        changed = documents.split_document(self.ctx, path, self.documents, self.started)
         parts = [name for name in changed if name not in self.documents]
-        self.documents |= changed
+        self._write(changed, last=path)
         self.splits.append(f"{path} into {', '.join(parts)}")
 
+    def _write(self, changed: dict[str, str], *, last: str) -> None:
+        if not self.dry_run:
+            documents.write_documents(self.ctx, changed, self.documents, last=last)
+        self.documents |= changed
+
     def _placed_before(self, one: Aged) -> str:
-        """Where an earlier run put this entry before it could take it out of the staging file."""
+        """The document in which an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
         worded = known_answer(self.ctx, staging_checks.wording(entry))
         forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
@@ -280,10 +282,9 @@ class _Run:
             score=found.comparison.score if found else 0.0,
         )
         if not self.dry_run:
-            record_removed(self.ctx, one.entry, outcome)
             if fate == "redundant" and found:
-                record_recurrence(self.ctx, found.known, one.entry)
-            change_file(self.ctx, lambda text: without_entry(text, one.entry.title, one.entry.body))
+                staged.record_recurrence(self.ctx, found.known, one.entry)
+            staged.remove_entry(self.ctx, one.entry, outcome)
         return outcome
 
     def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:
@@ -292,7 +293,7 @@ class _Run:
         )
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
-        """Raise a matter, and say so, once; a dry run only says that it would."""
+        """Raise an inbox item, and report it, once; a dry run only reports that it would."""
         with self.ctx.db.read(self.ctx.space) as tx:
             if events.find_escalation(tx, kind=kind, subject=subject, other=other):
                 return
@@ -306,11 +307,8 @@ class _Run:
 
     def _resolution(self, kind: str, slug: str, other: str) -> str:
         with self.ctx.db.read(self.ctx.space) as tx:
-            matter = events.find_escalation(tx, kind=kind, subject=f"staged/{slug}", other=other)
-        return (matter.resolution or "") if matter else ""
-
-    def _accepted(self, kind: str, slug: str, other: str) -> bool:
-        return self._resolution(kind, slug, other) in ("keep-new", "keep-both")
+            item = events.find_escalation(tx, kind=kind, subject=f"staged/{slug}", other=other)
+        return (item.resolution or "") if item else ""
 
     def _gone(self) -> set[str]:
         return {outcome.slug for outcome in self.outcomes if outcome.left}
@@ -334,7 +332,7 @@ class _Run:
         if gone:
             change_file(ctx, lambda text: marked_consolidated(text, today(ctx)))
         refresh_passages(ctx)
-        index = staged.write_index(ctx)
+        index = documents.write_index(ctx)
         changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
         done = replace(done, index_changes=changes, report=ctx.settings.consolidate.report)
         ctx.worktree.replace(done.report, staged.render_report(done, today(ctx)))
@@ -344,7 +342,7 @@ class _Run:
         staging = without(self.file.text, gone)
         changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
-        index, after = staged.index_change(self.ctx, self.documents)
+        index, after = documents.index_change(self.ctx, self.documents)
         changes[self.ctx.settings.consolidate.index] = (index or "", after)
         return "".join(
             _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after

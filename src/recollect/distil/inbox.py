@@ -1,30 +1,24 @@
-"""Settling what waits: one table says which verb does what to which kind of matter.
+"""The inbox: what a person answers, what each answer does, and how an answer is taken back.
 
-What each verb of the inbox does to a staged entry and to what it contradicts: a document, a learning, an entry.
-
-| verb | effect |
-|---|---|
-| keep-old | the entry leaves the staging file |
-| keep-new | the entry takes the place of what contradicted it |
-| merge | both become one: a section with both, one learning, one entry |
-| keep-both | both stand, and the entry says so |
-| dismiss | they do not contradict each other; the entry goes its way |
-
-Everything is done at once and recorded; `recollect restore-entry` brings the entry back, with what it replaced.
+`EFFECTS` is the one table, kind of item × verb → effect. An effect is carried out at once and recorded. `restore`
+brings a staged entry back, undoes what the answer changed in a document or another entry, and reopens the item. Knows
+nothing about why an item was raised or how it is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 from recollect.capture import edit
-from recollect.capture.learn import KIND as CONFLICT
-from recollect.capture.stage import change_file, refresh_passages
-from recollect.core.context import Context
-from recollect.core.errors import BadInput, Forbidden, Refused, after
+from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
+from recollect.capture.stage import appended, change_file, read_file, refresh_passages
+from recollect.core.context import Context, Event, Tx
+from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.new_learning import LearningEdit
-from recollect.distil import restore_entry, staged
-from recollect.distil.staged import EntryOutcome
+from recollect.distil import documents, staged
+from recollect.distil.staged import CONTRADICTION, REMOVED, RESTORED, VAGUE, EntryOutcome, find_entry
 from recollect.store import events
 from recollect.store.events import Escalation
 from recollect.store.files import content_hash
@@ -37,177 +31,312 @@ from recollect.text.documents import (
     sentences,
     with_block,
     with_section,
+    without_block,
     without_sentences,
 )
-from recollect.text.staging import StagedEntry, with_body
+from recollect.text.staging import StagedEntry, read_staging, with_body
 
-MATTERS = 0.1  # overlap below which a sentence is about something else
+MIN_OPPOSITION = 0.1
+"""Score of a contradiction below which a sentence is about something else. Chosen low: the person has already said
+that the section contradicts the entry, and the question is only which of its sentences does."""
+SETTLED = "document.settled"
+MERGED = "settled in the inbox: merge"
 _LEARNING, _STAGED, _DOCUMENT = "learn_", "staged/", "doc/"
 
 
-def keep_old(ctx: Context, matter: Escalation) -> None:
-    restore_entry.drop(ctx, matter.subject, reason="settled in the inbox: keep-old", where=matter.other)
+def resolve(ctx: Context, number: int, verb: str) -> Escalation:
+    """Carry out a verb on an item, then close it. An item is resolved once, and by a person."""
+    if ctx.actor.trust != "human":
+        raise Forbidden("only a person may resolve an inbox item; run this from your own terminal")
+    with ctx.db.read(ctx.space) as tx:
+        item = events.get_escalation(tx, number)
+    if item.resolved_at is not None:
+        raise Refused(f"inbox item {number} was resolved before: {item.resolution}")
+    verbs = verbs_of(item)
+    if verb not in verbs:
+        raise BadInput(f"{verb!r} does not resolve a {item.kind} item; choose one of {', '.join(verbs)}")
+    with after("Changes made so far stay", f"Resolve item {number} again, with dismiss if {verb} is refused"):
+        EFFECTS[item.kind][verb](ctx, item)
+        with ctx.db.write(ctx.space) as tx:
+            events.resolve_escalation(tx, number, resolution=verb, at=ctx.clock.now())
+            events.record(tx, ctx, subject=item.subject, what="inbox.resolved", reason=f"{number}: {verb}")
+            return events.get_escalation(tx, number)
 
 
-def keep_new(ctx: Context, matter: Escalation) -> None:
-    entry = restore_entry.entry(ctx, matter.subject)
-    if matter.other.startswith(_STAGED):
-        restore_entry.drop(ctx, matter.other, reason="settled in the inbox: keep-new", where=matter.subject)
-    elif matter.other.startswith(_LEARNING):
-        new = restore_entry.promote(ctx, entry.slug).learning.id
-        _settle_echo(ctx, new, matter.other, "keep-new")
-        edit.supersede(ctx, matter.other, new, reason=f"settled in the inbox: {matter.reason}")
+def verbs_of(item: Escalation) -> tuple[str, ...]:
+    """The verbs that resolve an item of its kind."""
+    return tuple(sorted(EFFECTS.get(item.kind, {})))
+
+
+# Effects on learnings
+
+
+def _no_effect(ctx: Context, item: Escalation) -> None:
+    """Only close the item. The next consolidation reads the verb of an item about a staged entry."""
+
+
+def _make_best_practice(ctx: Context, item: Escalation) -> None:
+    edit.edit(ctx, item.subject, LearningEdit(pattern_type="best-practice"))
+
+
+def _supersede_old(ctx: Context, item: Escalation) -> None:
+    edit.supersede(ctx, item.other, item.subject, reason=f"settled in the inbox: {item.reason}")
+
+
+def _supersede_new(ctx: Context, item: Escalation) -> None:
+    edit.supersede(ctx, item.subject, item.other, reason=f"settled in the inbox: {item.reason}")
+
+
+def _merge_learnings(ctx: Context, item: Escalation) -> None:
+    edit.merge(ctx, item.other, item.subject, reason="settled in the inbox")
+
+
+# Effects on a staged entry (the subject) and what it contradicts: a document, a learning or another entry
+
+
+def _drop_entry(ctx: Context, item: Escalation) -> None:
+    _drop(ctx, item.subject, reason="settled in the inbox: keep-old", where=item.other)
+
+
+def _replace_with_entry(ctx: Context, item: Escalation) -> None:
+    if item.other.startswith(_STAGED):
+        find_entry(ctx, item.subject)  # without it there is nothing to keep
+        _drop(ctx, item.other, reason="settled in the inbox: keep-new", where=item.subject)
+    elif item.other.startswith(_LEARNING):
+        new = _promote_silently(ctx, item, "keep-new")
+        edit.supersede(ctx, item.other, new, reason=f"settled in the inbox: {item.reason}")
     else:
-        _into_document(ctx, matter, entry, verb="keep-new")
+        _write_into_document(ctx, item, "keep-new")
 
 
-def merge(ctx: Context, matter: Escalation) -> None:
-    entry = restore_entry.entry(ctx, matter.subject)
-    if matter.other.startswith(_STAGED):
-        older = restore_entry.entry(ctx, matter.other)
-        words = restore_entry.merged_words(entry.title, entry.body)
-        if not older.body.endswith(words):  # an answer that was cut off had come this far
-            body = f"{older.body}\n\n{words}".strip()
-            change_file(ctx, lambda text: with_body(text, older.title, older.body, body))
-        restore_entry.drop(ctx, matter.subject, reason=restore_entry.MERGED, where=matter.other)
-    elif matter.other.startswith(_LEARNING):
-        new = restore_entry.promote(ctx, entry.slug).learning.id
-        _settle_echo(ctx, new, matter.other, "merge")
-        edit.merge(ctx, matter.other, new, reason="settled in the inbox")
+def _merge_with_entry(ctx: Context, item: Escalation) -> None:
+    if item.other.startswith(_STAGED):
+        entry, older = find_entry(ctx, item.subject), find_entry(ctx, item.other)
+        _append_to_body(ctx, older, _as_paragraphs(entry.title, entry.body))
+        _drop(ctx, item.subject, reason=MERGED, where=item.other)
+    elif item.other.startswith(_LEARNING):
+        new = _promote_silently(ctx, item, "merge")
+        edit.merge(ctx, item.other, new, reason="settled in the inbox")
     else:
-        _into_document(ctx, matter, entry, verb="merge")
+        _write_into_document(ctx, item, "merge")
 
 
-def keep_both(ctx: Context, matter: Escalation) -> None:
-    """The next consolidation places the entry; whoever reads it learns that the other is meant to stand too."""
-    entry = restore_entry.entry(ctx, matter.subject)
-    words = f"Both hold: see {matter.other.removeprefix(_DOCUMENT)}."
-    if not entry.body.endswith(words):
-        body = f"{entry.body}\n\n{words}".strip()
-        change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
+def _note_both_hold(ctx: Context, item: Escalation) -> None:
+    """The next consolidation places the entry; its text says that the other is meant to stay too."""
+    _append_to_body(ctx, find_entry(ctx, item.subject), f"Both hold: see {item.other.removeprefix(_DOCUMENT)}.")
     refresh_passages(ctx)
 
 
-def _into_document(ctx: Context, matter: Escalation, entry: StagedEntry, *, verb: str) -> None:
-    """Write the entry into the section it contradicts, in place of what contradicts it when it is to win."""
-    path, _, slug = matter.other.removeprefix(_DOCUMENT).partition("#")
+EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
+    "best-practice": {"accept": _make_best_practice, "dismiss": _no_effect},
+    LEARNING_CONTRADICTION: {
+        "keep-old": _supersede_new,
+        "keep-new": _supersede_old,
+        "merge": _merge_learnings,
+        "keep-both": _no_effect,
+        "dismiss": _no_effect,
+    },
+    CONTRADICTION: {
+        "keep-old": _drop_entry,
+        "keep-new": _replace_with_entry,
+        "merge": _merge_with_entry,
+        "keep-both": _note_both_hold,
+        "dismiss": _no_effect,
+    },
+    VAGUE: {"keep-old": _drop_entry, "keep-new": _no_effect, "keep-both": _no_effect, "dismiss": _no_effect},
+    "staging-size": {"dismiss": _no_effect},
+    "file-limit": {"dismiss": _no_effect},
+}
+"""Kind of item × verb → effect."""
+
+
+def _drop(ctx: Context, id: str, *, reason: str, where: str) -> None:
+    entry = find_entry(ctx, id)
+    gone = EntryOutcome(slug=entry.slug, title=entry.title, fate="redundant", where=where, reason=reason)
+    staged.remove_entry(ctx, entry, gone)
+    refresh_passages(ctx)
+
+
+def _append_to_body(ctx: Context, entry: StagedEntry, words: str) -> None:
+    if not entry.body.endswith(words):  # an answer that was cut off had come this far
+        body = f"{entry.body}\n\n{words}".strip()
+        change_file(ctx, lambda text: with_body(text, entry.title, entry.body, body))
+
+
+def _as_paragraphs(title: str, body: str) -> str:
+    """An entry as a part of another one's body."""
+    return f"{title.rstrip('.')}.\n\n{body}".strip()
+
+
+def _promote_silently(ctx: Context, item: Escalation, verb: str) -> str:
+    """Make the entry a learning; capturing it raises the same contradiction again, which has its answer already."""
+    new = staged.promote(ctx, item.subject).learning.id
+    with ctx.db.write(ctx.space) as tx:
+        echo = events.find_escalation(tx, kind=LEARNING_CONTRADICTION, subject=new, other=item.other)
+        if echo and echo.resolved_at is None:
+            events.resolve_escalation(tx, echo.number, resolution=verb, at=ctx.clock.now())
+    return new
+
+
+def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
+    """Write the entry into the section it contradicts: beside what contradicts it, or (`keep-new`) in its place."""
+    entry = find_entry(ctx, item.subject)
+    path, _, slug = item.other.removeprefix(_DOCUMENT).partition("#")
     text = ctx.worktree.read(path)
     section = next((each for each in sections(text or "") if each.slug == slug), None)
     if text is None or section is None:
-        raise Refused(f"{matter.other} is not there any more; settle this with keep-old or dismiss")
-    if why := staged.document_refusal(ctx, path, text):
-        raise Refused(f"{why}; put that right, then settle this")
-    after = _with_both(text, section, entry) if verb == "merge" else _replaced(text, section, entry)
+        raise Refused(f"{item.other} no longer exists; resolve this with keep-old or dismiss")
+    if why := documents.write_refusal(ctx, path, text):
+        raise Refused(f"{why}; fix that, then resolve this item")
+    after = _with_both(text, section, entry) if verb == "merge" else _with_entry_instead(text, section, entry)
     now = next(each for each in sections(after) if each.first == section.first)
     ctx.worktree.replace(path, after, expect=content_hash(text))
     with ctx.db.write(ctx.space) as tx:
         events.record(
             tx,
             ctx,
-            subject=matter.other,
-            what=restore_entry.SETTLED,
+            subject=item.other,
+            what=SETTLED,
             old={"title": section.title, "text": section.text, "level": section.level},
-            new={"entry": matter.subject, "title": now.title, "text": now.text},
-            reason=f"inbox {matter.number}: {verb}",
+            new={"entry": item.subject, "title": now.title, "text": now.text},
+            reason=f"inbox {item.number}: {verb}",
         )
     placed = EntryOutcome(
         slug=entry.slug, title=entry.title, fate="consolidated", where=f"{path}#{slug}", reason=f"inbox: {verb}"
     )
-    restore_entry.leave(ctx, entry, placed)
-    staged.write_index(ctx)
+    staged.remove_entry(ctx, entry, placed)
+    refresh_passages(ctx)
+    documents.write_index(ctx)
 
 
 def _with_both(text: str, section: Section, entry: StagedEntry) -> str:
     return with_block(text, rendered_entry(entry.title, entry.body, section.level + 1), section.slug)
 
 
-def _replaced(text: str, section: Section, entry: StagedEntry) -> str:
-    """The document with the entry in place of the words that say most plainly otherwise: a sentence, or the heading."""
+def _with_entry_instead(text: str, section: Section, entry: StagedEntry) -> str:
+    """The document with the entry in place of what contradicts it most: a sentence, or the heading."""
 
-    def opposes(said: str) -> float:
+    def opposition(said: str) -> float:
         found = contradiction(entry.title, said)
         return found.score if found.answer != "no" else 0.0
 
-    most = max(map(opposes, sentences(section.text)), default=0.0)
-    if opposes(section.title) >= max(most, MATTERS):
+    most = max(map(opposition, sentences(section.text)), default=0.0)
+    if opposition(section.title) >= max(most, MIN_OPPOSITION):
         return with_section(text, section, rendered_entry(entry.title, entry.body, section.level))
-    if most < MATTERS:
-        raise Refused(f"no sentence under {section.title!r} says the contrary by itself; edit it, then choose dismiss")
-    left = without_sentences(section.text, lambda said: opposes(said) == most)
+    if most < MIN_OPPOSITION:
+        raise Refused(
+            f"no single sentence under {section.title!r} contradicts the entry; edit the section, then choose dismiss"
+        )
+    left = without_sentences(section.text, lambda said: opposition(said) == most)
     kept = with_section(text, section, rendered_section(section.title, left, section.level))
     return _with_both(kept, section, entry)
 
 
-def _settle_echo(ctx: Context, new: str, old: str, verb: str) -> None:
-    """Making a learning of the entry raised the same question once more; it has its answer."""
-    with ctx.db.write(ctx.space) as tx:
-        echo = events.find_escalation(tx, kind=CONFLICT, subject=new, other=old)
-        if echo and echo.resolved_at is None:
-            events.resolve_escalation(tx, echo.number, resolution=verb, at=ctx.clock.now())
+# Taking an answer back
 
 
-def resolve(ctx: Context, number: int, verb: str) -> Escalation:
-    """Carry out a verb on a matter, then close it. A matter is settled once, and by a person."""
-    if ctx.actor.trust != "human":
-        raise Forbidden("only a person may settle what waits in the inbox; run this from your own terminal")
+@dataclass(frozen=True, kw_only=True)
+class RestoredEntry:
+    """An entry that is staged again; `taken_out_of` names what it was taken out of, empty when its text stays there."""
+
+    id: str
+    title: str
+    taken_out_of: str
+    note: str
+
+
+def restore(ctx: Context, slug: str) -> RestoredEntry:
+    """Stage an entry again that left the file, word for word, and reopen the items it was dropped by."""
+    slug = slug.removeprefix(_STAGED)
     with ctx.db.read(ctx.space) as tx:
-        matter = events.get_escalation(tx, number)
-    if matter.resolved_at is not None:
-        raise Refused(f"matter {number} was settled before: {matter.resolution}")
-    verbs = verbs_of(matter)
-    if verb not in verbs:
-        raise BadInput(f"{verb!r} does not settle a {matter.kind} matter; choose one of {', '.join(verbs)}")
-    with after("What was carried out so far stays", f"Settle matter {number} again, with dismiss if {verb} is refused"):
-        EFFECTS[matter.kind][verb](ctx, matter)
+        event = _last_removal(events.of(tx, f"staged/{slug}"))
+    if event is None:
+        raise NotFound(f"{slug!r} is not among the entries that left the staging file, or was restored already")
+    title, body = event.old["title"], event.old["body"]
+    if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
+        raise Refused(f"{title!r} is staged already")
+    taken_out_of, note = _take_out(ctx, event)
+    taken_out = after(f"{title!r} was taken out of {taken_out_of}", "Run this again to stage it")
+    with taken_out if taken_out_of else nullcontext():
+        change_file(ctx, lambda text: appended(ctx, text, title, body))
+    with after(f"{title!r} is staged again", "Once that is fixed, run: recollect cycle"):
         with ctx.db.write(ctx.space) as tx:
-            events.resolve_escalation(tx, number, resolution=verb, at=ctx.clock.now())
-            events.record(tx, ctx, subject=matter.subject, what="inbox.resolved", reason=f"{number}: {verb}")
-            return events.get_escalation(tx, number)
+            events.record(
+                tx, ctx, subject=f"staged/{slug}", what=RESTORED, new={"removal": event.seq}, reason=note or "asked for"
+            )
+            _reopen(tx, ctx, f"staged/{slug}")
+        refresh_passages(ctx)
+    return RestoredEntry(id=f"staged/{slug}", title=title, taken_out_of=taken_out_of, note=note)
 
 
-def verbs_of(matter: Escalation) -> tuple[str, ...]:
-    """What settles a matter of its kind."""
-    return tuple(sorted(EFFECTS.get(matter.kind, {})))
+def _last_removal(history: list[Event]) -> Event | None:
+    """The newest removal that was not taken back yet."""
+    taken_back = {event.new["removal"] for event in history if event.what == RESTORED}
+    removals = [event for event in history if event.what == REMOVED and event.seq not in taken_back]
+    return removals[-1] if removals else None
 
 
-def _leave(ctx: Context, matter: Escalation) -> None:
-    """The matter is closed, nothing else changes."""
+def _reopen(tx: Tx, ctx: Context, id: str) -> None:
+    """Reopen every item whose answer the return of an entry undoes."""
+    for item in list(events.all_escalations(tx)):
+        if item.kind not in (CONTRADICTION, VAGUE) or id not in (item.subject, item.other):
+            continue
+        undone = ["keep-old"]
+        if item.kind == CONTRADICTION and not item.other.startswith(_LEARNING):
+            # A learning that took in the entry's words, or was superseded by it, stays as it is.
+            undone += ["keep-new", "merge"]
+        if item.resolution in undone:
+            events.reopen_escalation(tx, item.number)
+            reason = f"{item.number}: {id} was restored"
+            events.record(tx, ctx, subject=item.subject, what="inbox.reopened", reason=reason)
 
 
-def _make_best_practice(ctx: Context, matter: Escalation) -> None:
-    edit.edit(ctx, matter.subject, LearningEdit(pattern_type="best-practice"))
+def _take_out(ctx: Context, event: Event) -> tuple[str, str]:
+    """Take an entry's text out of where it went; where that was, or why the text stays there."""
+    where = event.new["where"]
+    if event.reason == MERGED:
+        return _take_out_of_entry(ctx, event, where)
+    path, _, _ = where.partition("#")
+    if event.new["fate"] != "consolidated" or not path.endswith(".md"):
+        return "", ""
+    with ctx.db.read(ctx.space) as tx:
+        settled = [each for each in events.of(tx, f"doc/{where}") if each.what == SETTLED]
+    replaced = next((each for each in reversed(settled) if each.new["entry"] == event.subject), None)
+    text = ctx.worktree.read(path)
+    before = _without_entry_text(text, event, replaced) if text is not None else None
+    if text is None or before is None:
+        return "", f"{path} was changed since, so the text there stays too"
+    if before.strip() in ("", documents.NEW_DOCUMENT.strip()):
+        ctx.worktree.delete(path, expect=content_hash(text))
+    else:
+        ctx.worktree.replace(path, before, expect=content_hash(text))
+    with after(f"{event.old['title']!r} was taken out of {path}", "Run this again to stage it"):
+        documents.write_index(ctx)
+    return path, ""
 
 
-def _keep_new(ctx: Context, matter: Escalation) -> None:
-    edit.supersede(ctx, matter.other, matter.subject, reason=f"settled in the inbox: {matter.reason}")
+def _take_out_of_entry(ctx: Context, event: Event, where: str) -> tuple[str, str]:
+    other = read_staging(read_file(ctx)).entry(where.removeprefix(_STAGED))
+    words = _as_paragraphs(event.old["title"], event.old["body"])
+    if other is None or not other.body.endswith(words):
+        return "", f"{where} is gone or was changed since, so the text there stays too"
+    body = other.body.removesuffix(words).strip()
+    change_file(ctx, lambda text: with_body(text, other.title, other.body, body))
+    return where, ""
 
 
-def _keep_old(ctx: Context, matter: Escalation) -> None:
-    edit.supersede(ctx, matter.subject, matter.other, reason=f"settled in the inbox: {matter.reason}")
-
-
-def _merge(ctx: Context, matter: Escalation) -> None:
-    edit.merge(ctx, matter.other, matter.subject, reason="settled in the inbox")
-
-
-EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
-    "best-practice": {"accept": _make_best_practice, "dismiss": _leave},
-    "contradiction": {
-        "keep-old": _keep_old,
-        "keep-new": _keep_new,
-        "merge": _merge,
-        "keep-both": _leave,
-        "dismiss": _leave,
-    },
-    "staged-contradiction": {
-        "keep-old": keep_old,
-        "keep-new": keep_new,
-        "merge": merge,
-        "keep-both": keep_both,
-        "dismiss": _leave,
-    },
-    "staged-vague": {"keep-old": keep_old, "keep-new": _leave, "keep-both": _leave, "dismiss": _leave},
-    "staging-size": {"dismiss": _leave},
-    "file-limit": {"dismiss": _leave},
-}
-"""kind of matter × verb → effect. What is only left is read by the next consolidation, which goes by the verb."""
+def _without_entry_text(text: str, event: Event, replaced: Event | None) -> str | None:
+    """A document as it was without an entry; None when what was written then was changed since."""
+    title, body = event.old["title"], event.old["body"]
+    if replaced is None or "title" not in replaced.new:
+        taken_out = (without_block(text, rendered_entry(title, body, level)) for level in range(2, 7))
+        return next((left for left in taken_out if left is not None), None)
+    old, now = replaced.old, replaced.new
+    section = rendered_section(old["title"], old["text"], old["level"])
+    if now["title"] != old["title"]:
+        return without_block(text, rendered_entry(title, body, old["level"]), instead=section)
+    left = without_block(text, rendered_entry(title, body, old["level"] + 1))
+    if left is None or now["text"] == old["text"]:
+        return left
+    place = next((each for each in sections(left) if (each.title, each.text) == (now["title"], now["text"])), None)
+    return with_section(left, place, section) if place else None

@@ -1,10 +1,7 @@
-"""Staged learnings with their ages, and what a consolidation would take up now.
+"""Staged learnings: how old each entry is, how an entry leaves the staging file, and the report of a consolidation.
 
-The permanent documents of the worktree: which there are, splitting a long one, keeping the memory index true.
-
-Never touched: CLAUDE.md, AGENTS.md, README, tests, and any document with changes that nobody committed.
-
-What a consolidation did, as records and as the Markdown report.
+Every entry that leaves is recorded with its whole text and where it went, so that `inbox.restore` can bring it back.
+Knows nothing about why an entry leaves.
 """
 
 from __future__ import annotations
@@ -14,17 +11,25 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from recollect.capture.documents import paths
+from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
+from recollect.capture.learn import Captured, learn
 from recollect.capture.logs import today
-from recollect.capture.stage import refuse_conflicts
+from recollect.capture.stage import change_file, read_file, refresh_passages, refuse_conflicts
 from recollect.core.context import Context
-from recollect.core.errors import NotFound, Refused, after
-from recollect.store.files import content_hash
-from recollect.text.documents import IndexProblem, Split, check_index, make_index, relinked, split
-from recollect.text.staging import HEADING_LINE, StagingText, lines_of, read_staging
+from recollect.core.errors import NotFound, after
+from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.distil.staging_checks import KnownText
+from recollect.store import events
+from recollect.store import learnings as learning_rows
+from recollect.text.staging import HEADING_LINE, StagedEntry, StagingText, lines_of, read_staging, without_entry
 from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack, Thresholds, active_days_after, aged, plan
 
-REMOVED_TOGETHER = 2  # entries that one commit takes out when it was a consolidation
+REMOVED_TOGETHER = 2
+"""Entries that a commit must take out to count as a consolidation: one alone is an edit."""
+CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
+"""The kinds of inbox item that are about one entry."""
+REMOVED, RESTORED = "staged.removed", "staged.restored"
+"""The names of the two events in an entry's history."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +77,8 @@ def ages(ctx: Context, path: str | None = None) -> Ages:
 
 
 def undated(ctx: Context) -> Ages:
-    """The entries where git cannot say how old they are."""
-    staging = read_staging(ctx.worktree.read(ctx.settings.staging.file) or "")
+    """The entries without ages, for a project where git cannot give them."""
+    staging = read_staging(read_file(ctx))
     return Ages(
         file_lines=staging.lines,
         last_consolidation=staging.consolidated_on,
@@ -84,7 +89,7 @@ def undated(ctx: Context) -> Ages:
 def read_with_history(ctx: Context, path: str) -> StagingFile:
     text = ctx.worktree.read(path)
     if text is None:
-        raise NotFound(f"there is no {path}; `recollect stage` begins one")
+        raise NotFound(f"there is no {path}; `recollect stage` creates it")
     refuse_conflicts(path, text)
     staging = read_staging(text)
     lines, line_days, active = lines_of(text), ctx.git.line_days(path, text), ctx.git.active_days()
@@ -104,149 +109,25 @@ def read_with_history(ctx: Context, path: str) -> StagingFile:
 
 def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> ConsolidationPlan:
     """The trigger test, the freshness test and the batch, by the settings."""
-    return plan(
-        file.entries,
-        lines=file.staging.lines,
-        since_last=file.since_last,
-        limits=thresholds(ctx),
-        waiting=waiting,
-    )
-
-
-def thresholds(ctx: Context) -> Thresholds:
     given = ctx.settings.staging
-    return Thresholds(
+    limits = Thresholds(
         lines=given.lines,
         stale_days=given.stale_days,
         fresh_days=given.fresh_days,
         batch=given.batch,
         keep_newest=given.keep_newest,
     )
+    return plan(file.entries, lines=file.staging.lines, since_last=file.since_last, limits=limits, waiting=waiting)
 
 
-SHARED_BEGINNING = "# Learnings\n"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refactored:
-    """What a split made: every file it wrote, by path; none when the document was short enough."""
-
-    path: str
-    written: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndexState:
-    """The memory index: what is, or was, wrong with it, and whether it was written."""
-
-    path: str
-    problems: tuple[IndexProblem, ...]
-    written: bool
-
-
-def load_documents(ctx: Context) -> dict[str, str]:
-    """Every permanent document by path."""
-    return {path: ctx.worktree.read(path) or "" for path in paths(ctx)}
-
-
-def uncommitted(ctx: Context, path: str, text: str) -> bool:
-    """Whether a document differs from what HEAD has, so that a diff of ours would be mixed with somebody's."""
-    return ctx.git.committed(path) != text
-
-
-def document_refusal(ctx: Context, path: str, text: str) -> str:
-    """Why a document must not be written into now, or nothing."""
-    if "\ufffd" in text:
-        return f"{path} is not UTF-8 throughout"
-    return f"{path} has changes that are not committed" if uncommitted(ctx, path, text) else ""
-
-
-def split_of(ctx: Context, path: str, documents: Mapping[str, str], started: Mapping[str, str]) -> dict[str, str]:
-    """Every file that changes when a document is split: its parts, itself, and documents that link to it.
-
-    `started` are the documents before anything of ours: what is not committed in those is somebody else's.
-    """
-    done = _split(ctx, path, documents)
-    if done is None:
-        raise Refused(f"{path} has no H2 or H3 headings to split it at; give it some, or split it by hand")
-    changed = dict(done.files)
-    for other, text in documents.items():
-        if other not in changed and (after := relinked(text, other, done.moved)) != text:
-            changed[other] = after
-    reasons = [reason for name in changed if name in started and (reason := document_refusal(ctx, name, started[name]))]
-    if reasons:
-        raise Refused(f"{', '.join(reasons)}; put that right, then split {path}")
-    return changed
-
-
-def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
-    """Split one document on demand, fix links to it, and write the index again. A short one is left alone."""
-    documents = load_documents(ctx)
-    if path not in documents:
-        raise NotFound(f"{path} is not one of the permanent documents (setting consolidate.documents)")
-    if not force and len(lines_of(documents[path])) <= ctx.settings.consolidate.split_most:
-        return Refactored(path=path, written=())
-    changed = split_of(ctx, path, documents, documents)
-    with after("Parts that are written stay", "Run this again: no part is written twice"):
-        write_document(ctx, changed, documents, last=path)
-        write_index(ctx)
-    return Refactored(path=path, written=tuple(changed))
-
-
-def write_document(ctx: Context, changed: Mapping[str, str], before: Mapping[str, str], *, last: str) -> None:
-    """Write documents, the one that others were taken out of last: a crash leaves text twice, never nowhere."""
-    for path in [*(each for each in changed if each != last), last]:
-        text = changed[path]
-        if ctx.worktree.read(path) == text:
-            continue  # a run that was cut off had come this far
-        expect = content_hash(before[path]) if path in before else ""
-        ctx.worktree.replace(path, text, expect=expect)
-
-
-def check_target(ctx: Context) -> IndexState:
-    """What is wrong with the memory index, without touching it."""
-    at = ctx.settings.consolidate.index
-    found = check_index(ctx.worktree.read(at) or "", load_documents(ctx), at)
-    return IndexState(path=at, problems=tuple(found), written=False)
-
-
-def index_change(ctx: Context, documents: Mapping[str, str]) -> tuple[str | None, str]:
-    """The memory index as it is and as these documents make it; where there is neither, both are empty."""
-    at = ctx.settings.consolidate.index
-    before = ctx.worktree.read(at)
-    return ("", "") if before is None and not documents else (before, make_index(documents, at))
-
-
-def write_index(ctx: Context) -> IndexState:
-    """Make the memory index what the documents say."""
-    at, documents = ctx.settings.consolidate.index, load_documents(ctx)
-    before, after = index_change(ctx, documents)
-    if before == after:
-        return IndexState(path=at, problems=(), written=False)
-    problems = check_index(before or "", documents, at)
-    ctx.worktree.replace(at, after, expect="" if before is None else content_hash(before))
-    return IndexState(path=at, problems=tuple(problems), written=True)
-
-
-def is_full(ctx: Context, text: str) -> bool:
-    return len(lines_of(text)) >= ctx.settings.consolidate.file_limit
-
-
-def _split(ctx: Context, path: str, documents: Mapping[str, str]) -> Split | None:
-    limits = ctx.settings.consolidate
-    done = split(path, documents[path], least=limits.split_least, most=limits.split_most)
-    foreign = done and any(documents.get(name, text) != text for name, text in done.files.items() if name != path)
-    if not foreign:
-        return done  # also when a run that was cut off wrote some of the parts
-    return split(path, documents[path], taken=documents, least=limits.split_least, most=limits.split_most)
-
+# Leaving the file
 
 Fate = Literal["consolidated", "superseded", "redundant", "contradiction", "vague", "refused", "file limit"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntryOutcome:
-    """What became of one entry. `where` is a document's heading, or the id of what it was held against."""
+    """What became of one entry. `where` is a document's heading, or the id of what it was compared with."""
 
     slug: str
     title: str
@@ -259,6 +140,94 @@ class EntryOutcome:
     def left(self) -> bool:
         """Whether it left the staging file."""
         return self.fate in ("consolidated", "superseded", "redundant")
+
+
+def find_entry(ctx: Context, id: str) -> StagedEntry:
+    """A staged entry by its id or slug."""
+    slug = id.removeprefix("staged/")
+    found = read_staging(read_file(ctx)).entry(slug)
+    if found is None:
+        raise NotFound(f"no staged entry {slug!r}; `recollect ages` lists them")
+    return found
+
+
+def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome) -> None:
+    """Record an entry with its outcome, then take it out of the staging file."""
+    with ctx.db.write(ctx.space) as tx:
+        events.record(
+            tx,
+            ctx,
+            subject=f"staged/{entry.slug}",
+            what=REMOVED,
+            old={"title": entry.title, "body": entry.body},
+            new={"fate": outcome.fate, "where": outcome.where},
+            reason=outcome.reason,
+        )
+    change_file(ctx, lambda text: without_entry(text, entry.title, entry.body))
+
+
+def record_recurrence(ctx: Context, known: KnownText, entry: StagedEntry) -> None:
+    """Count a repetition: in the learning's recurrence, or as an event of the document's section."""
+    with ctx.db.write(ctx.space) as tx:
+        what, old, new = "document.recurred", {}, {}
+        if known.id.startswith("learn_"):
+            seen = learning_rows.get(tx, known.id).recurrence
+            learning_rows.count_recurrence(tx, known.id, at=ctx.clock.now())
+            what, old, new = "learning.recurred", {"recurrence": seen}, {"recurrence": seen + 1}
+        events.record(
+            tx,
+            ctx,
+            subject=known.id,
+            what=what,
+            old=old,
+            new={**new, "title": entry.title},
+            reason=f"staged/{entry.slug} said the same",
+        )
+
+
+def was_restored(ctx: Context, slug: str) -> bool:
+    """Whether a person brought this entry back: then no later run drops it a second time."""
+    with ctx.db.read(ctx.space) as tx:
+        return any(event.what == RESTORED for event in events.of(tx, f"staged/{slug}"))
+
+
+def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
+    """Make a staged entry a learning with confidence; it leaves the staging file."""
+    found = find_entry(ctx, slug)
+    paragraphs = [part.strip() for part in found.body.split("\n\n") if part.strip()] or [found.title]
+    captured = learn(
+        ctx,
+        NewLearning(
+            title=found.title[:TITLE_LIMIT].rstrip(),
+            context=context or f"Staged in {ctx.settings.staging.file}",
+            observation=paragraphs[0],
+            implication=implication or (" ".join(paragraphs[1:]) or found.title),
+            action=action or found.title,
+        ),
+        anyway=True,  # it passed the gate of staged learnings
+        origin=f"staged/{found.slug}",
+    )
+    where = captured.learning.id
+    gone = EntryOutcome(slug=found.slug, title=found.title, fate="consolidated", where=where, reason="promoted")
+    with after(f"{where} was saved", "Run this again, unless the entry has left the staging file"):
+        _copy_resolutions(ctx, found.slug, where)
+        remove_entry(ctx, found, gone)
+        refresh_passages(ctx)
+    return captured
+
+
+def _copy_resolutions(ctx: Context, slug: str, learning: str) -> None:
+    """What a person said of an entry and a learning holds for the learning made of the entry."""
+    with ctx.db.write(ctx.space) as tx:
+        for item in events.waiting_escalations(tx):
+            if (item.kind, item.subject) != (LEARNING_CONTRADICTION, learning):
+                continue
+            before = events.find_escalation(tx, kind=CONTRADICTION, subject=f"staged/{slug}", other=item.other)
+            if before and before.resolution:
+                events.resolve_escalation(tx, item.number, resolution=before.resolution, at=ctx.clock.now())
+
+
+# The report of a consolidation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,17 +257,18 @@ def render_report(run: Consolidation, day: date) -> str:
         ("refused", "refused"),
         ("file limit", "waiting for a split"),
     ]
+    fates: list[str] = [one.fate for one in run.outcomes]
     summary = [f"- Trigger: {run.trigger}, {run.reason}"]
-    summary += [f"- {name.capitalize()}: {len(_of(run, fate))}" for fate, name in counts]
+    summary += [f"- {name.capitalize()}: {fates.count(fate)}" for fate, name in counts]
     summary += [f"- Still staged: {len(run.held) + sum(not one.left for one in run.outcomes)}"]
     stays = [f"- {held.slug}: {held.reason}" for held in run.held]
     parts: list[tuple[str, Sequence[str]]] = [
         ("Summary", [*summary, *(["", "Held back:", "", *stays] if stays else [])]),
-        ("Consolidated", _lines(run, "consolidated", "→")),
-        ("Superseded", _lines(run, "superseded", "by")),
-        ("Redundant", _lines(run, "redundant", "repeats")),
-        ("Contradictions", _lines(run, "contradiction", "against")),
-        ("File Limits", [*(f"- split {path}" for path in run.splits), *_lines(run, "file limit", "at")]),
+        ("Consolidated", _report_lines(run, "consolidated", "→")),
+        ("Superseded", _report_lines(run, "superseded", "by")),
+        ("Redundant", _report_lines(run, "redundant", "repeats")),
+        ("Contradictions", _report_lines(run, "contradiction", "against")),
+        ("File Limits", [*(f"- split {path}" for path in run.splits), *_report_lines(run, "file limit", "at")]),
         ("Escalations", [f"- {line}" for line in run.escalations]),
         ("Index Changes", [f"- {line}" for line in run.index_changes]),
     ]
@@ -306,13 +276,10 @@ def render_report(run: Consolidation, day: date) -> str:
     return f"# Consolidation report, {day.isoformat()}\n\n{body}\n"
 
 
-def _of(run: Consolidation, fate: str) -> list[EntryOutcome]:
-    return [outcome for outcome in run.outcomes if outcome.fate == fate]
-
-
-def _lines(run: Consolidation, fate: str, link: str) -> list[str]:
+def _report_lines(run: Consolidation, fate: Fate, link: str) -> list[str]:
     lines = []
-    for one in _of(run, fate):
-        score = f", score {one.score:.2f}" if one.score else ""
-        lines.append(f"- {one.title} ({one.slug}) {link} {one.where}: {one.reason}{score}")
+    for one in run.outcomes:
+        if one.fate == fate:
+            score = f", score {one.score:.2f}" if one.score else ""
+            lines.append(f"- {one.title} ({one.slug}) {link} {one.where}: {one.reason}{score}")
     return lines

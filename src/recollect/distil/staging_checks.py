@@ -91,8 +91,8 @@ def superseding(entry: Aged, others: Sequence[Aged]) -> Match | None:
     return None
 
 
-def rivalling(entry: Aged, other: Aged) -> Match | None:
-    """Another entry of the same day that cannot hold together with this one: neither is the newer."""
+def contradicting_same_day(entry: Aged, other: Aged) -> Match | None:
+    """Another entry of the same day that contradicts this one: neither is the newer."""
     if other.entry.slug == entry.entry.slug or other.added != entry.added:
         return None
     found = contradiction(entry.entry.title, other.entry.title)

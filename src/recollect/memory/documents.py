@@ -35,8 +35,9 @@ from recollect.tend.verify import rebuild_tree
 if TYPE_CHECKING:
     from recollect.capture.learn import Captured
     from recollect.capture.stage import Staged
-    from recollect.distil.restore_entry import RestoredEntry
-    from recollect.distil.staged import Ages, Consolidation, IndexState, Refactored
+    from recollect.distil.documents import IndexState, Refactored
+    from recollect.distil.inbox import RestoredEntry
+    from recollect.distil.staged import Ages, Consolidation
 
 
 class Journal:
@@ -142,27 +143,27 @@ class Staging:
 
     def restore(self, entry: str) -> RestoredEntry:
         """Stage an entry again that left the staging file."""
-        from recollect.distil.restore_entry import restore
+        from recollect.distil.inbox import restore
 
         return restore(self._context, entry)
 
     def promote(self, entry: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
         """Make a staged entry a learning with confidence."""
-        from recollect.distil.restore_entry import promote
+        from recollect.distil.staged import promote
 
         return promote(self._context, entry, context=context, implication=implication, action=action)
 
     def refactor(self, path: str, *, force: bool = False) -> Refactored:
         """Split a permanent document that grew too long; with `force` also one that did not."""
-        from recollect.distil.staged import refactor
+        from recollect.distil.documents import refactor
 
         return refactor(self._context, path, force=force)
 
     def index(self, *, check: bool = False) -> IndexState:
         """Write the memory index again, or only say what is wrong with it."""
-        from recollect.distil import staged
+        from recollect.distil import documents
 
-        return staged.check_target(self._context) if check else staged.write_index(self._context)
+        return documents.check_index(self._context) if check else documents.write_index(self._context)
 
 
 class Themes:

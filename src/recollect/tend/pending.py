@@ -15,7 +15,7 @@ from typing import Any
 from recollect.capture import observe
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.distil import decision_page, decisions, restore_entry, staged, staging_checks, themes, wisdom
+from recollect.distil import decision_page, decisions, documents, staged, staging_checks, themes, wisdom
 from recollect.distil.node_models import node_question, root_question
 from recollect.distil.themes import planned_from_file
 from recollect.models.ask import Ask, checked, cleaned, generator_of, load_prompt
@@ -143,12 +143,12 @@ def _theme(ctx: Context, opened: OpenAsk) -> Ask[Any]:
 
 
 def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
-    return restore_entry.entry(ctx, opened.subject.partition(" ")[0])
+    return staged.find_entry(ctx, opened.subject.partition(" ")[0])
 
 
 def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     entry, id = _entry(ctx, opened), opened.subject.partition(" ")[2]
-    pieces = [*staging_checks.in_documents(staged.load_documents(ctx)), *staging_checks.in_learnings(ctx, entry)]
+    pieces = [*staging_checks.in_documents(documents.load_documents(ctx)), *staging_checks.in_learnings(ctx, entry)]
     return next((staging_checks.compare_question(entry, each) for each in pieces if each.id == id), None)
 
 
@@ -165,7 +165,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "theme": _theme,
     "compare": _compared,
     "quality": lambda ctx, opened: staging_checks.refusal(_entry(ctx, opened)),
-    "route": lambda ctx, opened: staging_checks.place(_entry(ctx, opened), staged.load_documents(ctx), alike(ctx)),
+    "route": lambda ctx, opened: staging_checks.place(_entry(ctx, opened), documents.load_documents(ctx), alike(ctx)),
     "rewrite": lambda ctx, opened: staging_checks.wording(_entry(ctx, opened)),
 }
 """For every kind of job, how the room that asks makes its question."""
