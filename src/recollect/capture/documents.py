@@ -21,8 +21,8 @@ from recollect.core.context import Context, Tx
 from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
+from recollect.text.markdown import lines_of
 from recollect.text.redact import redact
-from recollect.text.staging import lines_of
 from recollect.text.storable import clean
 from recollect.text.tree import log_path
 

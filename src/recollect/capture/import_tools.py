@@ -255,7 +255,6 @@ DATES = ("created", "created_at", "date", "updated", "modified")
 _OBSERVATION = re.compile(r"\s*[-*+]\s+\[(?P<category>[^\[\]()]{2,40})\]\s+(?P<text>\S.*)")
 _TAG = re.compile(r"(?:^|(?<=\s))#([\w/-]+)")
 _CONTEXT = re.compile(r"\s*\([^()]*\)\s*$")
-_HEADING = re.compile(r"^#[ \t]+(.+)$", re.MULTILINE)
 _BRING_MARKDOWN_KINDS: dict[DiscoveryType, tuple[str, ...]] = {
     "blocker": ("problem", "issue", "bug", "gotcha", "pitfall", "risk", "blocker", "warning"),
     "constraint": ("constraint", "requirement", "rule", "limitation", "policy"),
@@ -278,8 +277,8 @@ def read_markdown(folder: Path) -> Iterator[Piece | SkippedPiece]:
 
 
 def _note(file: ForeignFile, fields: dict[str, Any], body: str) -> Iterator[Piece]:
-    heading = _HEADING.search(body)
-    title = _bring_markdown_text(fields.get("title")) or (heading[1].strip() if heading else Path(file.path).stem)
+    headings = [title for title, _ in markdown.sections(body, 1)[1:] if title]
+    title = _bring_markdown_text(fields.get("title")) or (headings[0] if headings else Path(file.path).stem)
     tags = _tags(fields.get("tags"))
     at = _date(fields) or file.modified
     listed = "\n\nTags: " + " ".join(f"#{tag}" for tag in tags) if tags else ""

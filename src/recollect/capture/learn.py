@@ -7,7 +7,6 @@ Only titles and actions are held against each other: they state the rule, the re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,10 +23,9 @@ from recollect.store.passages import Narrow
 from recollect.text import quality
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
 from recollect.text.redact import redact
+from recollect.text.sentences import split_sentences
 from recollect.text.storable import clean, storable_id
 from recollect.text.tokens import terms
-
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 
 KIND = "contradiction"
 SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are about the same thing
@@ -65,7 +63,8 @@ def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
 
 
 def _lines(learning: Learning) -> list[set[str]]:
-    return [set(terms(line)) for line in (learning.title, *_SENTENCE.split(learning.action))]
+    said = (part for sentence in split_sentences(learning.action, lower_case=True) for part in sentence.split("; "))
+    return [set(terms(line)) for line in (learning.title, *said)]
 
 
 def _may_replace(new: Learning, old: Learning) -> bool:

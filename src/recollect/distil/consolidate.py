@@ -35,8 +35,9 @@ from recollect.models.embed import Alike, alike
 from recollect.store import db, events
 from recollect.text import route
 from recollect.text.documents import holds_block, rendered_entry, with_block
+from recollect.text.markdown import lines_of
 from recollect.text.sentences import counted
-from recollect.text.staging import StagedEntry, lines_of, marked_consolidated, without
+from recollect.text.staging import StagedEntry, marked_consolidated, without
 from recollect.text.staging_due import Aged, ConsolidationPlan
 
 LEASE_SECONDS = 600  # longer than a model may take for one entry: three calls of 30 seconds, three tries each

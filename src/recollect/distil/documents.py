@@ -15,7 +15,7 @@ from recollect.core.errors import NotFound, Refused, after
 from recollect.store.files import content_hash
 from recollect.text import documents as text
 from recollect.text.documents import IndexProblem, Split, make_index, relinked
-from recollect.text.staging import lines_of
+from recollect.text.markdown import lines_of
 
 NEW_DOCUMENT = "# Learnings\n"
 """How the document begins that takes every entry which fits no other."""

@@ -21,7 +21,8 @@ from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.distil.staging_checks import KnownText
 from recollect.store import events
 from recollect.store import learnings as learning_rows
-from recollect.text.staging import HEADING_LINE, StagedEntry, StagingText, lines_of, read_staging, without_entry
+from recollect.text.markdown import lines_of
+from recollect.text.staging import HEADING_LINE, StagedEntry, StagingText, read_staging, without_entry
 from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack, Thresholds, active_days_after, aged, plan
 
 REMOVED_TOGETHER = 2

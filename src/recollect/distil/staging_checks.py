@@ -12,7 +12,6 @@ rephrasings people read are ours. Knows nothing about files or what becomes of a
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -27,9 +26,11 @@ from recollect.store.passages import Narrow
 from recollect.text import quality, route
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
 from recollect.text.documents import sections
-from recollect.text.markdown import own_lines
+from recollect.text.markdown import code_blocks, own_lines, without_fences
+from recollect.text.patterns import lazy
 from recollect.text.quality import Refusal
 from recollect.text.route import Likeness, Placement
+from recollect.text.sentences import split_sentences
 from recollect.text.staging import StagedEntry
 from recollect.text.staging_due import Aged
 from recollect.text.statement import statements
@@ -154,7 +155,7 @@ def _words(text: str) -> set[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    return [part.strip() for line in text.split("\n") for part in line.split(". ") if part.strip()]
+    return [part.strip() for line in text.split("\n") for part in split_sentences(line, lower_case=True)]
 
 
 def _later(one: Aged, other: Aged) -> bool:
@@ -194,8 +195,7 @@ SHOWN = 8  # places a model may choose from
 GIST = 300  # characters of a section it is shown
 MARGIN = 200  # characters JSON may add to a text
 TITLE_LIMIT = 200
-_FENCED = re.compile(r"^(`{3,}|~{3,}).*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
-_STRUCTURE = re.compile(r"^ {0,3}(?:#{1,6}\s|---+\s*$|===+\s*$|<!--)", re.MULTILINE)
+_STRUCTURE = lazy(r"(?m)^ {0,3}(?:#{1,6}\s|---+\s*$|===+\s*$|<!--)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,9 +301,8 @@ def _read_wording(text: str, entry: StagedEntry) -> Wording:
         raise BadInput("body must be a text where there was one")
     if len(title) + len(body) > len(entry.title) + len(entry.body) + MARGIN:
         raise BadInput("it is longer than what it words")
-    code = [found[0] for found in _FENCED.finditer(entry.body)]
-    if any(block not in body for block in code):
+    if any(block not in body for block in code_blocks(entry.body)):
         raise BadInput("it changes code")
-    if _STRUCTURE.search(_FENCED.sub("", body)):
+    if _STRUCTURE.search(without_fences(body)):
         raise BadInput("it has headings or marks of its own")
     return Wording(title=title, body=body.strip("\n"))

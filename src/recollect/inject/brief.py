@@ -14,6 +14,7 @@ from recollect.core.records import record
 from recollect.store import events, reviews
 from recollect.store.files import content_hash
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote, with_ages
+from recollect.text.markdown import split_frontmatter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ LOG_CHARACTERS = 1_000_000
 """A longer log is left to its node."""
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
-_FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _ROOT_ORDER = ("Active Context", "Topics Index", "Recent Patterns", "Historical Summary")
 """The most telling first: what does not fit is cut from the end."""
 
@@ -105,7 +105,7 @@ def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
 def _root(text: str) -> tuple[tuple[str, ...], ...]:
     """ROOT.md line by line, its sections in the order of what they are worth."""
     sections: list[list[str]] = [[]]
-    for line in quote(_FRONTMATTER.sub("", text), below=4):
+    for line in quote(split_frontmatter(text)[1], below=4):
         if line.startswith("#"):
             sections.append([])
         if line.strip():
@@ -141,7 +141,7 @@ def _daily(ctx: Context, room: ContextBudget) -> Part:
 def _entries(text: str, cost: Callable[[str], int], *, most: int | None) -> tuple[tuple[str, ...], ...]:
     """The entries of a day, one block each; only the last when they cost more than `most`: a session waits for it."""
     stretches: list[list[str]] = [[]]
-    for line in _FRONTMATTER.sub("", text).splitlines():
+    for line in split_frontmatter(text)[1].splitlines():
         if line.lstrip().startswith("#"):
             stretches.append([])
         stretches[-1].append(line)
@@ -160,7 +160,7 @@ def _entries(text: str, cost: Callable[[str], int], *, most: int | None) -> tupl
 
 
 def _lines(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple((line,) for line in quote(_FRONTMATTER.sub("", text), below=4) if line.strip())
+    return tuple((line,) for line in quote(split_frontmatter(text)[1], below=4) if line.strip())
 
 
 def _clipped(lines: list[str]) -> list[str]:

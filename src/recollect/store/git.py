@@ -29,7 +29,8 @@ from pathlib import Path
 
 from recollect.core.errors import NoHistory
 from recollect.store.files import add_lines, write_path
-from recollect.text.staging import lines_of, merge_staging
+from recollect.text.markdown import lines_of
+from recollect.text.staging import merge_staging
 
 LIMIT_SECONDS = 5.0
 

@@ -1,18 +1,8 @@
-"""Permanent Markdown documents as sections: find one, add to it, take something out again.
+"""Permanent Markdown documents as sections: find one, add to it, remove something; the index of all; splitting one.
 
 A section is a heading with everything up to the next heading of its own level or above. Headings inside fences and
-comments are text. Changes are made line by line; what is not asked for stays byte for byte.
-
-The memory index: one line for every section of the permanent documents, generated from them.
-
-A derived text: it can be deleted and is made again byte for byte. Checking one says what is wrong with it, so that a
-person or CI sees more than "differs". Knows nothing about files.
-
-Splitting a document that grew too long: at H2, then at H3, into files of a readable size.
-
-Every line of the document is in exactly one of the files afterwards, in its old order; what is added is one title
-per part and the list of parts. Parts stand beside the document, so that their relative links stay true. Knows
-nothing about files.
+comments are text. Changes are made line by line; every line that is not asked for stays byte for byte. The index has a
+line for every section and can be made again at any time. Knows nothing about files.
 """
 
 from __future__ import annotations
@@ -26,11 +16,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from recollect.text.staging import free_slug, headings, lines_of, slug_of, text_lines
+from recollect.text.markdown import heading, headings, lines_of, split_item, text_lines
+from recollect.text.patterns import lazy
+from recollect.text.sentences import split_sentences
+from recollect.text.staging import free_slug, slug_of
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_LIST_MARK = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?")
-_ANY_HEADING = re.compile(r"#{1,6} +\S")
+# --- Sections
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +37,17 @@ class Section:
 
 
 def sections(text: str) -> list[Section]:
-    """Every section of a document, in order; what stands before the first heading belongs to none."""
+    """Every section of a document, in order; lines before the first heading belong to none."""
     lines = lines_of(text)
-    starts = headings(lines, _ANY_HEADING)
+    marks = [(at, heading(lines[at]) or (0, "")) for at in headings(lines)]
     found: list[Section] = []
     taken: set[str] = set()
-    for position, first in enumerate(starts):
-        level = _level(lines[first])
-        later = starts[position + 1 :]
-        last = next((at for at in later if _level(lines[at]) <= level), len(lines))
-        title = lines[first][level:].strip().rstrip("#").strip()
+    for position, (first, (level, title)) in enumerate(marks):
+        later = marks[position + 1 :]
+        last = next((at for at, (other, _) in later if other <= level), len(lines))
         slug = _anchor(title, taken)
         taken.add(slug)
-        own = lines[first + 1 : later[0] if later else len(lines)]
+        own = lines[first + 1 : later[0][0] if later else len(lines)]
         found.append(Section(title=title, slug=slug, level=level, text="\n".join(own).strip(), first=first, last=last))
     return found
 
@@ -76,7 +65,7 @@ def _anchor(title: str, taken: set[str]) -> str:
 def rendered_entry(title: str, body: str, level: int) -> str:
     """A learning as a section of a document; headings in its body go below its own."""
     lines = lines_of(body.strip())
-    for at in headings(lines, _ANY_HEADING):
+    for at in headings(lines):
         lines[at] = "#" * min(6, level + 1) + " " + lines[at].lstrip("#").strip()
     return "\n".join([f"{'#' * min(6, level)} {title}", *(["", *lines] if lines != [""] else [])]) + "\n"
 
@@ -100,7 +89,7 @@ def with_block(text: str, block: str, under: str | None) -> str:
 def with_section(text: str, section: Section, own: str) -> str:
     """The document with another heading and text for a section; deeper sections stay."""
     lines = lines_of(text)
-    deeper = (at for at in headings(lines, _ANY_HEADING) if section.first < at)
+    deeper = (at for at in headings(lines) if section.first < at)
     end = next(deeper, len(lines))
     gap = [""] if end < len(lines) else []
     return "\n".join([*lines[: section.first], *lines_of(own), *gap, *lines[end:]]) + "\n"
@@ -109,7 +98,7 @@ def with_section(text: str, section: Section, own: str) -> str:
 def sentences(text: str) -> list[str]:
     """What a section says, sentence by sentence, without list marks and code."""
     lines = lines_of(text)
-    return [part for at in text_lines(lines) for part in _said(lines[at])[1] if part]
+    return [part.strip() for at in text_lines(lines) for part in _said(lines[at])[1]]
 
 
 def without_sentences(text: str, unwanted: Callable[[str], bool]) -> str:
@@ -118,18 +107,17 @@ def without_sentences(text: str, unwanted: Callable[[str], bool]) -> str:
     gone: set[int] = set()
     for at in text_lines(lines):
         mark, parts = _said(lines[at])
-        left = [part for part in parts if not part or not unwanted(part)]
+        left = [part for part in parts if not unwanted(part.strip())]
         if len(left) < len(parts):
-            lines[at] = mark + " ".join(left)
+            lines[at] = mark + "".join(left).rstrip()
             gone |= set() if left else {at}
     return "\n".join(line for at, line in enumerate(lines) if at not in gone).strip()
 
 
 def _said(line: str) -> tuple[str, list[str]]:
-    """A line's indent and list mark, and its sentences."""
-    mark = _LIST_MARK.match(line)
-    at = mark.end() if mark else 0
-    return line[:at], _SENTENCE_END.split(line[at:].rstrip())
+    """A line's indent and list mark, and its sentences, each with the space after it."""
+    mark, words = split_item(line.rstrip())
+    return mark, split_sentences(words, lower_case=True)
 
 
 def without_block(text: str, block: str, *, instead: str = "") -> str | None:
@@ -153,13 +141,10 @@ def _places(lines: list[str], wanted: list[str]) -> list[int]:
     return [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
 
 
-def _level(line: str) -> int:
-    return len(line) - len(line.lstrip("#"))
-
+# --- The index
 
 _HEAD = "# Memory index\n\n<!-- recollect: generated from the documents below; `recollect index` writes it again -->\n"
-_LINE = re.compile(r"- \[(?P<title>.*)\]\((?P<target>[^)]+)\)(?: — .*)?$")
-_SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
+_LINE = lazy(r"- \[(?P<title>.*)\]\((?P<target>[^)]+)\)(?: — .*)?$")
 SAYS = 120  # characters of a section's first sentence
 
 Fault = Literal["duplicate", "orphan", "missing", "wrong section", "wrong order", "not an entry", "out of date"]
@@ -224,8 +209,7 @@ def _lines_for(path: str, text: str, at: str) -> list[str]:
 def _says(section: Section) -> str:
     lines = section.text.split("\n")
     prose = " ".join(" ".join(lines[at] for at in text_lines(lines)).split())
-    match = _SENTENCE.match(prose)
-    first = match[1] if match else prose
+    first = "".join(split_sentences(prose, lower_case=True)[:1]).strip()
     if not first:
         return ""
     return f" — {first}" if len(first) <= SAYS else f" — {first[:SAYS].rsplit(' ', 1)[0]} …"
@@ -236,11 +220,13 @@ def _key(line: str) -> str:
     return match["target"] if match else ""
 
 
-LEAST, MOST = 100, 300
+# --- Splitting
+
+LEAST, MOST = 100, 300  # lines of a part: what a person reads in one sitting
 PARTS_MARK = "<!-- recollect: this document was split; its parts -->"
 
 # A link to a heading: in the line, as the definition of a reference, or in HTML; a title after it stays as it is.
-_LINK = re.compile(r"""(\]\(\s*<?|^ {0,3}\[[^\]^][^\]]*\]:\s*<?|\bhref=["'])([^)\s#>"]*)#([^)\s>"']+)""")
+_LINK = lazy(r"""(\]\(\s*<?|^ {0,3}\[[^\]^][^\]]*\]:\s*<?|\bhref=["'])([^)\s#>"]*)#([^)\s>"']+)""")
 
 Place = tuple[str, str]  # a document's path, and the slug of a heading in it
 

@@ -186,7 +186,7 @@ def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[
     previous = ""
     fences = markdown.Fences()
     for line in lines:
-        was_open = bool(fences.fence)
+        was_open = bool(fences.closing)
         in_fence = fences.inside(line)
         if in_fence and not was_open:
             fence_at = len(content)
@@ -205,7 +205,7 @@ def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[
             content.append(line)
             size += len(line) + 1
         previous = line
-    if fences.fence and size <= limit:
+    if fences.closing and size <= limit:
         # A fence that never closes would swallow every later entry: its first line counts as text.
         inside = _split(content[fence_at + 1 :], limit=limit)
         yield title, [*content[: fence_at + 1], *next(inside)[1]]

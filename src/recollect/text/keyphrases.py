@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from recollect.text.markdown import split_item
+from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS
 
 RUN_WORDS = 4
-BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>+)[ \t]+")
 
 _PIECE = re.compile(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _PLAIN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _NOISE = STOP_WORDS | frozenset(
     "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
@@ -30,9 +30,8 @@ _NOISE = STOP_WORDS | frozenset(
 def sentences(text: str) -> Iterator[str]:
     """Sentences and list items, one line each, without their bullets."""
     for line in text.split("\n"):
-        for sentence in _SENTENCE.split(BULLET.sub("", line, count=1)):
-            if sentence.strip():
-                yield sentence.strip()
+        for sentence in split_sentences(split_item(line)[1]):
+            yield sentence.strip()
 
 
 def runs(text: str) -> list[str]:

@@ -12,10 +12,10 @@ from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.text import frame
+from recollect.text.markdown import heading
 from recollect.text.markers import extract
 from recollect.text.staging import slug_of
 
-_TITLE = re.compile(r"#{1,6}[ \t]+(?P<title>.+)")
 _STATE = re.compile(r"[ \t]*\[confidence: [^\]]*\]$")
 _LABEL = re.compile(
     r"(?:[-*][ \t]+)?(?:\*\*|__|#{1,6}[ \t]+)?(?P<name>context|observation|implication|action)"
@@ -35,12 +35,12 @@ def read(text: str) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     current = "prose"
     for line in text.splitlines():
-        title, label = _TITLE.fullmatch(line), _LABEL.match(line)
+        title, label = heading(line), _LABEL.match(line)
         if label and not (title and _STATE.search(line)):  # a title of ours may be any words, a label's too
             current = label["name"].lower()
             found.setdefault(current, []).append(label["text"])
         elif title and "title" not in found and not any(name in found for name in COIA):
-            found["title"] = [_STATE.sub("", title["title"])]
+            found["title"] = [_STATE.sub("", title[1])]
         elif not _FOOTER.fullmatch(line):
             found.setdefault(current, []).append(line)
     read = {name: frame.one_line(frame.unescape(" ".join(lines))) for name, lines in found.items()}

@@ -1,130 +1,51 @@
-"""Markdown as files carry it: frontmatter, fences, headings.
+"""The one reader of Markdown: lines, code fences, headings, frontmatter, and the lines that an author says themselves.
 
-Reads what people and other tools wrote, so nothing here trusts its input: frontmatter that cannot be read
-safely counts as absent. Knows nothing about entries or nodes.
-
-The lines an author says in their own voice: outside fenced code blocks, quotes and HTML comments.
-
-What an agent shows (a file, a tool's output, somebody's message) it fences or quotes. A marker in there is
-not the agent's word. Nor is one in a comment: nobody who reads the rendered message sees it. A fence or comment
-that is never closed hides the rest, as in Markdown: unsure means not said.
+The texts come from people and other tools, so nothing here trusts its input: frontmatter that cannot be read safely
+counts as absent, and a fence that is never closed hides the rest, as in Markdown. Edits are made on lines, so that
+every line that is not asked for stays byte for byte. Sentences are split by `text/sentences`. Knows nothing about
+entries, nodes or documents. Hooks load this module: `yaml` and `json` are imported where they are needed.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from itertools import groupby
 
-_FRONTMATTER_LINES = 2_000
-_FRONTMATTER_CHARS = 200_000
-_FRONTMATTER_DEPTH = 8
+from recollect.text.patterns import lazy
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r"(#{1,6})(?=[ \t]|$)")
-_FOREIGN_TOPICS = re.compile(r"topics:[ \t]+(?![ \t]*(?:\[.*\][ \t]*$|['\"|>&*!]))(.+)")
-_CONFLICT = re.compile(r"^<{7} .*$(?:\n.*)*?\n={7}$(?:\n.*)*?\n>{7} ", re.MULTILINE)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+# --- Lines
 
 
-def frontmatter(text: str) -> tuple[dict[str, Any], str]:
-    """The fields before the text, all scalars as strings, and the text.
-
-    Absent, never closed, hostile or broken frontmatter gives no fields and the whole text.
-    """
-    text = text.removeprefix("\ufeff")
-    if "\r" in text[:_FRONTMATTER_CHARS]:
-        text = text.replace("\r\n", "\n")
-    if not text.startswith("---\n"):
-        return {}, text
-    end = _end_of_frontmatter(text)
-    if end is None:
-        return {}, text
-    fields = _yaml(text[4 : end[0]])
-    return ({}, text) if fields is None else (fields, text[end[1] :])
+def lines_of(text: str) -> list[str]:
+    """Lines as git and editors count them: `str.splitlines` would also break at form feeds and U+2028."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
-def with_frontmatter(fields: Mapping[str, Any], body: str) -> str:
-    """A file: fields in the given order, a blank line, the body, one newline at the end."""
-    import yaml
-
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    head = yaml.dump(dict(fields), Dumper=dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
-    return f"---\n{head}---\n\n{body.strip(chr(10))}\n"
+_ITEM = lazy(r"[ \t]*(?:(?:[-*+]|\d+[.)]|>+)[ \t]+)?")
 
 
-class Fences:
-    """Follows code fences line by line."""
-
-    def __init__(self) -> None:
-        self.fence = ""
-
-    def inside(self, line: str) -> bool:
-        """Whether this line belongs to a fence, the fence's own lines included."""
-        mark = _FENCE.match(line)
-        if self.fence:
-            if mark and mark[1].startswith(self.fence) and not mark[2].strip():
-                self.fence = ""
-            return True
-        if mark and not (mark[1][0] == "`" and "`" in mark[2]):
-            self.fence = mark[1]
-            return True
-        return False
+def split_item(line: str) -> tuple[str, str]:
+    """A line's indent with its list or quote mark, and the words after it."""
+    mark = _ITEM.match(line)
+    at = mark.end() if mark else 0
+    return line[:at], line[at:]
 
 
-def fenced(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Each line and whether it belongs to a code fence."""
-    fences = Fences()
-    return ((line, fences.inside(line)) for line in lines)
-
-
-def close_fence(text: str) -> str:
-    """The text with its last fence closed, so that it cannot swallow what follows."""
-    fences = Fences()
-    for line in text.split("\n"):
-        fences.inside(line)
-    return f"{text.rstrip(chr(10))}\n{fences.fence}" if fences.fence else text
-
-
-def heading(line: str) -> tuple[int, str] | None:
-    """Level and title of an ATX heading at the start of a line."""
-    mark = _HEADING.match(line)
-    return (len(mark[1]), line[mark.end() :].strip()) if mark else None
-
-
-def demote(text: str) -> str:
-    """Every heading one level down; the sixth level has nowhere to go."""
-    return _shift(text, lambda level: min(level + 1, 6))
-
-
-def promote(text: str) -> str:
-    """Every heading one level up: takes `demote` back for all but the deepest."""
-    return _shift(text, lambda level: max(level - 1, 1))
-
-
-def sections(text: str, level: int) -> list[tuple[str, str]]:
-    """The parts of a text under its headings of one level; what comes before the first has an empty title."""
-    parts: list[tuple[str, list[str]]] = [("", [])]
-    for line, in_fence in fenced(text.split("\n")):
-        found = None if in_fence else heading(line)
-        if found and found[0] == level:
-            parts.append((found[1], []))
-        else:
-            parts[-1][1].append(line)
-    return [(title, "\n".join(lines)) for title, lines in parts]
-
-
-def without_fences(text: str) -> str:
-    return "\n".join(line for line, in_fence in fenced(text.split("\n")) if not in_fence)
+_CONFLICT = lazy(r"(?m)^<{7} .*$(?:\n.*)*?\n={7}$(?:\n.*)*?\n>{7} ")
 
 
 def has_conflict(text: str) -> bool:
     """Whether git left its conflict markers in the text."""
-    return bool(_CONFLICT.search(text))
+    return "<<<<<<< " in text and bool(_CONFLICT.search(text))
 
 
 def without_conflict_marks(lines: Iterable[str]) -> Iterator[str]:
-    """Both sides of every conflict: an append-only file lost nothing, git only could not order it."""
+    """Both sides of every conflict: in an append-only file nothing is lost, git only could not order it."""
     side = ""
     for line in lines:
         if line.startswith("<<<<<<< "):
@@ -139,6 +60,116 @@ def without_conflict_marks(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
+# --- Fences
+
+_FENCE = r"(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)"
+_FENCE_LINE = lazy(rf" {{0,3}}{_FENCE}")
+_COMMENT_END = "-->"
+
+
+class Fences:
+    """Follows code fences line by line, and where `comments` is set also HTML comments that begin a line."""
+
+    def __init__(self, *, comments: bool = False) -> None:
+        self.closing = ""
+        """What would close the fence or comment that is open; empty when none is."""
+        self._comments = comments
+
+    def inside(self, line: str) -> bool:
+        """Whether this line belongs to a fence or comment, the lines that open and close it included."""
+        if self.closing == _COMMENT_END:
+            self.closing = "" if _COMMENT_END in line else self.closing
+            return True
+        mark = _FENCE_LINE.match(line)
+        if self.closing:
+            self.closing = "" if mark and _closes(line, self.closing) else self.closing
+            return True
+        if mark:
+            self.closing = mark["fence"]
+        elif self._comments and line.lstrip().startswith("<!--"):
+            self.closing = "" if _COMMENT_END in line else _COMMENT_END
+        else:
+            return False
+        return True
+
+
+def fenced(lines: Iterable[str], *, comments: bool = False) -> Iterator[tuple[str, bool]]:
+    """Each line and whether it belongs to a code fence (or a comment, where `comments` is set)."""
+    fences = Fences(comments=comments)
+    return ((line, fences.inside(line)) for line in lines)
+
+
+def text_lines(lines: Iterable[str]) -> list[int]:
+    """Which lines are neither in a fence nor in a comment."""
+    return [at for at, (_, inside) in enumerate(fenced(lines, comments=True)) if not inside]
+
+
+def close_fence(text: str) -> str:
+    """The text with its last fence closed, so that it cannot swallow the text after it."""
+    fences = Fences()
+    for line in text.split("\n"):
+        fences.inside(line)
+    return f"{text.rstrip(chr(10))}\n{fences.closing}" if fences.closing else text
+
+
+def without_fences(text: str) -> str:
+    return "\n".join(line for line, in_fence in fenced(text.split("\n")) if not in_fence)
+
+
+def code_blocks(text: str) -> list[str]:
+    """The fenced blocks of a text, their fences included; neighbours without a line between them are one."""
+    runs = groupby(fenced(text.split("\n")), key=lambda line: line[1])
+    return ["\n".join(line for line, _ in run) for in_fence, run in runs if in_fence]
+
+
+def _closes(line: str, fence: str) -> bool:
+    run = line.strip(" \t\r")
+    return len(run) >= len(fence) and run == fence[0] * len(run)
+
+
+# --- Headings
+
+_HEADING = lazy(r"(#{1,6})(?=[ \t]|$)")
+
+
+def heading(line: str) -> tuple[int, str] | None:
+    """Level and title of an ATX heading at the start of a line; a closing run of `#` is no part of the title."""
+    mark = _HEADING.match(line) if line.startswith("#") else None
+    if mark is None:
+        return None
+    title = line[mark.end() :].strip()
+    bare = title.rstrip("#")
+    return mark.end(), title if bare[-1:].strip() else bare.rstrip()
+
+
+def headings(lines: list[str], *, deepest: int = 6) -> list[int]:
+    """Which lines are headings with a title, at most so deep; those in fences and comments are text."""
+    found = ((at, heading(lines[at])) for at in text_lines(lines))
+    return [at for at, mark in found if mark and mark[0] <= deepest and mark[1]]
+
+
+def sections(text: str, level: int) -> list[tuple[str, str]]:
+    """The parts of a text under its headings of one level; the part before the first has an empty title."""
+    parts: list[tuple[str, list[str]]] = [("", [])]
+    for line, in_fence in fenced(text.split("\n")):
+        found = None if in_fence else heading(line)
+        if found and found[0] == level:
+            parts.append((found[1], []))
+        else:
+            parts[-1][1].append(line)
+    return [(title, "\n".join(lines)) for title, lines in parts]
+
+
+def demote(text: str) -> str:
+    """Every heading one level down; the sixth level stays."""
+    return _shift(text, lambda level: min(level + 1, 6))
+
+
+def promote(text: str) -> str:
+    """Every heading one level up: reverses `demote` for all but the deepest."""
+    return _shift(text, lambda level: max(level - 1, 1))
+
+
 def _shift(text: str, to: Callable[[int], int]) -> str:
     lines = []
     for line, in_fence in fenced(text.split("\n")):
@@ -147,27 +178,64 @@ def _shift(text: str, to: Callable[[int], int]) -> str:
     return "\n".join(lines)
 
 
-def _end_of_frontmatter(text: str) -> tuple[int, int] | None:
-    """Where the closing line starts and where the body begins."""
+# --- Frontmatter
+
+# Real frontmatter has a few dozen lines and two levels; the limits keep hostile files cheap.
+_FRONTMATTER_LINES = 2_000
+_FRONTMATTER_CHARS = 200_000
+_FRONTMATTER_DEPTH = 8
+_FOREIGN_TOPICS = lazy(r"topics:[ \t]+(?![ \t]*(?:\[.*\][ \t]*$|['\"|>&*!]))(.+)")
+
+
+def split_frontmatter(text: str) -> tuple[str | None, str]:
+    """The frontmatter as written, None when there is none or it is never closed, and the text after it."""
+    text = _unix(text)
     start = 4
-    for _ in range(_FRONTMATTER_LINES):
+    for _ in range(_FRONTMATTER_LINES if text.startswith("---\n") else 0):
         stop = text.find("\n", start)
         line = text[start : stop if stop >= 0 else len(text)]
         if line.rstrip() in ("---", "..."):
             body = stop + 1 if stop >= 0 else len(text)
-            return start, body + 1 if text.startswith("\n", body) else body
+            return text[4:start], text[body:].removeprefix("\n")
         if stop < 0 or stop > _FRONTMATTER_CHARS:
-            return None
+            break
         start = stop + 1
-    return None
+    return None, text
+
+
+def _unix(text: str) -> str:
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n") if "\r" in text[:_FRONTMATTER_CHARS] else text
+
+
+def frontmatter(text: str) -> tuple[dict[str, Any], str]:
+    """The fields before the text, all scalars as strings, and the text.
+
+    Absent, never closed, hostile or broken frontmatter gives no fields and the whole text.
+    """
+    head, body = split_frontmatter(text)
+    fields = None if head is None else _yaml(head)
+    return ({}, _unix(text)) if fields is None else (fields, body)
+
+
+def with_frontmatter(fields: Mapping[str, Any], body: str) -> str:
+    """A file: fields in the given order, a blank line, the body, one newline at the end."""
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    head = yaml.dump(dict(fields), Dumper=dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
+    return f"---\n{head}---\n\n{body.strip(chr(10))}\n"
 
 
 def _yaml(text: str) -> dict[str, Any] | None:
-    """Fields, or None for what is no mapping, holds an alias, nests deeply, repeats a key or is not YAML."""
+    """The fields; None for a text that is not a mapping, holds an alias, nests deeply, repeats a key or is not YAML."""
+    import json
+
     import yaml
 
     # Other tools write `topics: C# [project], issue #12`, which YAML would cut at the second `#`.
-    text = "\n".join(_quoted_topics(line) for line in text.split("\n"))
+    matches = ((line, _FOREIGN_TOPICS.fullmatch(line)) for line in text.split("\n"))
+    text = "\n".join(f"topics: {json.dumps(found[1].strip())}" if found else line for line, found in matches)
     base: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
     class Loader(base):  # type: ignore[misc]
@@ -191,16 +259,13 @@ def _yaml(text: str) -> dict[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def _quoted_topics(line: str) -> str:
-    found = _FOREIGN_TOPICS.fullmatch(line)
-    return f"topics: {json.dumps(found[1].strip())}" if found else line
+# --- An author's own lines
 
-
-# A fence or quote may stand in a list item. Possessive, so that no line costs more than its length.
+# A fence or quote may begin in a list item. Possessive, so that no line costs more than its length.
 _LIST = r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++){0,4}+"
-_PROSE_FENCE = re.compile(rf"{_LIST}(?:(?P<ticks>`{{3,}}+)[^`\n]*+$|(?P<tildes>~{{3,}}+))")
-_QUOTE = re.compile(rf"{_LIST}>")
-_COMMENT = re.compile(rf"{_LIST}<!--")
+_FENCE_IN_LIST = lazy(_LIST + _FENCE)
+_QUOTE = lazy(rf"{_LIST}>")
+_COMMENT = lazy(rf"{_LIST}<!--")
 _WHOLE_LINES = "until a line closes it"
 _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
 
@@ -208,26 +273,27 @@ _WITHIN_PARAGRAPH = "until it is closed or the paragraph ends"
 def own_lines(text: str) -> Iterator[str]:
     """The lines that are neither fenced, quoted nor commented out, without their line feeds; nothing else ends a line.
 
-    A comment within a line leaves a space. One that begins a line takes whole lines, until a line closes it; one that
-    begins later ends with its paragraph.
+    Agents fence or quote what they show (a file, a tool's output, another message), and readers of the rendered text
+    do not see comments: a marker in any of these is not the agent's word. A comment within a line leaves a space. One
+    that begins a line takes whole lines, until a line closes it; one that begins later ends with its paragraph.
     """
     fence = comment = ""
     for line in _lines(text):
         if comment == _WHOLE_LINES:
-            if "-->" in line:
+            if _COMMENT_END in line:
                 comment = ""
         elif fence:
             if _closes(line, fence):
                 fence = ""
-        elif opening := _PROSE_FENCE.match(line):  # ends a paragraph, and with it a comment that began there
-            fence, comment = opening["ticks"] or opening["tildes"], ""
+        elif opening := _FENCE_IN_LIST.match(line):  # ends a paragraph, and with it a comment that began there
+            fence, comment = opening["fence"], ""
         elif comment and line.strip():
-            _, closed, rest = line.partition("-->")
+            _, closed, rest = line.partition(_COMMENT_END)
             if closed:
                 shown, comment = _without_comments(rest)
                 yield shown
         elif begun := _COMMENT.match(line):
-            comment = "" if "-->" in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
+            comment = "" if _COMMENT_END in line[begun.end() - 2 :] else _WHOLE_LINES  # `<!-->` is a whole comment
         elif not _QUOTE.match(line):
             shown, comment = _without_comments(line)
             yield shown
@@ -243,16 +309,11 @@ def _without_comments(line: str) -> tuple[str, str]:
         if ticks % 2:
             continue
         shown.append(line[start:at])
-        end = line.find("-->", at + 2)
+        end = line.find(_COMMENT_END, at + 2)
         if end < 0:
             return " ".join(shown), _WITHIN_PARAGRAPH
         start = looked = end + 3
     return " ".join([*shown, line[start:]]), ""
-
-
-def _closes(line: str, fence: str) -> bool:
-    run = line.strip(" \t\r")
-    return len(run) >= len(fence) and run == fence[0] * len(run)
 
 
 def _lines(text: str) -> Iterator[str]:

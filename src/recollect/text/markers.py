@@ -31,6 +31,7 @@ from recollect.core.records import says_nothing
 from recollect.text import topics
 from recollect.text.frame import REPORTS, one_line
 from recollect.text.markdown import own_lines
+from recollect.text.sentences import split_sentences
 
 # --- Reading discoveries
 
@@ -261,10 +262,6 @@ def _is_advice(clause: str) -> bool:
 
 # --- Sentences and clauses
 
-_SENTENCE_END = re.compile(r"(?<![.\s(])[.!?]+[\"')\]]*\s+|[。！？]+[”」』）]*\s*")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|no|fig|al|dr|mr|mrs|st))\.\s+$", re.IGNORECASE
-)
 _CLAUSE_END = re.compile(
     r";\s+|,\s+(?=so\s(?!that\b)|(?:which|that) means\b|hence\b|therefore\b|thus\b|otherwise\b|or else\b)",
     re.IGNORECASE,
@@ -272,15 +269,7 @@ _CLAUSE_END = re.compile(
 
 
 def _sentences(text: str) -> list[str]:
-    found, start = [], 0
-    for end in _SENTENCE_END.finditer(text):
-        sentence = text[start : end.end()]
-        if not _ABBREVIATION.search(sentence) and sentence.count("`") % 2 == 0:
-            found.append(sentence.strip())
-            start = end.end()
-    if rest := text[start:].strip():
-        found.append(rest)
-    return found
+    return [sentence.strip() for sentence in split_sentences(text, lower_case=True)]
 
 
 def _clauses(sentence: str) -> list[str]:

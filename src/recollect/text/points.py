@@ -22,7 +22,7 @@ from itertools import groupby
 
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
 from recollect.text import entries, markdown
-from recollect.text.keyphrases import BULLET, sentences
+from recollect.text.keyphrases import sentences
 
 _REF = r"\d{4}-\d{2}-\d{2}#\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
 _REFS = re.compile(rf" \(({_REF}(?: {_REF})*)\)$")
@@ -248,7 +248,7 @@ def _worth_summarising(text: str) -> str:
             in_trace = True
         elif not _TRACE_LINE.match(line) and not (in_trace and line.startswith((" ", "\t"))):
             in_trace = False
-            if not is_ephemeral(BULLET.sub("", line, count=1)):
+            if not is_ephemeral(markdown.split_item(line)[1]):
                 lines.append(line)
     return "\n".join(lines)
 

@@ -1,16 +1,7 @@
-"""Sentences: cutting a text to its first words without breaking a line, a number or a file name.
+"""Sentences and other short pieces of a text: splitting, clipping, snippets, counted nouns, and chunks for embedding.
 
-Extractive only: every result is words of the input in their order, with "…" where something was cut.
-
-Numbers with their noun: `1 node`, `2 nodes`, `3 entries`, `5 minutes`.
-
-The piece of a line that shows why it matched.
-
-The pieces of a text that get a vector each.
-
-A vector blurs what it is made of, so beside the whole a short text has its sentences, a long one its further windows,
-and a real title stands alone: what a question is near to is usually one of them. Who says it, or what it is about,
-stands in front of each. Knows nothing about the model.
+Extractive only: every result is words of the input in their order, with "…" where something was cut. This module owns
+the only rule for where a sentence ends. Knows nothing about Markdown, ranking or the embedding model.
 """
 
 from __future__ import annotations
@@ -19,29 +10,41 @@ import re
 from collections.abc import Iterator, Sequence
 
 from recollect.text.frame import one_line
+from recollect.text.patterns import lazy
 from recollect.text.tokens import word_terms
 
-_END = re.compile(r"(?<=[.!?؟])[\"')\]]*\s+(?=[\"'(\[]?(\w))|(?<=[。！？।])")
-_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|Mr|Mrs|Dr|No|Fig|[A-Z])\.$")
-_LONGEST = len(" approx.")
+# --- Sentences
+
+_END = lazy(r"(?<=[.!?؟])(?<!\(\.\.\.)[\"')\]]*\s+(?=[\"'(\[]?(\w?))|(?<=[。！？।])[”」』）]*\s*")
+_ABBREVIATION = lazy(r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|ca|nr|Mr|Mrs|Dr|St|No|Fig|al|[A-Z])\.$")
+_LONGEST_ABBREVIATION = len(" approx.")
+
+
+def split_sentences(line: str, *, lower_case: bool = False) -> list[str]:
+    """The sentences of one line, each with the space after it: joined they are the line again.
+
+    Abbreviations, versions, file names and code in backticks do not end a sentence. A lower-case letter continues one,
+    except where `lower_case` says that sentences of this text may begin with one.
+    """
+    found: list[str] = []
+    start = counted = ticks = 0
+    last_tick = line.rfind("`")
+    for mark in _END.finditer(line):
+        ticks += line.count("`", counted, mark.end())
+        counted = mark.end()
+        in_code = ticks % 2 and last_tick >= counted
+        begins = mark[1] is None or lower_case or (mark[1] and not mark[1].islower())  # None: after a CJK mark
+        before = max(0, mark.start() - _LONGEST_ABBREVIATION)
+        if begins and not in_code and not _ABBREVIATION.search(line, before, mark.start()):
+            found.append(line[start:counted])
+            start = counted
+    return [*found, line[start:]] if line[start:].strip() else found
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each on one line. Abbreviations, versions and file names do not end one."""
-    found: list[str] = []
-    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)", text):
-        start = 0
-        flat = one_line(paragraph)
-        for mark in _END.finditer(flat):
-            # A small letter goes on; scripts without capitals have none.
-            end = mark.start()
-            if (mark[1] or "").islower() or _ABBREVIATION.search(flat, max(0, end - _LONGEST), end):
-                continue
-            found.append(flat[start : mark.end()].strip())
-            start = mark.end()
-        if flat[start:].strip():
-            found.append(flat[start:].strip())
-    return found
+    """The sentences of a text, each on one line; list items are sentences of their own."""
+    paragraphs = re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)", text)
+    return [part.strip() for paragraph in paragraphs for part in split_sentences(one_line(paragraph))]
 
 
 def first_sentence(text: str, words: int) -> str:

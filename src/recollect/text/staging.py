@@ -1,13 +1,8 @@
-"""The staging file: a preamble, then one H2 section per staged learning.
+"""The staging file: a preamble, then one H2 section per staged learning; and merging two versions of it.
 
-Reading and changing it as text; every line that is not asked for stays as it was. Headings inside fences and
-comments are text. Knows nothing about ages, files or what becomes of an entry.
-
-Merging two versions of the staging file, entry by entry: what the git merge driver does.
-
-New on both sides is kept, removed on one side stays removed, the same entry rewritten on both sides is a conflict for
-a person. Rules after an entry are kept and never compared: they come and go with the neighbours. Knows nothing about
-git.
+Reading and changing it as text; every line that is not asked for stays as it was. Headings inside fences and comments
+are text. The merge is the one of the git merge driver, entry by entry. Knows nothing about ages, files, git or what
+becomes of an entry.
 """
 
 from __future__ import annotations
@@ -19,14 +14,14 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-HEADING_LINE = re.compile(r"## +\S")
+from recollect.text.markdown import Fences, heading, headings, lines_of
+from recollect.text.patterns import lazy
 
-_COMMENT_END = "-->"
-_ENDS_ENTRY = re.compile(r"##? +\S")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
-_TITLE = re.compile(r"## +(.*?)(?:\s+#+)?\s*$")
-_CONSOLIDATED = re.compile(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
-_PENDING = re.compile(r"^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)", re.IGNORECASE | re.MULTILINE)
+HEADING_LINE = lazy(r"## +\S")
+"""The heading of an entry, for git's history of the file."""
+
+_CONSOLIDATED = lazy(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
+_PENDING = lazy(r"(?im)^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +59,11 @@ class StagingText:
 
 def read_staging(text: str) -> StagingText:
     lines = lines_of(text)
-    starts = headings(lines)
+    starts = [at for at in headings(lines, deepest=2) if lines[at].startswith("##")]
     entries: list[StagedEntry] = []
     taken: set[str] = set()
     for first, last in pairwise([*starts, len(lines)]):
-        title_match = _TITLE.match(lines[first])
-        title = title_match[1] if title_match else ""
+        _, title = heading(lines[first]) or (2, "")
         slug = free_slug(slug_of(title), taken)
         taken.add(slug)
         body = _trimmed(lines[first + 1 : last])
@@ -132,15 +126,15 @@ def marked_consolidated(text: str, day: date) -> str:
 def closed(body: str) -> str:
     """A body that cannot end its entry early nor run on into the next: headings deeper, fences and comments closed."""
     lines = lines_of(body)
-    for at in headings(lines, _ENDS_ENTRY):
+    for at in headings(lines, deepest=2):
         lines[at] = "### " + lines[at].lstrip("#").strip()
-    _, still_open, _ = _walk(lines)
+    still_open, _ = _open_at_end(lines)
     return "\n".join([*lines, still_open] if still_open else lines)
 
 
 def open_line(text: str) -> int | None:
     """The line, counted from 1, of a fence or comment that nothing closes: whatever is appended falls into it."""
-    _, still_open, at = _walk(lines_of(text))
+    still_open, at = _open_at_end(lines_of(text))
     return at + 1 if still_open else None
 
 
@@ -149,39 +143,15 @@ def unmarked(preamble: str) -> str:
     return _CONSOLIDATED.sub("", preamble + "\n")
 
 
-def headings(lines: list[str], pattern: re.Pattern[str] = HEADING_LINE) -> list[int]:
-    """Which lines are headings of a kind."""
-    return [at for at in text_lines(lines) if pattern.match(lines[at])]
-
-
-def text_lines(lines: list[str]) -> list[int]:
-    """Which lines are neither inside a fence nor inside a comment, nor open one."""
-    return _walk(lines)[0]
-
-
-def _walk(lines: list[str]) -> tuple[list[int], str, int]:
-    """The lines of text, what would close the fence or comment that is open at the end, and where the last began."""
-    found: list[int] = []
-    closing, opened = "", 0
+def _open_at_end(lines: list[str]) -> tuple[str, int]:
+    """What would close the fence or comment that is open at the end, and the line that the last one began at."""
+    fences = Fences(comments=True)
+    opened = 0
     for at, line in enumerate(lines):
-        if closing == _COMMENT_END:
-            closing = "" if _COMMENT_END in line else closing
-        elif closing:
-            run = line.strip()
-            closing = "" if len(run) >= len(closing) and run == closing[0] * len(run) else closing
-        elif match := _FENCE.match(line):
-            closing, opened = match[1], at
-        elif line.lstrip().startswith("<!--"):
-            closing, opened = "" if _COMMENT_END in line else _COMMENT_END, at
-        else:
-            found.append(at)
-    return found, closing, opened
-
-
-def lines_of(text: str) -> list[str]:
-    """Lines as git and editors count them: `str.splitlines` would also break at form feeds and U+2028."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+        was_open = fences.closing
+        fences.inside(line)
+        opened = at if fences.closing and not was_open else opened
+    return fences.closing, opened
 
 
 def slug_of(title: str) -> str:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from recollect.text.lexicon import WEAK, base_forms, qualifying, stem_of, words_of
+from recollect.text.sentences import split_sentences
 
 _SPELLINGS = (("won't", "will not"), ("can't", "can not"), ("cannot", "can not"), ("n't", " not"), ("no longer", "not"))
 
@@ -122,7 +123,6 @@ TEXT_LIMIT = 50_000
 SENTENCE_LIMIT = 1_000
 SENTENCES = 200
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE_END = re.compile(r"\s*;\s*|:\s+|,?\s+but\s+|\s+[—–-]\s+")
 _NEGATIVE_IMPERATIVE = re.compile(
     r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$"
@@ -200,7 +200,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 def sentences(text: str) -> list[str]:
     """A rule's sentences, ended by a mark or a line; no more than a rule has."""
-    return _SENTENCE_END.split(text, maxsplit=SENTENCES)[:SENTENCES]
+    return [part for line in text.split("\n") for part in split_sentences(line, lower_case=True)][:SENTENCES]
 
 
 @lru_cache(maxsize=4096)

@@ -37,6 +37,7 @@ from recollect.core.finding import (
 )
 from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
+from recollect.text.markdown import frontmatter
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
@@ -47,9 +48,7 @@ SUMMARY_WORDS = 18
 _COUNT = re.compile(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
 _INDEX_LINE = re.compile(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
-_FRONTMATTER = re.compile(r"\A﻿?---\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_LAST = re.compile(r"^lastCompaction:[ \t]*[\"']?([^\"'\r\n]+?)[\"']?[ \t]*\r?$", re.MULTILINE)
-_PROCESSED = re.compile(r"^rawFilesProcessed:[ \t]*[\"']?(\d{1,9})[\"']?[ \t]*\r?$", re.MULTILINE)
+_COUNTED = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +122,12 @@ def render_index(index: Index) -> str:
 
 def parse_index(text: str) -> Index:
     """INDEX.md as far as it can be read; what cannot is left out, never an error."""
-    front = _FRONTMATTER.search(text)
-    head, body = (front.group(1), text[front.end() :]) if front else ("", text)
-    last, processed = _LAST.search(head), _PROCESSED.search(head)
+    fields, body = frontmatter(text)
+    last, processed = fields.get("lastCompaction", ""), fields.get("rawFilesProcessed", "")
     themes = (_INDEX_LINE.fullmatch(line.strip()) for line in body.splitlines())
     return Index(
-        last_compaction=last.group(1) if last else "",
-        raw_files_processed=int(processed.group(1)) if processed else 0,
+        last_compaction=last if isinstance(last, str) else "",
+        raw_files_processed=int(processed) if _COUNTED.fullmatch(str(processed)) else 0,
         themes=tuple((found.group(1), unescape(found.group(2))) for found in themes if found),
     )
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from recollect.core.errors import NoHistory
 from recollect.store.git import Repository
-from recollect.text.staging import lines_of, read_staging
+from recollect.text.markdown import lines_of
+from recollect.text.staging import read_staging
 from recollect.text.staging_due import aged
 from repos import Repo
 

@@ -64,7 +64,7 @@ def test_what_a_finding_says_cannot_pose_as_anything_else() -> None:
         ("---\nrawFilesProcessed: many\n---\n", 0),
         ("---\nrawFilesProcessed: -3\n---\n", 0),
         ("---\nrawFilesProcessed: 99999999999999999999\n---\n", 0),
-        ("---\na: &a [*a, *a]\nrawFilesProcessed: 4\n---\n", 4),
+        ("---\na: &a [*a, *a]\nrawFilesProcessed: 4\n---\n", 0),
         ("---\nx: 1\n---\n---\nrawFilesProcessed: 9\n---\n", 0),
     ],
 )
