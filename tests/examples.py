@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+PROCESS = f"{sys.executable} -m recollect"
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 _BLOCK = re.compile(
@@ -33,14 +34,14 @@ _TAILS = ("4m8xk2qzt7c1e", "9r3vb6ywn0hf5", "2dq7s8mk5tzx3", "c6j1p0gw4va9h", "7
 class Session:
     """One page's shell: a scratch home, a minute per command, and the names its ids are given on the page."""
 
-    def __init__(self, scratch: Path):
+    def __init__(self, scratch: Path, recollect: str):
         self._scratch = scratch.resolve()
         self._folder = self._scratch / "home" / "ada" / "shop"
         self._folder.mkdir(parents=True)
         tools = self._scratch / "bin"
         tools.mkdir()
-        for name, arguments in {"recollect": "-m recollect", "python": ""}.items():
-            (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {arguments} "$@"\n')
+        for name, command in {"recollect": recollect, "python": sys.executable}.items():
+            (tools / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
             (tools / name).chmod(0o755)
         self._environ = {
             "PATH": f"{tools}:{os.environ['PATH']}",
@@ -81,9 +82,9 @@ class Session:
         return self._shown[id]
 
 
-def renewed(page: str, scratch: Path) -> str:
-    """The page with every output as it is now."""
-    session = Session(scratch)
+def renewed(page: str, scratch: Path, *, recollect: str = PROCESS) -> str:
+    """The page with every output as it is now; `recollect` is the command line that runs the program."""
+    session = Session(scratch, recollect)
 
     def renew(found: re.Match[str]) -> str:
         block = found[0]

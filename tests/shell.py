@@ -1,4 +1,7 @@
-"""A user at a command line: real processes in a scratch home. Nothing of the developer's own environment gets in."""
+"""A user at a command line, in a scratch home. Nothing of the developer's own environment gets in.
+
+Commands are forks of one warm process (`forked`); RECOLLECT_TEST_PROCESSES=1 starts Python anew for each, as users do.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,23 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import forked
 import recollect
 from samples import WEBHOOKS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(recollect.__file__).parents[1]
 """What this run tests: a mutant's copy, where there is one."""
+PROCESSES = bool(os.environ.get("RECOLLECT_TEST_PROCESSES"))
+PYTHONS_OWN = ("PYTHON", "LC_", "LANG")  # what Python reads when it starts
 NOW = "2026-03-02T09:00:00Z"
 
 
 class Shell:
-    """Runs `python -m recollect …` as a user would, in a project folder of its own."""
+    """Runs `recollect …` as a user would, in a project folder of its own."""
 
-    def __init__(self, scratch: Path):
+    def __init__(self, scratch: Path, *, processes: bool = PROCESSES):
+        self.processes = processes
         self.home = scratch / "home"
         self.folder = scratch / "shop"
         self.home.mkdir()
@@ -37,11 +44,15 @@ class Shell:
     def run(
         self, *arguments: str | bytes, stdin: str | bytes = b"", folder: Path | None = None, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        given = {**self.environ, **environ}
+        if not self.processes and not any(name.startswith(PYTHONS_OWN) for name in given.keys() - {"PYTHONPATH"}):
+            return forked.run(arguments, stdin=data, cwd=folder or self.folder, env=given, timeout=60)
         return subprocess.run(
             [sys.executable, "-m", "recollect", *arguments],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            input=data,
             cwd=folder or self.folder,
-            env={**self.environ, **environ},
+            env=given,
             capture_output=True,
             timeout=60,
         )

@@ -20,6 +20,7 @@ from typing import Literal
 from recollect.capture import documents
 from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
+from recollect.core.clock import zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import StoreUnreachable
 from recollect.distil.tree import Compacted, compact
@@ -53,6 +54,7 @@ LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepancy, ...]:
     """All differences and damages, worst first."""
+    zone_named(ctx.settings.timezone)  # a mistake in the settings is no difference, and a rebuild would not mend it
     findings: list[Discrepancy] = []
     if isinstance(ctx.db, SqliteDb):
         _tell(progress, "the file")
