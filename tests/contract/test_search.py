@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Opener
-from recollect import BadInput, LearningEdit, Memory, SearchOptions
+from recollect import LearningEdit, Memory, SearchOptions
+from refusals import taken
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -236,33 +238,30 @@ def test_search_narrows_by_status(memory: Memory) -> None:
     assert len(found(memory, "checkout", status="all")) == 3
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"limit": 0},
-        {"limit": -1},
-        {"limit": 1001},
-        {"limit": 10**9},
-        {"limit": 1e9},
-        {"limit": 2.5},
-        {"limit": float("nan")},
-        {"limit": "5"},
-        {"limit": True},
-        {"min_confidence": -1},
-        {"min_confidence": 1.001},
-        {"min_confidence": float("nan")},
-        {"min_confidence": float("1e999")},
-        {"min_confidence": "0.9"},
-        {"min_confidence": True},
-        {"status": "lost"},
-        {"status": None},
-        {"colour": "red"},
-    ],
-    ids=str,
+OPTIONS_THAT_CANNOT_BE: tuple[dict[str, Any], ...] = (
+    {"limit": 0},
+    {"limit": -1},
+    {"limit": 1001},
+    {"limit": 10**9},
+    {"limit": 1e9},
+    {"limit": 2.5},
+    {"limit": float("nan")},
+    {"limit": "5"},
+    {"limit": True},
+    {"min_confidence": -1},
+    {"min_confidence": 1.001},
+    {"min_confidence": float("nan")},
+    {"min_confidence": float("1e999")},
+    {"min_confidence": "0.9"},
+    {"min_confidence": True},
+    {"status": "lost"},
+    {"status": None},
+    {"colour": "red"},
 )
-def test_options_that_cannot_be_are_refused(three: Memory, wrong: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        three.search("stripe", **wrong)
+
+
+def test_options_that_cannot_be_are_refused(three: Memory) -> None:
+    assert taken(partial(three.search, "stripe"), OPTIONS_THAT_CANNOT_BE) == []
 
 
 def test_options_have_the_seeds_names() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from recollect.core.journal import NewEntry
 from recollect.models.scripted import ScriptedModels
 from recollect.search import meaning
 from recollect.store import journal
+from refusals import taken
 from samples import learning
 
 
@@ -352,23 +355,20 @@ def test_what_is_not_embedded_yet_is_found_by_its_words(open_memory: Opener) -> 
     assert ids(memory, "giraffe")[0] == late
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"kinds": ("poem",)},
-        {"trusts": ("nobody",)},
-        {"strategy": "magic"},
-        {"semantic_weight": 1.5},
-        {"semantic_weight": "much"},
-        {"semantic_weight": float("nan")},
-        {"since": "2026-02-30"},
-        {"until": "soon"},
-    ],
-    ids=str,
+OPTIONS_THAT_CANNOT_BE: tuple[dict[str, Any], ...] = (
+    {"kinds": ("poem",)},
+    {"trusts": ("nobody",)},
+    {"strategy": "magic"},
+    {"semantic_weight": 1.5},
+    {"semantic_weight": "much"},
+    {"semantic_weight": float("nan")},
+    {"since": "2026-02-30"},
+    {"until": "soon"},
 )
-def test_options_that_cannot_be_are_refused(memory: Memory, wrong: dict[str, object]) -> None:
-    with pytest.raises(BadInput):
-        memory.search("zebra", **wrong)
+
+
+def test_options_that_cannot_be_are_refused(memory: Memory) -> None:
+    assert taken(partial(memory.search, "zebra"), OPTIONS_THAT_CANNOT_BE) == []
 
 
 # Documents
