@@ -6,13 +6,16 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import template
 from recollect import Actor, Memory, ScriptedClock
 from recollect.core.values import counted_ids
 from recollect.store.postgres_setup import initialise
+from recollect.store.project import SETTINGS_FILE
 from servers import Server, shared_server, stop_shared
 from shell import Shell
 
@@ -87,9 +90,20 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(home), "USER": "ada", "PATH": os.environ["PATH"], "RECOLLECT_EMBED_USE": "off"}
 
 
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an empty embedded store, to be copied."""
+    return template.make(tmp_path_factory.mktemp("template"))
+
+
 @pytest.fixture
 def open_memory(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path, clock: ScriptedClock, environ: dict[str, str]
+    engine: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    clock: ScriptedClock,
+    environ: dict[str, str],
+    empty_store: Path,
 ) -> Iterator[Opener]:
     """Opens the same project's memory as often as wanted, each time as whoever is named."""
     if engine == "postgres":
@@ -98,8 +112,10 @@ def open_memory(
     ids = counted_ids()
 
     def opener(actor: Actor = PERSON, **more: object) -> Memory:
-        given = {"clock": clock, "ids": ids, "environ": environ, **more}
-        memory = Memory.open(tmp_path / "project", create=True, actor=actor, **given)  # type: ignore[arg-type]
+        given: dict[str, Any] = {"clock": clock, "ids": ids, "environ": environ, **more}
+        if not (tmp_path / "project" / SETTINGS_FILE).exists():
+            template.begin(tmp_path / "project", given["environ"], empty_store)
+        memory = Memory.open(tmp_path / "project", create=True, actor=actor, **given)
         opened.append(memory)
         return memory
 
