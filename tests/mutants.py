@@ -565,8 +565,8 @@ MUTANTS = (
     Mutant(
         name="hook: a transcript from its beginning",
         where="capture:turn",
-        old="        talk, read = _heard(host, path, place, end)",
-        new="        place = 0\n        talk, read = _heard(host, path, place, end)",
+        old="        talk, read = _heard(given.host, path, place, given.end)",
+        new="        place = 0\n        talk, read = _heard(given.host, path, place, given.end)",
         tests=(f"{SESSIONS}::test_a_transcript_is_never_read_twice[sqlite]",),
     ),
     Mutant(
@@ -600,8 +600,8 @@ MUTANTS = (
     Mutant(
         name="hook: a secret in the spool",
         where="memory:keep",
-        old="name: storable(value) if name in WORDS and isinstance(value, str) else value",
-        new="name: value",
+        old="what, _ = storable_record(write.what)",
+        new="what = write.what",
         tests=(f"{SESSIONS}::test_what_waits_in_the_spool_holds_no_secret",),
     ),
     Mutant(

@@ -12,7 +12,7 @@ from hooks import Hooks, transcript
 from recollect import Memory, ScriptedClock
 from recollect.core.decision import NewDecision
 from recollect.core.journal import NewEntry
-from recollect.memory.sessions import Write
+from recollect.core.writes import SessionTurn, Write
 from recollect.store import db
 from samples import WEBHOOKS
 
@@ -284,9 +284,7 @@ def test_what_waits_in_the_spool_holds_no_secret(hooks: Hooks, memory: Memory, e
     (memory.project.data / "spool").mkdir()
     first = '{"id": "x", "verb": "turn", "arguments": {"session": "s-1"}}'  # so that the others of its session wait
     (memory.project.data / "spool/000-first.json").write_text(first)
-    write = Write(
-        id="change_1", verb="turn", arguments={"session": "s-1", "host": "claude-code", "answer": f"Use {key}"}
-    )
+    write = Write(id="change_1", what=SessionTurn(session="s-1", host="claude-code", answer=f"Use {key}"))
     assert not memory.sessions.deliver(write)
     (kept,) = (memory.project.data / "spool").glob("*change_1*")
     assert key not in kept.read_text("utf-8")

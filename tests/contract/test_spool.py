@@ -11,9 +11,9 @@ import pytest
 
 from conftest import AGENT, PERSON, Opener
 from recollect import Memory, ScriptedClock, Trouble
+from recollect.core.writes import SessionTurn, Write
 from recollect.hosts.claude_code import ROOM
 from recollect.memory.admin import Rescue
-from recollect.memory.sessions import Write
 from recollect.store import db
 from samples import FLAKY, learning
 from stored import everything_stored
@@ -336,7 +336,7 @@ def test_a_write_waits_only_behind_an_untried_record_of_its_own_session(
 ) -> None:
     memory = open_memory()
     put_record(memory, turn(session, clock.now()), name)
-    write = Write(id="change_1", verb="turn", arguments={"session": "s-1", "host": "claude-code", "answer": "say s-1"})
+    write = Write(id="change_1", what=SessionTurn(session="s-1", host="claude-code", answer="say s-1"))
     assert memory.sessions.deliver(write) is at_once
     assert said(memory) == (["s-1"] if at_once else [])
 

@@ -14,7 +14,8 @@ from recollect import LearningEdit, Memory, NotFound, Refused
 from recollect.core.decision import NewDecision
 from recollect.core.errors import BadInput
 from recollect.core.journal import NewEntry
-from recollect.memory.sessions import Write, keep
+from recollect.core.writes import TaskVerdicts, Write
+from recollect.memory.sessions import keep
 from recollect.store import decisions, events, model_rows, spool
 from recollect.store.purge import COLUMNS, NAMED_BY_CALLERS
 from recollect.text.tokens import terms
@@ -54,8 +55,8 @@ def everywhere(memory: Memory) -> Memory:
         model_rows.put_answer(tx, ASKED, generator="g", answer=json.dumps({"t": SENTENCE}), at=1)
     memory.context.vault.append("2026-03-02.md", f"## Deliveries\n{SENTENCE}\nand more\n")
     memory.context.vault.replace("weekly/2026-W10.md", f"- {CANARY.upper()}\n- kept line\n")
-    arguments = {"task": "t", "output": f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}"}
-    write = Write(id="change_9", verb="feedback", arguments=arguments)
+    said = TaskVerdicts(task="t", output=f"{SENTENCE}\nLEARNING_HELPFUL: {noted.id}")
+    write = Write(id="change_9", what=said)
     keep(memory.project, write, actor=memory.context.actor, at=memory.context.clock.now())
     (memory.project.spools[0] / "000-broken.unreadable").write_text(f'{{"torn": "{CANARY}')
     memory.data.backup()

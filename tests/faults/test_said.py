@@ -30,6 +30,7 @@ from recollect.capture.session import turn as log_turn
 from recollect.core.context import Tx
 from recollect.core.errors import NOT_DONE, FateUnknown, NoSpace, StoreUnreachable, Trouble
 from recollect.core.journal import NewEntry
+from recollect.core.writes import SessionTurn
 from recollect.store.table_vault import TableVault
 
 PROGRAM = Path(verbs.__file__)
@@ -131,14 +132,14 @@ def test_the_same_words_twice_are_two_entries_when_the_first_was_acknowledged(op
 
 def test_a_hook_whose_rows_failed_logs_its_turn_once(open_memory: Opener) -> None:
     memory = open_memory()
-    turn = {"session": "s-1", "host": "claude-code", "request": TEXT, "answer": "Done."}
+    turn = SessionTurn(session="s-1", host="claude-code", request=TEXT, answer="Done.")
     for writers in range(8):
         try:
-            log_turn(failing(memory, after=writers, error=StoreUnreachable("gone")).context, **turn)  # type: ignore[arg-type]
+            log_turn(failing(memory, after=writers, error=StoreUnreachable("gone")).context, turn)
         except Trouble:
             with memory.context.db.write(memory.context.space) as tx:
                 tx.run("UPDATE leases SET expires_at = 0 WHERE space = :space")
-    log_turn(memory.context, **turn)  # type: ignore[arg-type]
+    log_turn(memory.context, turn)
     text = memory.journal.show("today")
     assert text.count("<!--") == text.count("turn.s-1.") == 1
 

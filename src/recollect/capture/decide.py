@@ -9,7 +9,7 @@ Taking back the last change, whether it was made to a learning or to a decision.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,8 +35,7 @@ from recollect.store import decisions as derived
 from recollect.store import decisions as rows
 from recollect.store import events
 from recollect.text.quality import is_status_update
-from recollect.text.redact import redact
-from recollect.text.storable import clean
+from recollect.text.storable import storable, storable_record
 
 # What a change may move; events keep it before and after.
 STATE = (
@@ -44,7 +43,6 @@ STATE = (
     "agent", "status", "superseded_by", "closed_at", "preserve", "outcome", "result", "lesson", "reviewed_at",
     "review_at", "trust",
 )  # fmt: skip
-_TEXTS = ("decision", "context", "pattern", "result", "lesson")
 _SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|m)", re.IGNORECASE)
 _UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "m": 30 * DAY}
 
@@ -87,23 +85,22 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
 
 def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
     """The record of a decision that was just made, without secrets; nothing is stored yet."""
-    kinds: list[str] = []
-    given = _redacted(vars(new), kinds)
+    new, kinds = storable_record(new)
     now = ctx.clock.now()
     decided_at = parse_time(new.decided_at) if new.decided_at else now
     if decided_at > now:
         raise BadInput(f"decided_at {iso(decided_at)} is in the future")
     decision = Decision(
         id=id,
-        decision=given["decision"],
+        decision=new.decision,
         confidence=thousandths(new.confidence) / 1000,
         category=new.category,
         stakes=new.stakes,
-        context=given["context"],
-        reasons=given["reasons"],
-        pattern=given["pattern"],
-        tags=given["tags"],
-        bridge=given["bridge"],
+        context=new.context,
+        reasons=tuple(new.reasons),
+        pattern=new.pattern,
+        tags=new.tags,
+        bridge=new.bridge,
         components={name: thousandths(value) / 1000 for name, value in new.components.items()},
         agent=new.agent,
         status="active",
@@ -121,19 +118,19 @@ def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
         created_at=now,
         updated_at=now,
     )
-    return Decided(decision=decision, redacted=tuple(kinds))
+    return Decided(decision=decision, redacted=kinds)
 
 
 def review(ctx: Context, id: str, outcome: Review, *, expect: int | None = None) -> Decision:
     """Say what came of a decision. A later review replaces an earlier one; events keep both."""
-    texts = _redacted({"result": outcome.result, "lesson": outcome.lesson}, [])
+    outcome, _ = storable_record(outcome)
 
     def change(_: Tx, decision: Decision) -> Decision:
         return replace(
             decision,
             outcome=outcome.outcome,
-            result=texts["result"],
-            lesson=texts["lesson"],
+            result=outcome.result,
+            lesson=outcome.lesson,
             reviewed_at=ctx.clock.now(),
             review_at=None,
         )
@@ -143,9 +140,11 @@ def review(ctx: Context, id: str, outcome: Review, *, expect: int | None = None)
 
 def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = None) -> Decision:
     """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
-    given = _redacted({name: value for name, value in vars(changes).items() if value is not None}, [])
+    given = {name: value for name, value in vars(storable_record(changes)[0]).items() if value is not None}
     if not given:
         raise BadInput("say what to change")
+    if "category" in given:
+        given["category"] = given["category"].lower()
     if "confidence" in given:
         given["confidence"] = thousandths(given["confidence"]) / 1000
     if "components" in given:
@@ -157,7 +156,7 @@ def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = N
 
 def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
     """Take a decision back, or let `by` replace it. One that nobody reviewed counts as abandoned from now on."""
-    reason = redact(clean(reason)).text.strip()
+    reason = storable(reason).strip()
     if not reason:
         raise BadInput("say why it is reversed: the reason is empty")
 
@@ -292,32 +291,6 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
         new={name: plain(getattr(after, name), name) for name in moved},
         reason=reason,
     )
-
-
-def _redacted(given: dict[str, Any], kinds: list[str]) -> dict[str, Any]:
-    """The same fields without secrets; `kinds` gets what was found."""
-
-    def safe(text: str) -> str:
-        found = redact(clean(text))
-        kinds.extend(found.kinds)
-        return found.text.strip()
-
-    def safe_reasons(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-        return tuple(replace(reason, text=safe(reason.text)) for reason in reasons)
-
-    made = dict(given)
-    for name in _TEXTS:
-        if name in made:
-            made[name] = safe(made[name])
-    if "reasons" in made:
-        made["reasons"] = safe_reasons(made["reasons"])
-    if "tags" in made:
-        made["tags"] = tuple(dict.fromkeys(safe(tag).lower() for tag in made["tags"]))
-    if "category" in made:
-        made["category"] = made["category"].strip().lower()
-    if isinstance(made.get("bridge"), Bridge):
-        made["bridge"] = Bridge(structure=safe(made["bridge"].structure), function=safe(made["bridge"].function))
-    return made
 
 
 def undo(ctx: Context) -> list[Learning] | list[Decision]:

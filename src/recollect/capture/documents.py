@@ -22,8 +22,7 @@ from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
 from recollect.text.markdown import lines_of
-from recollect.text.redact import redact
-from recollect.text.storable import clean
+from recollect.text.storable import storable
 from recollect.text.tree import log_path
 
 KIND = "doc"
@@ -93,7 +92,7 @@ def passages_with(ctx: Context, wanted: set[str]) -> Iterator[Passage]:
 
 def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
     """A document's sections; what stands before the first heading is the document itself."""
-    text = redact(clean((ctx.worktree.read(path) or "")[:CHARACTERS])).text
+    text = storable((ctx.worktree.read(path) or "")[:CHARACTERS])
     found = sections(text)
     opening = "\n".join(lines_of(text)[: found[0].first] if found else lines_of(text)).strip()
     parts = [(f"{KIND}/{path}", path, opening)] if opening else []

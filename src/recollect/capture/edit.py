@@ -1,47 +1,25 @@
 """The life of a learning after capture: edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
 
 Every change is versioned and leaves an event with the state before and after, which is what undo goes back by.
-
-Fields of a record that somebody else wrote, one at a time: checked, redacted, never believed about themselves.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from recollect.core.choices import PATTERN_TYPES, Trust
-from recollect.core.clock import parse_time
+from recollect.core.choices import Trust
 from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Forbidden, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.core.records import as_text
 from recollect.core.values import thousandths
 from recollect.store import events, learnings
 from recollect.store import learnings as rows
-from recollect.store.files import content_hash
 from recollect.text.markers import Coia
-from recollect.text.redact import redact
-from recollect.text.storable import clean, storable, storable_id
-
-_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
-
-Fate = Literal["added", "adopted", "known", "conflict", "waiting"]
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What holds for a whole import, whatever its lines say."""
-
-    trust: Trust
-    now: int
-    change: str
-    reason: str
+from recollect.text.storable import storable, storable_record
 
 
 def check_trust(ctx: Context, trust: Trust) -> None:
@@ -52,42 +30,6 @@ def check_trust(ctx: Context, trust: Trust) -> None:
         raise Forbidden("only a person may vouch for what comes from outside; run this from your own terminal")
 
 
-def text_of(values: Values, name: str, *, limit: int) -> str:
-    value = values.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > limit:
-        raise BadInput(f"{name} must be text of at most {limit:,} characters")
-    return redact(clean(value)).text.strip()
-
-
-def time_of(values: Values, name: str, terms: Terms) -> int:
-    """An instant no later than now; nothing that comes in may be from the future."""
-    value = values.get(name)
-    if value is None:
-        return terms.now
-    if not isinstance(value, str):
-        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
-    return max(0, min(parse_time(value), terms.now))
-
-
-def caller_id(values: Values, name: str) -> str | None:
-    value = values.get(name)
-    return None if value is None else storable_id(value, name)
-
-
-def reference(values: Values, name: str) -> str | None:
-    """The id of a row of ours, None for anything that cannot be one."""
-    value = values.get(name)
-    return value if isinstance(value, str) and _ID.fullmatch(value) else None
-
-
-def row_id(values: Values, prefix: str, content: str) -> str:
-    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
-    value = reference(values, "id")
-    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"
-
-
 WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted
 LABELS = ("tags", "domain", "pattern_type")
 # What a change may move and undo brings back. Other counters are not here: what happened, happened.
@@ -96,28 +38,11 @@ STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "tr
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
     """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
-    given: dict[str, Any] = {name: value for name, value in vars(changes).items() if value is not None}
-    for name in (*WORDS, "domain"):
-        if name in given:
-            given[name] = redact(clean(as_text(given[name], name))).text.strip()
-    if "domain" in given:
-        given["domain"] = given["domain"] or None
-    if "title" in given:
-        given["title"] = " ".join(given["title"].split())
-    if "tags" in given:
-        check_tags(given["tags"])
-        given["tags"] = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in given["tags"]))
-    if given.get("pattern_type", PATTERN_TYPES[0]) not in PATTERN_TYPES:
-        raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given['pattern_type']!r}")
+    given = storable_record(changes)[0].given
     if "confidence" in given:
         if ctx.actor.trust != "human":
             raise Forbidden("only a person sets a confidence; an agent says what helped: recollect rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
-
-    if given.get("status", "active") not in ("active", "archived"):
-        raise BadInput(f"status can be set to active or archived, not {given['status']!r}")
-    if not isinstance(given.get("pinned", False), bool):
-        raise BadInput("pinned must be true or false")
 
     def change(tx: Tx, learning: Learning) -> Learning:
         after = replace(learning, **given)
@@ -134,22 +59,20 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
 
 def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
     """Put an observer's better words in the place of its first ones."""
-    given: dict[str, Any] = {name: redact(clean(getattr(said, name))).text.strip() for name in WORDS}
-    tags = tuple(dict.fromkeys(redact(clean(tag)).text.strip().lower() for tag in said.tags))
+    words, _ = storable_record(LearningEdit(**{name: getattr(said, name) for name in (*WORDS, "tags", "domain")}))
 
     def change(tx: Tx, learning: Learning) -> Learning:
         rows.set_origin(tx, id, origin)
-        return replace(learning, **given, tags=tags, domain=said.domain, trust=lowest(learning.trust, "agent"))
+        return replace(learning, **{**words.given, "domain": words.domain}, trust=lowest(learning.trust, "agent"))
 
     return _changed(ctx, id, "learning.reworded", change, expect=expect, reason=origin)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
     """Add and remove tags."""
-    check_tags(add)
     check_tags(remove)
     gone = {tag.strip().lower() for tag in remove}
-    more = tuple(redact(clean(tag)).text.strip().lower() for tag in add)
+    more = storable_record(LearningEdit(tags=add))[0].tags or ()
 
     def change(_: Tx, learning: Learning) -> Learning:
         kept = [tag for tag in learning.tags if tag not in gone]
@@ -197,7 +120,7 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "", expect: int
 
 def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Two learnings say the same: `keep` takes the other's tags, sources and recurrence; the other is superseded."""
-    change_id = ctx.ids("change")
+    change_id, reason = ctx.ids("change"), storable(reason)
     with ctx.db.write(ctx.space) as tx:
         taker, gone = rows.get(tx, keep), rows.get(tx, other)
         check_version(taker, expect)
@@ -220,11 +143,11 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int 
             merged,
             "learning.merged",
             change_id,
-            storable(reason) or f"took in {other}",
+            reason or f"took in {other}",
             sources=len(own),
         )
         superseded = replace(gone, status="superseded", superseded_by=keep)
-        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, storable(reason) or f"merged into {keep}")
+        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, reason or f"merged into {keep}")
         return rows.get(tx, keep)
 
 

@@ -15,9 +15,8 @@ from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.core.values import Passage
 from recollect.store import events, passages
 from recollect.store.files import content_hash
-from recollect.text.redact import redact
 from recollect.text.sentences import clip, first_sentence
-from recollect.text.storable import clean
+from recollect.text.storable import storable_record
 from recollect.text.themes import raw_item, read_work_file, without_repeats, write_work_file
 
 FOLDER = "learnings"
@@ -59,7 +58,11 @@ def survey(ctx: Context) -> Survey:
         else:
             read.append(found)
     kept, repeats = without_repeats(read)
-    return Survey(files=tuple(_safe(file) for file in kept), skipped=tuple(skipped + repeats))
+    shown = []
+    for file in kept:  # secrets that other tools left in raw files are not passed on
+        findings = tuple(storable_record(finding)[0] for finding in file.findings)
+        shown.append(replace(file, findings=findings))
+    return Survey(files=tuple(shown), skipped=tuple(skipped + repeats))
 
 
 def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
@@ -68,20 +71,20 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
     One that the file holds and no event knows was never acknowledged: given again, it is the same.
     """
     work_id = check_work_id(work_id)
-    safe = NewFinding(**{name: redact(clean(value)).text.strip() for name, value in vars(new).items()})
+    new, _ = storable_record(new)
     path = f"{FOLDER}/{work_id}.json"
     for _ in range(_TRIES):
         before = ctx.vault.read(path)
         items, stamp = _items(path, before)
         stamp = stamp or iso(ctx.clock.now())
-        number = _given_before(ctx, work_id, items, raw_item(safe))
+        number = _given_before(ctx, work_id, items, raw_item(new))
         if not number:
-            text = write_work_file(work_id, stamp, [*items, raw_item(safe)])
+            text = write_work_file(work_id, stamp, [*items, raw_item(new)])
             try:
                 ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
             except Stale:
                 continue  # another process added one; add ours to what it wrote
-        finding = AddedFinding(work_id=work_id, number=number or len(items) + 1, **vars(safe))
+        finding = AddedFinding(work_id=work_id, number=number or len(items) + 1, **vars(new))
         try:
             with ctx.db.write(ctx.space) as tx:
                 passages.put(tx, passage_of(finding, at=when(stamp)))
@@ -150,21 +153,6 @@ def _given_before(ctx: Context, work_id: str, items: list[Any], item: dict[str, 
     """The number of the latest item that says the same, when nobody ever learned that it is there; else 0."""
     number = next((at for at in range(len(items), 0, -1) if items[at - 1] == item), 0)
     return number if number and not events.comes(ctx, f"finding/{work_id}#{number}", what=ADDED) else 0
-
-
-def _safe(file: WorkFile) -> WorkFile:
-    """The file's findings as we show them: secrets that others left in raw files are not passed on."""
-    return replace(file, findings=tuple(_safe_finding(finding) for finding in file.findings))
-
-
-def _safe_finding(finding: Finding) -> Finding:
-    return replace(
-        finding,
-        description=redact(clean(finding.description)).text,
-        category=redact(clean(finding.category)).text,
-        source=redact(clean(finding.source)).text,
-        proposed_rule=redact(clean(finding.proposed_rule)).text,
-    )
 
 
 def _items(path: str, text: str | None) -> tuple[list[Any], str]:

@@ -21,8 +21,9 @@ from datetime import date
 from itertools import islice
 
 from recollect.capture import import_records, log
-from recollect.capture.edit import Terms, check_trust
-from recollect.capture.learn import known_insight, redacted
+from recollect.capture.edit import check_trust
+from recollect.capture.import_records import Terms
+from recollect.capture.learn import known_insight
 from recollect.capture.logs import adopted_key, day_of_entry
 from recollect.core.choices import DiscoveryType, PatternType, Trust
 from recollect.core.clock import day_of, iso, zone_named
@@ -35,7 +36,7 @@ from recollect.store.files import content_hash
 from recollect.text import entries
 from recollect.text.frame import one_line
 from recollect.text.markers import extract
-from recollect.text.storable import storable
+from recollect.text.storable import storable, storable_record
 
 _WIKILINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 LEARNED_AS: dict[DiscoveryType, PatternType] = {
@@ -207,7 +208,7 @@ class _Gathering:
     def _new_entry(self, tx: Tx, piece: Piece, what: NewEntry) -> tuple[date, log.Dated] | None:
         """The entry without secrets and with its source named, unless it is known."""
         try:
-            new, _ = log.redacted(what)
+            new, _ = storable_record(what)
             told = entries.body(new)
             if not told.strip():
                 raise BadInput("nothing is left of it")
@@ -238,13 +239,11 @@ class _Gathering:
                 self._take_learning(tx, piece, what)
 
     def _take_learning(self, tx: Tx, piece: Piece, what: NewLearning) -> None:
-        new, _ = redacted(what)
-        brought = import_records.read(
-            self._ctx, self._terms, "learning", {**vars(new), "created_at": iso(self._at(piece))}
-        )
+        values = {**vars(what), "created_at": iso(self._at(piece))}
+        brought = import_records.read(self._ctx, self._terms, "learning", values)
         assert isinstance(brought, import_records.ImportedLearning)
         learning = replace(brought.learning, origin=self._origin(piece))
-        known = known_insight(tx, new, self._terms.trust) is not None
+        known = known_insight(tx, learning, self._terms.trust) is not None
         if self._is_known(learning.id, known):
             return
         brought = replace(brought, learning=learning)

@@ -8,17 +8,18 @@ Bringing in a decision that somebody else wrote: what was foretold and what came
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from recollect.capture.decide import adopt_known_decision, new_decision
-from recollect.capture.edit import Fate, Terms, Values, adopt_known, caller_id, reference, row_id, text_of, time_of
-from recollect.capture.learn import initial_confidence, redacted
-from recollect.core.choices import DISCOVERY_TYPES, STATUSES
-from recollect.core.clock import ScriptedClock, iso
+from recollect.capture.edit import adopt_known
+from recollect.capture.learn import initial_confidence
+from recollect.core.choices import DISCOVERY_TYPES, STATUSES, Trust
+from recollect.core.clock import ScriptedClock, iso, parse_time
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision, NewDecision, Review
 from recollect.core.errors import BadInput
@@ -28,8 +29,23 @@ from recollect.core.values import decimal, thousandths
 from recollect.store import decisions, events, learnings, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
-from recollect.text.redact import redact
-from recollect.text.storable import clean, storable_id
+from recollect.text.storable import storable_id, storable_record
+
+_ID = re.compile(r"[a-z]+_[0-9A-Za-z]{1,64}")
+
+Fate = Literal["added", "adopted", "known", "conflict", "waiting"]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What holds for a whole import, whatever its lines say."""
+
+    trust: Trust
+    now: int
+    change: str
+    reason: str
+
 
 DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
 
@@ -43,7 +59,7 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
     said = {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}
     try:
         new = msgspec.convert(given, NewDecision)
-        review = msgspec.convert(said, Review) if said["outcome"] else None
+        review = storable_record(msgspec.convert(said, Review))[0] if said["outcome"] else None
     except msgspec.ValidationError as problem:
         raise BadInput(str(problem)) from None
     made = time_of(values, "decided_at", terms)
@@ -64,8 +80,8 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
         closed_at=closed,
         preserve=values.get("preserve") is True and terms.trust != "external",
         outcome=review.outcome if review else None,
-        result=redact(clean(review.result)).text if review else "",
-        lesson=redact(clean(review.lesson)).text if review else "",
+        result=review.result if review else "",
+        lesson=review.lesson if review else "",
         reviewed_at=max(made, time_of(values, "reviewed_at", terms)) if review else None,
         created_at=made,
         updated_at=terms.now,
@@ -118,7 +134,7 @@ Record = Outcome | Task | Discovery | ImportedLearning | Decision
 
 
 def read(ctx: Context, terms: Terms, kind: str, values: Values) -> Record:
-    """A record out of one line's values, or BadInput that says what is wrong with it."""
+    """A record out of one line's values, without secrets, or BadInput that says what is wrong with it."""
     return _READERS[kind](ctx, terms, values)
 
 
@@ -141,56 +157,56 @@ def orphaned(brought: ImportedLearning) -> ImportedLearning:
 
 
 def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
-    name = text_of(values, "name", limit=NAME_LIMIT)
-    return Outcome(
-        id=storable_id(values.get("id", ""), "id"), name=name, created_at=time_of(values, "created_at", terms)
+    outcome = Outcome(
+        id=values.get("id", ""),
+        name=text_of(values, "name", limit=NAME_LIMIT),
+        created_at=time_of(values, "created_at", terms),
     )
+    return storable_record(outcome)[0]
 
 
 def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
-    return Task(
-        id=storable_id(values.get("id", ""), "id"),
-        outcome_id=caller_id(values, "outcome_id"),
+    task = Task(
+        id=values.get("id", ""),
+        outcome_id=values.get("outcome_id"),
         title=text_of(values, "title", limit=NAME_LIMIT),
         created_at=time_of(values, "created_at", terms),
     )
+    return storable_record(task)[0]
 
 
 def _read_discovery(ctx: Context, terms: Terms, values: Values) -> Discovery:
     kind = values.get("discovery_type")
     if kind not in DISCOVERY_TYPES:
         raise BadInput(f"discovery_type must be one of {', '.join(DISCOVERY_TYPES)}, not {kind!r}")
-    content = text_of(values, "content", limit=DISCOVERY_LIMIT)
-    if not content:
-        raise BadInput("content is empty")
-    task = storable_id(values.get("task_id", ""), "task_id")
-    return Discovery(
-        id=row_id(values, "disc", f"{kind}:{task}:{content}"),
+    given = Discovery(
+        id="",
         type=kind,
-        content=content,
-        task_id=task,
-        outcome_id=caller_id(values, "outcome_id"),
+        content=text_of(values, "content", limit=DISCOVERY_LIMIT),
+        task_id=values.get("task_id", ""),
+        outcome_id=values.get("outcome_id"),
         created_at=time_of(values, "created_at", terms),
         learning_id=reference(values, "learning_id"),
         skipped=text_of(values, "skipped", limit=NAME_LIMIT) or None,
     )
+    found, _ = storable_record(given)
+    if not found.content:
+        raise BadInput("content is empty")
+    return replace(found, id=row_id(values, "disc", f"{kind}:{found.task_id}:{found.content}"))
 
 
 def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearning:
-    domain = values.get("domain")
-    if domain is not None and not isinstance(domain, str):
-        raise BadInput("domain must be text")
-    new = NewLearning(
+    given = NewLearning(
         **{name: values.get(name, "") for name in ("title", *COIA)},
         tags=values.get("tags") or (),
-        domain=domain,
+        domain=values.get("domain"),
         pattern_type=values.get("pattern_type", "solution"),
         confidence=values.get("confidence"),
-        source_outcome_id=caller_id(values, "source_outcome_id"),
-        source_task_id=caller_id(values, "source_task_id"),
+        source_outcome_id=values.get("source_outcome_id"),
+        source_task_id=values.get("source_task_id"),
         source_discovery_id=reference(values, "source_discovery_id"),
     )
-    new, _ = redacted(new)
+    new, _ = storable_record(given)
     outside = terms.trust == "external"
     stored = thousandths(initial_confidence(ctx.trusted_as(terms.trust), new))
     status = values.get("status", "active")
@@ -332,3 +348,39 @@ def _sources(values: Values, new: NewLearning, created: int, terms: Terms) -> tu
         )
         for one in given
     )
+
+
+def text_of(values: Values, name: str, *, limit: int) -> str:
+    value = values.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > limit:
+        raise BadInput(f"{name} must be text of at most {limit:,} characters")
+    return value
+
+
+def time_of(values: Values, name: str, terms: Terms) -> int:
+    """An instant no later than now; nothing that comes in may be from the future."""
+    value = values.get(name)
+    if value is None:
+        return terms.now
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be an ISO 8601 time, not {value!r:.60}")
+    return max(0, min(parse_time(value), terms.now))
+
+
+def caller_id(values: Values, name: str) -> str | None:
+    value = values.get(name)
+    return None if value is None else storable_id(value, name)
+
+
+def reference(values: Values, name: str) -> str | None:
+    """The id of a row of ours, None for anything that cannot be one."""
+    value = values.get(name)
+    return value if isinstance(value, str) and _ID.fullmatch(value) else None
+
+
+def row_id(values: Values, prefix: str, content: str) -> str:
+    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
+    value = reference(values, "id")
+    return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"

@@ -14,7 +14,7 @@ from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
 from recollect.core.errors import Forbidden, Rejected
 from recollect.core.learning import COIA, Learning
-from recollect.core.new_learning import SOURCES, TAG_LIMIT, TITLE_LIMIT, NewLearning
+from recollect.core.new_learning import TAG_LIMIT, NewLearning
 from recollect.core.records import made
 from recollect.core.values import thousandths
 from recollect.store import events, learnings, lookup, passages, tasks
@@ -22,9 +22,8 @@ from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
 from recollect.text.compare import Comparison, contradiction, redundancy, supersession
-from recollect.text.redact import redact
 from recollect.text.sentences import split_sentences
-from recollect.text.storable import clean, storable_id
+from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
 KIND = "contradiction"
@@ -149,7 +148,7 @@ def learn(
     """
     if new.confidence is not None and ctx.actor.trust != "human":
         raise Forbidden("only a person sets a confidence; leave it out and the type of the insight decides")
-    new, kinds = redacted(new)
+    new, kinds = storable_record(new)
     refusal = None if anyway else quality.learning_refusal(**{name: getattr(new, name) for name in quality.WEIGHED})
     if refusal is not None:
         raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
@@ -186,7 +185,7 @@ def learn(
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
-def known_insight(tx: Tx, new: NewLearning, trust: Trust) -> Learning | None:
+def known_insight(tx: Tx, new: NewLearning | Learning, trust: Trust) -> Learning | None:
     """The learning that already says what a new one would say."""
     return _same_insight(_nearest(tx, new), new, trust)
 
@@ -228,25 +227,7 @@ def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
     return made(Learning, values)
 
 
-def redacted(new: NewLearning) -> tuple[NewLearning, tuple[str, ...]]:
-    """Secrets go before anything is compared or stored."""
-    kinds: list[str] = []
-    fields: dict[str, str] = {}
-    for name in ("title", *COIA):
-        found = redact(clean(getattr(new, name)))
-        fields[name] = found.text.strip()
-        kinds += found.kinds
-    # In lower case a key would no longer look like one, so that comes last.
-    tags = tuple(dict.fromkeys(redact(tag).text.lower() for tag in new.tags))
-    domain = redact(new.domain).text.strip() if new.domain is not None else None
-    fields["title"] = " ".join(fields["title"].split())[
-        :TITLE_LIMIT
-    ].rstrip()  # a title is one line wherever it is shown
-    sources = {name: storable_id(id, name) for name in SOURCES if (id := getattr(new, name)) is not None}
-    return replace(new, **fields, **sources, tags=tags, domain=domain), tuple(kinds)  # type: ignore[arg-type]
-
-
-def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
+def _nearest(tx: Tx, new: NewLearning | Learning) -> list[Learning]:
     """The active learnings that share the rarest words with a new one."""
     query = lookup.understand(tx, lookup.terms_in(compared_text(new)))
     docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
@@ -254,7 +235,7 @@ def _nearest(tx: Tx, new: NewLearning) -> list[Learning]:
     return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
 
 
-def _same_insight(nearest: list[Learning], new: NewLearning, trust: Trust) -> Learning | None:
+def _same_insight(nearest: list[Learning], new: NewLearning | Learning, trust: Trust) -> Learning | None:
     text = compared_text(new)
     words = set(terms(text))
     for known in nearest:

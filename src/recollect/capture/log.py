@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from recollect.capture.edit import check_trust
@@ -29,18 +29,15 @@ from recollect.capture.logs import (
 )
 from recollect.core.clock import HOUR, iso
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, RecollectError, Stale, after, not_searchable
-from recollect.core.journal import FIELDS, Entry, NewEntry
+from recollect.core.errors import RecollectError, Stale, after, not_searchable
+from recollect.core.journal import Entry, NewEntry
 from recollect.store import events, journal
 from recollect.store.journal import LogEnd
-from recollect.text import entries, frame
-from recollect.text.redact import redact
-from recollect.text.storable import clean
+from recollect.text import entries
+from recollect.text.storable import storable_record
 from recollect.text.summarise import topic_from
 from recollect.text.tree import log_path
 
-ENTRY_LIMIT = 10_000_000
-"""Characters one entry may have; more is a file, not an entry."""
 GIVEN_AGAIN = HOUR
 LOOKED_AT = 100
 """An entry is given again within this time, and is among so many latest ones of its log."""
@@ -68,12 +65,17 @@ class Dated:
 
 
 def add(ctx: Context, new: NewEntry, *, change: str | None = None) -> Logged:
-    """Append an entry to the log of the day its session began (without a session: today).
+    """Append an entry to the log of the day its session began (without a session: today)."""
+    new, kinds = storable_record(new)
+    return add_storable(ctx, new, kinds, change=change)
+
+
+def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change: str | None = None) -> Logged:
+    """Append an entry that may be stored as it is; `kinds` are the secrets that were taken out of it.
 
     While nobody else writes to the log, that costs the same however many entries it has: it is not read again.
     """
     replayed, change = change is not None, change or ctx.ids("change")
-    new, kinds = redacted(new)
     day = today(ctx)
     with ctx.db.write(ctx.space) as tx:  # first, so that a store that takes no writes leaves no entry in the log
         if new.session:
@@ -137,25 +139,6 @@ def adopt(ctx: Context, id: str) -> Entry:
     vouched = ctx.trusted_as("agent")
     add_all(vouched, outside.day, [Dated(new=again, key=key, at=moment(outside.at, midday(ctx, outside.day)))])
     return next(each for each in read(ctx, outside.day).entries if each.key == key)
-
-
-def redacted(new: NewEntry) -> tuple[NewEntry, tuple[str, ...]]:
-    """Our own injected text and known secrets go before anything is stored."""
-    kinds: list[str] = []
-
-    def without(text: str) -> str:
-        found = redact(clean(frame.strip(text)))
-        kinds.extend(found.kinds)
-        return found.text
-
-    if sum(len(value) for _, value in new.fields) + len(new.text) > ENTRY_LIMIT:
-        raise BadInput(f"an entry may have {ENTRY_LIMIT:,} characters; keep the rest in a file and refer to it")
-    changed: dict[str, object] = {"text": without(new.text), "topic": without(new.topic) if new.topic else None}
-    for name in FIELDS:
-        value = getattr(new, name)
-        if value:
-            changed[name] = without(value) if isinstance(value, str) else tuple(map(without, value))
-    return replace(new, **changed), tuple(kinds)  # type: ignore[arg-type]
 
 
 def _topic(new: NewEntry) -> str:

@@ -22,14 +22,14 @@ from recollect.core.context import Context, lowest
 from recollect.core.errors import BadInput, Refused, Stale, after
 from recollect.core.learning import COIA, Discovery
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
+from recollect.core.writes import TaskOutput
 from recollect.models.ask import OFFLINE, Ask, ask, known, read_object, read_text
 from recollect.store import events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
-from recollect.text.frame import strip
 from recollect.text.markers import Coia, extract, read_discoveries, without_discoveries
 from recollect.text.quality import WEIGHED, Refusal, learning_refusal
-from recollect.text.storable import storable, storable_id
+from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
 MOST_FOUND = 10
@@ -116,18 +116,14 @@ class Observed:
     known_before: int
 
 
-def observe(ctx: Context, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
+def observe(ctx: Context, given: TaskOutput) -> Observed:
     """Read `DISCOVERY[type]: text` lines, and have a model read the others. The same output again changes nothing."""
-    # The text is an agent's, whoever carries it here.
-    ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
-    task = storable_id(task, "task")
-    outcome = storable_id(outcome, "outcome") if outcome is not None else None
-    title = storable(title)
-    text = strip(output)
-    marked = read_discoveries(text)
+    ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))  # the text is an agent's, even when a person brings it
+    given, _ = storable_record(given)
+    marked = read_discoveries(given.output)
     with after("What was kept so far stays", "Run this again: no discovery is kept twice"):
-        found = (*marked.discoveries, *_unmarked(ctx, text, task=task, outcome=outcome, title=title))
-        seen = _kept(ctx, found, task=task, outcome=outcome, title=title)
+        found = (*marked.discoveries, *_unmarked(ctx, given))
+        seen = _kept(ctx, found, task=given.task, outcome=given.outcome, title=given.title)
     return replace(seen, unknown_types=marked.unknown_types)
 
 
@@ -148,15 +144,15 @@ def use_answers(ctx: Context) -> int:
     return used
 
 
-def _unmarked(ctx: Context, output: str, *, task: str, outcome: str | None, title: str) -> Found:
+def _unmarked(ctx: Context, given: TaskOutput) -> Found:
     """What a model sees in the lines that the author did not mark. Text from outside is not shown to one: an answer
     that comes later is an agent's word, and nobody would know whose words it was made of."""
-    rest = without_discoveries(output).strip()
+    rest = without_discoveries(given.output).strip()
     if len(rest) < WORTH_READING or ctx.actor.trust == "external" or ctx.models.provider("observe") is None:
         return ()
     with ctx.db.write(ctx.space) as tx:  # an answer that comes later is about what is known of the task
-        tasks.ensure_task(tx, task, outcome=outcome, at=ctx.clock.now(), title=title)
-    return ask(ctx, observation(storable(rest), task)).value
+        tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
+    return ask(ctx, observation(rest, given.task)).value
 
 
 def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
@@ -216,18 +212,12 @@ def _keep(
     ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
 ) -> Discovery | None:
     """The raw discovery as a row; None when this task reported it before, unless nobody came to learn from it."""
-    content = storable(text)
-    discovery = Discovery(
-        id=ctx.ids("disc"),
-        type=kind,
-        content=content,
-        task_id=task,
-        outcome_id=outcome,
-        created_at=ctx.clock.now(),
-    )
+    now = ctx.clock.now()
+    found = Discovery(id=ctx.ids("disc"), type=kind, content=text, task_id=task, outcome_id=outcome, created_at=now)
+    discovery, _ = storable_record(found)  # a model's words were not in the output
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_task(tx, task, outcome=outcome, at=discovery.created_at, title=title)
-        digest = content_hash(f"{kind}:{content}")
+        digest = content_hash(f"{kind}:{discovery.content}")
         if not tasks.add_discovery(tx, discovery, digest=digest):
             return tasks.abandoned_discovery(tx, task, digest, before=discovery.created_at - ABANDONED)
         events.record(tx, ctx, subject=discovery.id, what="discovery.kept")

@@ -17,13 +17,14 @@ from recollect.capture.log import Logged
 from recollect.core.clock import DAY, MINUTE
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, SessionBusy
-from recollect.core.journal import EntryType, NewEntry
+from recollect.core.journal import NewEntry
 from recollect.core.new_learning import TITLE_LIMIT
+from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, journal, sessions, tasks
 from recollect.store.files import content_hash, is_odd, open_file
-from recollect.text import frame, transcript
+from recollect.text import transcript
 from recollect.text.markers import without_signals
-from recollect.text.storable import storable, storable_id
+from recollect.text.storable import storable, storable_id, storable_record
 from recollect.text.transcript import Turn
 
 LEASE_SECONDS = 30
@@ -40,56 +41,53 @@ MOST_BYTES = 64_000_000
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
-def turn(
-    ctx: Context,
-    *,
-    session: str,
-    host: str,
-    path: str = "",
-    end: int = 0,
-    root: str = "",
-    request: str = "",
-    answer: str = "",
-    topic: str = "",
-) -> Logged | None:
-    """Log what was said since the last time; None when nothing was. `end` is where the transcript ended then.
+def turn(ctx: Context, given: SessionTurn) -> Logged | None:
+    """Log what was said since the last turn; None when nothing was.
 
-    A path that leads to no regular file is no transcript: then only what was given in words is logged.
+    A path that leads to no regular file is no transcript: then only the host's own words are logged.
     """
-    if path and is_odd(path):
-        path = ""
+    session = storable_id(given.session, "session")
+    path = "" if is_odd(given.path) else given.path
     lease = db.take_lease(ctx, f"transcript/{session}", seconds=LEASE_SECONDS)
     if lease is None:
         raise SessionBusy(f"another process reads the transcript of session {session}; try again")
     try:
-        place, logged_before = _reached(ctx, session, host, path)
-        talk, read = _heard(host, path, place, end)
-        requests = talk.requests or ((request,) if request.strip() else ())
-        asked = "\n\n".join(map(frame.strip, requests)).strip()
-        said = without_signals(frame.strip(answer if answer.strip() else talk.answer)).strip()
+        place, logged_before = _reached(ctx, session, given.host, path)
+        talk, read = _heard(given.host, path, place, given.end)
+        request = (given.request,) if given.request.strip() else ()
+        answer = given.answer if given.answer.strip() else talk.answer
+        files = tuple(file.removeprefix(f"{given.root}/") for file in talk.files)
+        heard, kinds = storable_record(Turn(requests=talk.requests or request, answer=answer, files=files))
+        asked = "\n\n".join(heard.requests).strip()
+        said = without_signals(heard.answer).strip()
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
+        is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
-        if talk.requests or ((requests or answer.strip()) and digest not in logged_before):
-            files = tuple(file.removeprefix(f"{root}/") for file in talk.files)
-            new = _entry(asked=asked, said=said, files=files, topic=topic, session=session)
-            logged = log.add(ctx, new, change=f"turn.{session}.{place}-{read}.{digest}") if new else None
-        title = storable(asked).strip().partition("\n")[0][:TITLE_LIMIT]
+        if is_new and (asked or said):  # else there was nothing but our own words
+            new = NewEntry(
+                topic=storable(given.topic) or (asked or said).splitlines()[0].rstrip(".!"),
+                session=session,
+                request=asked or None,
+                outcome=said or None,
+                references=heard.files,
+            )
+            logged = log.add_storable(ctx, new, kinds, change=f"turn.{session}.{place}-{read}.{digest}")
+        title = asked.partition("\n")[0][:TITLE_LIMIT]
         if path or title:
-            task = storable_id(session, "session")  # what the turn discovered, it did while working on this
             with ctx.db.write(ctx.space) as tx:
                 if path:
                     sessions.read_up_to(tx, session, transcript=path, place=read)
-                if title:
-                    tasks.ensure_task(tx, task, outcome=task, at=ctx.clock.now(), title=title)
+                if title:  # what the turn discovered, it discovered while working on this
+                    tasks.ensure_task(tx, session, outcome=session, at=ctx.clock.now(), title=title)
         return logged
     finally:
         db.release_lease(ctx, lease)
 
 
-def entry(ctx: Context, *, session: str, topic: str, text: str, type: EntryType = "project", change: str) -> Logged:
+def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
     """Log something a host says about a session as a whole."""
-    return log.add(ctx, NewEntry(text=text, topic=topic, type=type, session=session), change=change)
+    return log.add(ctx, NewEntry(text=given.text, topic=given.topic, session=given.session), change=change)
 
 
 def tidy(ctx: Context) -> int:
@@ -111,8 +109,8 @@ def tidy(ctx: Context) -> int:
             continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
             with suppress(SessionBusy):  # somebody else is at this one
-                logged = turn(ctx, session=session.id, host=session.host, path=session.transcript, end=status.st_size)
-                made += logged is not None
+                left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=status.st_size)
+                made += turn(ctx, left) is not None
     return made
 
 
@@ -123,18 +121,6 @@ def ending(host: str, path: str) -> Turn:
     except OSError:
         return Turn()
     return transcript.read(host, (line for line, _ in _lines(path, max(end - ENDING, 0), end)))
-
-
-def _entry(*, asked: str, said: str, files: tuple[str, ...], topic: str, session: str) -> NewEntry | None:
-    if not asked and not said:
-        return None  # nothing but our own words
-    return NewEntry(
-        topic=topic or (asked or said).splitlines()[0].rstrip(".!"),
-        session=session,
-        request=asked or None,
-        outcome=said or None,
-        references=files,
-    )
 
 
 def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set[str]]:

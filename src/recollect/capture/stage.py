@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, RecollectError, Refused, Rejected, Stale, not_searchable
+from recollect.core.records import as_text, check_text, line
 from recollect.core.values import Passage
 from recollect.store import events, journal, passages
 from recollect.store.files import content_hash
 from recollect.text import quality
 from recollect.text.compare import redundancy
-from recollect.text.redact import redact
 from recollect.text.staging import StagedEntry, closed, open_line, read_staging, slug_of, with_entry
-from recollect.text.storable import clean
+from recollect.text.storable import storable_record
 
 
 def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:
@@ -53,6 +53,25 @@ Jotted between hand-offs, one `##` section each. `recollect consolidate` moves w
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewStaged:
+    """What a caller gives: the rule as a title, and more about it."""
+
+    title: str
+    body: str = ""
+
+    STORED = {"title": line(TITLE_LIMIT)}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", " ".join(as_text(self.title, "title").split()))
+        if not self.title:
+            raise BadInput("a staged learning needs a title that says the rule")
+        if len(self.title) > TITLE_LIMIT:
+            length = len(self.title)
+            raise BadInput(f"title has {length} characters; {TITLE_LIMIT} is the most. Move detail into the body")
+        check_text(self.body, "body", most=BODY_LIMIT)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Staged:
     """A staged learning as it was written; `repeated` when an entry already said so and none was added.
 
@@ -69,10 +88,8 @@ class Staged:
 
 def stage(ctx: Context, title: str, body: str = "") -> Staged:
     """Append a learning to the staging file, or say how to rephrase it."""
-    found = [redact(clean(text)) for text in (title, body)]
-    title, body = " ".join(found[0].text.split()), closed(found[1].text.strip())
-    redacted = (*found[0].kinds, *found[1].kinds)
-    _check(title, body)
+    new, redacted = storable_record(NewStaged(title=title, body=body))
+    title, body = new.title, closed(new.body)
     refusal = quality.staged_refusal(title, body)
     if refusal is not None:
         seen = _count_rejected(ctx, title, refusal.flaw)
@@ -189,12 +206,3 @@ def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
     with ctx.db.write(ctx.space) as tx:
         events.record(tx, ctx, subject=subject, what="staged.rejected", new={"title": title}, reason=flaw)
         return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
-
-
-def _check(title: str, body: str) -> None:
-    if not title:
-        raise BadInput("a staged learning needs a title that says the rule")
-    if len(title) > TITLE_LIMIT:
-        raise BadInput(f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into --body")
-    if len(body) > BODY_LIMIT:
-        raise BadInput(f"body has {len(body):,} characters; {BODY_LIMIT:,} is the most. Keep the rest in the log")

@@ -19,7 +19,7 @@ from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import check_text, record
+from recollect.core.records import TAG, check_text, record
 from recollect.core.settings import DecisionSettings
 from recollect.core.values import thousandths
 
@@ -76,6 +76,8 @@ class NewDecision:
     supersedes: str | None = None
     decided_at: str | None = None
     review_in: str | None = None
+
+    STORED = {"tags": TAG}
 
     def __post_init__(self) -> None:
         thousandths(self.confidence)
@@ -157,6 +159,8 @@ class DecisionEdit:
     components: dict[str, float] | None = None
     agent: str | None = None
     review_in: str | None = None
+
+    STORED = {"tags": TAG}
 
 
 def check_decision(given: NewDecision | Decision) -> None:

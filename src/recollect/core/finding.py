@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.core.errors import BadInput
-from recollect.core.records import check_text
+from recollect.core.records import GIVEN, check_text
 
 THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 THEME_NAME_LIMIT = 60
@@ -48,6 +48,8 @@ class Finding:
     source: str = ""
     proposed_rule: str = ""
     disposition: str = ""
+
+    STORED = {"work_id": GIVEN}
 
     @property
     def id(self) -> str:

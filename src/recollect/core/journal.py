@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
+from recollect.core.records import ID, MESSAGE
 
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
@@ -26,6 +27,8 @@ FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "
 """What a structured entry can say; the last three are for feedback."""
 
 TOPIC_LIMIT = 120
+ENTRY_LIMIT = 10_000_000
+"""Characters one entry may have; more is a file, not an entry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +48,16 @@ class NewEntry:
     why: str | None = None
     how_to_apply: str | None = None
 
+    STORED = {**dict.fromkeys(("text", "topic", *FIELDS), MESSAGE), "session": ID}
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "session", self.session or None)
         if self.type not in ENTRY_TYPES:
             raise BadInput(f"type must be one of {', '.join(ENTRY_TYPES)}, not {self.type!r}")
         if not any(value.strip() for value in (self.text, *(value for _, value in self.fields))):
             raise BadInput("the entry is empty; give a text, or at least one field such as outcome")
+        if sum(len(value) for _, value in self.fields) + len(self.text) > ENTRY_LIMIT:
+            raise BadInput(f"an entry may have {ENTRY_LIMIT:,} characters; keep the rest in a file and refer to it")
 
     @property
     def fields(self) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ Outcomes, tasks and discoveries: where learnings come from and where they go.
 
 from __future__ import annotations
 
-from recollect.core.records import record
+from recollect.core.records import ID, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class Outcome:
     name: str
     created_at: int
 
+    STORED = {"id": ID}
+
 
 @record
 class Task:
@@ -112,6 +114,8 @@ class Task:
     outcome_id: str | None
     title: str
     created_at: int
+
+    STORED = {"id": ID, "outcome_id": ID}
 
 
 @record
@@ -126,3 +130,5 @@ class Discovery:
     created_at: int
     learning_id: str | None = None
     skipped: str | None = None
+
+    STORED = {"task_id": ID, "outcome_id": ID}

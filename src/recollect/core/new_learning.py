@@ -1,13 +1,16 @@
-"""What a caller gives to make or change a learning, and what is refused."""
+"""What a caller gives to make or change a learning, and what is refused.
+
+Apart from `core/learning.py`, which a hook loads: this module needs `typing`.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, LearningSource
-from recollect.core.records import as_text, check_text, record, says_nothing
+from recollect.core.records import ID, TAG, as_text, check_text, line, record, says_nothing
 from recollect.core.values import check_id, thousandths
 
 TITLE_LIMIT = 100
@@ -34,17 +37,18 @@ class NewLearning:
     source_task_id: str | None = None
     source_discovery_id: str | None = None
 
+    STORED = {"title": line(TITLE_LIMIT), "tags": TAG, **dict.fromkeys(SOURCES, ID)}
+
     def __post_init__(self) -> None:
         check_content(self.title, {field: getattr(self, field) for field in COIA}, self.tags, self.domain)
-        if self.pattern_type not in PATTERN_TYPES:
-            raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {self.pattern_type!r}")
+        _check_type(self.pattern_type)
         if self.confidence is not None:
             thousandths(self.confidence)
         object.__setattr__(self, "tags", tuple(dict.fromkeys([tag.strip() for tag in self.tags])))
         for name in SOURCES:
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, check_id(given, name.split("_")[1]))
+                object.__setattr__(self, name, check_id(given, name))
 
     def source(self, *, origin: str, trust: Trust, at: int) -> LearningSource:
         """Where it came from, as the caller says."""
@@ -77,20 +81,57 @@ class LearningEdit:
     status: Literal["active", "archived"] | None = None
     pinned: bool | None = None
 
+    STORED = {"title": line(TITLE_LIMIT), "tags": TAG}
+
+    def __post_init__(self) -> None:
+        _check_texts({name: text for name in ("title", *COIA) if (text := getattr(self, name)) is not None})
+        if self.tags is not None:
+            check_tags(self.tags)
+        if self.domain is not None and as_text(self.domain, "domain").strip():
+            _check_domain(self.domain)
+        if self.pattern_type is not None:
+            _check_type(self.pattern_type)
+        if self.confidence is not None:
+            thousandths(self.confidence)
+        if self.status not in (None, "active", "archived"):
+            raise BadInput(f"status can be set to active or archived, not {self.status!r}")
+        if not isinstance(self.pinned, bool | None):
+            raise BadInput("pinned must be true or false")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The fields to change; an empty domain is None."""
+        changes = {name: value for name, value in vars(self).items() if value is not None}
+        return {**changes, "domain": self.domain or None} if self.domain is not None else changes
+
 
 def check_content(title: str, fields: dict[str, str], tags: object, domain: str | None) -> None:
     """Refuse what no learning may hold, with a message that says how to fix it."""
-    for name, value in {"title": title, **fields}.items():
+    _check_texts({"title": title, **fields})
+    check_tags(tags)
+    if domain is not None:
+        _check_domain(domain)
+
+
+def _check_texts(texts: dict[str, str]) -> None:
+    for name, value in texts.items():
         check_text(value, name, most=FIELD_LIMIT)
         if says_nothing(value):
             raise BadInput(f"{name} is empty; a learning needs a title and all of {', '.join(COIA)}")
-    if len(title) > TITLE_LIMIT:
+    if len(title := texts.get("title", "")) > TITLE_LIMIT:
         raise BadInput(
             f"title has {len(title)} characters; {TITLE_LIMIT} is the most. Move detail into the observation"
         )
-    check_tags(tags)
-    if domain is not None and not _is_word(as_text(domain, "domain")):
+
+
+def _check_domain(domain: str) -> None:
+    if not _is_word(as_text(domain, "domain")):
         raise BadInput(f"domain must be 1 to {TAG_LENGTH} printable characters")
+
+
+def _check_type(given: str) -> None:
+    if given not in PATTERN_TYPES:
+        raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given!r}")
 
 
 def check_tags(tags: object) -> None:

@@ -1,19 +1,12 @@
-"""Records: frozen, keyword-only dataclasses whose machinery is made when somebody asks for it.
+"""Records: how they are declared, how their text is stored, how they become JSON, and the limits of what they hold.
 
-`@dataclass` imports `inspect` and compiles six functions per class: on the path of the prompt hook that was a third of
-the process, paid on every prompt. A record shares its methods with all others; `dataclasses.fields`, `replace`,
-`is_dataclass`, msgspec and pydantic find real dataclass fields on it, made on their first look. Off that path a plain
-`@dataclass(frozen=True, kw_only=True)` serves as well.
+`@record` makes a frozen, keyword-only dataclass without `dataclasses`: that module imports `inspect` and compiles six
+functions per class, which was a third of the prompt hook's time. Records that a hook loads use `@record`; all others
+are `@dataclass(frozen=True, kw_only=True)`. To `dataclasses.fields`, `replace`, msgspec and pydantic the two are the
+same: a record makes its real dataclass fields when they are first read.
 
-Records as plain JSON values: snake_case names, times as ISO 8601 UTC, tuples as lists.
-
-One rule for every surface: a field called `at` or ending in `_at` is a time.
-
-JSON that we wrote ourselves, read without loading `json`, which compiles six patterns before it reads anything.
-
-Its scanner is a library of its own in CPython; elsewhere `json` brings one.
-
-How many and how long: one rule for every limit and every text a caller may give.
+A record that a caller gives declares in `STORED` how its text is stored: `STORED = {"task": ID, "tags": TAG}`. A field
+that is not named is free text. `text/storable.py` cleans and redacts a record by this declaration.
 """
 
 from __future__ import annotations
@@ -34,7 +27,24 @@ else:
         return lambda function: function
 
 
-_set = object.__setattr__  # what a frozen record lets nobody else do
+TEXT = "text"
+"""Free text: cleaned, redacted, without white space around it."""
+MESSAGE = "message"
+"""What people and agents said, kept as it was spaced: cleaned and redacted, without sections that we injected."""
+TAG = "tag"
+"""Labels: free text in lower case, each once."""
+ID = "id"
+"""An id that a caller chose: one printable line."""
+GIVEN = "given"
+"""Paths and our own ids, which would be useless in any other form: stored as given."""
+
+
+def line(limit: int) -> tuple[str, int]:
+    """A title: free text on one line, cut at so many characters where redaction made it longer."""
+    return ("line", limit)
+
+
+_set = object.__setattr__  # the only way to set an attribute of a frozen record
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

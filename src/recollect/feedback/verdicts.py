@@ -9,6 +9,7 @@ from recollect.core.context import Context, Tx, lowest
 from recollect.core.errors import BadInput, Forbidden, Refused
 from recollect.core.learning import Learning
 from recollect.core.values import decimal
+from recollect.core.writes import TaskVerdicts
 from recollect.feedback.confidence import after_verdict, without_verdict
 from recollect.store import events, tasks
 from recollect.store import learnings as rows
@@ -26,12 +27,12 @@ class Taken:
     not_injected: tuple[str, ...] = ()
 
 
-def take(ctx: Context, output: str, *, task: str, change: str | None = None) -> Taken:
+def take(ctx: Context, given: TaskVerdicts, *, change: str | None = None) -> Taken:
     """Count the markers in an agent's final message. The same output again changes nothing."""
-    # The verdicts are an agent's, whoever carries them here; a person's own is given by `rate`.
+    # The verdicts are an agent's, even when a person brings them; a person's own is given by `rate`.
     ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
-    task = storable_id(task, "task")
-    signals = read_signals(output)
+    task = storable_id(given.task, "task")  # of the output, only the ids in it are kept
+    signals = read_signals(given.output)
     counted: list[str] = []
     repeated: list[str] = []
     missing: list[str] = []

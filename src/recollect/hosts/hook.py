@@ -23,6 +23,7 @@ from recollect.core.context import Actor
 from recollect.core.errors import BadInput, RecollectError, Refused
 from recollect.core.settings import merged
 from recollect.core.values import random_id
+from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
 from recollect.hosts.event import Adapter, HostEvent, path
 from recollect.store import project as projects
 from recollect.store.project import Project
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.core.clock import Clock
+    from recollect.core.writes import Written
     from recollect.hosts.event import HostEvent
     from recollect.memory import Memory
-    from recollect.memory.sessions import Write
     from recollect.store.project import Project
 
 # What `signal` adds to it is names for numbers.
@@ -276,44 +277,44 @@ def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> Non
 
 
 def _happened(moment: HostEvent, *, learnings: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Write:
-    arguments: dict[str, Any] = {
-        "session": moment.session,
-        "host": moment.host,
-        "event": moment.event,
-        "task": moment.agent or moment.session,
-        "learnings": list(learnings),
-        "given": list(given),
-        "fresh": "yes" if moment.fresh else "",
-    }
-    if moment.kind == "start":
-        arguments |= {"transcript": moment.transcript, "place": str(_size(moment.transcript))}
-    return _write("shown", arguments)
+    transcript = moment.transcript if moment.kind == "start" else ""
+    event = SessionEvent(
+        session=moment.session,
+        host=moment.host,
+        event=moment.event,
+        task=moment.agent or moment.session,
+        learnings=learnings,
+        given=given,
+        fresh=moment.fresh,
+        transcript=transcript,
+        place=_size(transcript),
+    )
+    return _write(event)
 
 
 def _left(moment: HostEvent, root: str) -> list[Write]:
     """What a moment leaves in the memory, as writes that can wait."""
     session = moment.session
-    turn = {"session": session, "host": moment.host, "root": root}
-    if moment.transcript:
+
+    def turn(**said: str) -> Write:
         size = _first_written if moment.kind == "stop" else _size
-        turn |= {"path": moment.transcript, "end": str(size(moment.transcript))}
+        end = size(moment.transcript) if moment.transcript else 0
+        return _write(
+            SessionTurn(session=session, host=moment.host, root=root, path=moment.transcript, end=end, **said)
+        )
+
     if moment.kind == "stop":
-        return [
-            _write("turn", {**turn, "request": moment.prompt, "answer": moment.answer}),
-            *_said(moment, moment.answer, task=session),
-        ]
+        return [turn(request=moment.prompt, answer=moment.answer), *_said(moment, moment.answer, task=session)]
     if moment.kind == "subagent_stop":
         return _said(moment, moment.answer, task=moment.agent or session)
     if moment.kind == "before_compact":
-        return [_write("turn", {**turn, "topic": "Checkpoint before compaction"})]
+        return [turn(topic="Checkpoint before compaction")]
     if moment.kind == "after_compact" and moment.text:
-        return [_write("entry", {"session": session, "topic": "Summary at compaction", "text": moment.text})]
+        return [_write(SessionNote(session=session, topic="Summary at compaction", text=moment.text))]
     if moment.kind == "task":
         topic = moment.topic or "Task completed"
-        done = _write(
-            "entry", {"session": session, "topic": topic, "text": f"Task completed: {topic}\n\n{moment.text}"}
-        )
-        return [_write("turn", turn), done, *_said(moment, moment.text, task=session)]
+        done = SessionNote(session=session, topic=topic, text=f"Task completed: {topic}\n\n{moment.text}")
+        return [turn(), _write(done), *_said(moment, moment.text, task=session)]
     return []
 
 
@@ -321,16 +322,14 @@ def _said(moment: HostEvent, words: str, *, task: str) -> list[Write]:
     """Verdicts and discoveries in an agent's own words."""
     writes = []
     if "HELPFUL:" in words:
-        writes.append(_write("feedback", {"output": words, "task": task}))
+        writes.append(_write(TaskVerdicts(output=words, task=task)))
     if any(mark in words.lower() for mark in ("discovery[", "discovery [")):
-        writes.append(_write("observe", {"output": words, "task": task, "outcome": moment.session}))
+        writes.append(_write(TaskOutput(output=words, task=task, outcome=moment.session)))
     return writes
 
 
-def _write(verb: str, arguments: dict[str, Any]) -> Write:
-    from recollect.memory.sessions import Write
-
-    return Write(id=random_id("change"), verb=verb, arguments=arguments)
+def _write(what: Written) -> Write:
+    return Write(id=random_id("change"), what=what)
 
 
 def _first_written(path: str) -> int:

@@ -5,53 +5,39 @@ Apart from the choosing: a session's start remembers too, and searches for nothi
 
 from __future__ import annotations
 
-from recollect.core.values import check_id
 from recollect.store import events, tasks
-from recollect.text.storable import storable_id
+from recollect.text.storable import storable_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.core.context import Context, Tx
+    from recollect.core.writes import SessionEvent, TaskInjection
 
 
-def remember_task(ctx: Context, *, task: str, outcome: str, title: str, learnings: Sequence[str], change: str) -> None:
+def remember_task(ctx: Context, given: TaskInjection, *, change: str) -> None:
     """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
-    task, outcome = storable_id(task, "task"), storable_id(outcome, "outcome")
-    now = ctx.clock.now()
+    given, _ = storable_record(given)
     with ctx.db.write(ctx.space) as tx:
-        tasks.ensure_task(tx, task, outcome=outcome, at=now, title=title)
-        _record(tx, ctx, task=task, outcome=outcome, learnings=learnings, change=change)
+        tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
+        _record(tx, ctx, task=given.task, outcome=given.outcome, learnings=given.learnings, change=change)
 
 
-def remember_session(
-    ctx: Context,
-    *,
-    session: str,
-    host: str,
-    event: str,
-    task: str,
-    title: str = "",
-    learnings: Sequence[str] = (),
-    given: Sequence[str] = (),
-    fresh: str = "",
-    transcript: str = "",
-    place: str = "0",
-    change: str,
-) -> None:
+def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
     """Remember what a session, or a subagent of it, was shown at an event."""
     from recollect.store import sessions  # a task has no session
 
-    now = ctx.clock.now()
+    given, _ = storable_record(given)
+    task, session, now = given.task, given.session, ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
-        if learnings:
-            tasks.ensure_task(tx, check_id(task, "task"), outcome=check_id(session, "session"), at=now, title=title)
-            _record(tx, ctx, task=task, outcome=session, learnings=learnings, change=change)
-        sessions.begin(tx, session, host=host, at=now, transcript=transcript, place=int(place))
+        if given.learnings:
+            tasks.ensure_task(tx, task, outcome=session, at=now)
+            _record(tx, ctx, task=task, outcome=session, learnings=given.learnings, change=change)
+        sessions.begin(tx, session, host=given.host, at=now, transcript=given.transcript, place=given.place)
         # A subagent has a context of its own: what it was shown is news to its session.
-        seen = (*learnings, *given) if task == session else ()
-        sessions.happened(tx, id=change, session=session, event=event, at=now, given=seen, fresh=bool(fresh))
+        seen = (*given.learnings, *given.given) if task == session else ()
+        sessions.happened(tx, id=change, session=session, event=given.event, at=now, given=seen, fresh=given.fresh)
 
 
 def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequence[str], change: str) -> None:

@@ -15,6 +15,7 @@ from recollect.core.context import Actor
 from recollect.core.errors import Trouble
 from recollect.core.records import as_record, as_text, checked
 from recollect.core.values import Ids, random_id
+from recollect.core.writes import TaskInjection, TaskOutput, TaskVerdicts, Write
 from recollect.memory.open import check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
@@ -155,7 +156,7 @@ class Memory:
         from recollect.capture.observe import observe
 
         output, title = as_text(output, "output"), as_text(title, "title")
-        done = observe(self.context, output, task=task, outcome=outcome, title=title)
+        done = observe(self.context, TaskOutput(output=output, task=task, outcome=outcome, title=title))
         embed_at_once(self.context)
         return done
 
@@ -172,25 +173,19 @@ class Memory:
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
         from recollect.inject.learnings import NewInjection, choose
-        from recollect.memory.sessions import Write, deliver
-        from recollect.text.storable import storable
 
         wanted = as_record(wanted, NewInjection, fields)
         chosen = choose(self.context, wanted)
-        shown: dict[str, Any] = {
-            "task": wanted.task,
-            "outcome": wanted.outcome,
-            "title": storable(wanted.title),
-            "learnings": [learning.id for learning in chosen.learnings],
-        }
-        deliver(self.context, self.project, Write(id=self.context.ids("change"), verb="inject", arguments=shown))
+        learnings = tuple(learning.id for learning in chosen.learnings)
+        shown = TaskInjection(task=wanted.task, outcome=wanted.outcome, title=wanted.title, learnings=learnings)
+        self.sessions.deliver(Write(id=self.context.ids("change"), what=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
         """Count the verdicts in an agent's final message."""
         from recollect.feedback.verdicts import take
 
-        return take(self.context, as_text(output, "output"), task=task)
+        return take(self.context, TaskVerdicts(output=as_text(output, "output"), task=task))
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""

@@ -15,13 +15,12 @@ from __future__ import annotations
 from recollect.core.clock import ScriptedClock
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
-from recollect.core.records import record
+from recollect.core.writes import KINDS, SessionEvent, SessionNote, SessionTurn, TaskInjection, TaskOutput, Write
 from recollect.store import events, spool
-from recollect.text.storable import storable
+from recollect.text.storable import storable, storable_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
@@ -112,25 +111,15 @@ class Sessions:
             return sessions.last_heard(tx, host)
 
 
-WORDS = ("answer", "output", "request", "text", "title", "topic")
-"""Arguments that are somebody's words: known secrets leave them before they reach the spool."""
 TRIES = 3
+"""A record that failed so often is set aside: two more tries outlast a passing fault; a lasting one needs a person."""
 KILLED = f"each of {TRIES} processes that tried it ended before it was done"
 _SUBJECTS = ("session", "task", "outcome")
-"""Arguments that say what a write is about; writes about the same thing keep their order."""
-
-
-@record
-class Write:
-    """Something to be written: which verb, with which arguments (texts, or lists of texts), under which id."""
-
-    id: str
-    verb: str
-    arguments: dict[str, Any]
+"""Fields that say what a write is about; writes about the same thing keep their order."""
 
 
 def deliver(ctx: Context, project: Project, write: Write) -> bool:
-    """Do a write, or keep it; True when it is done. What is about the same session and waits untried goes first."""
+    """Do a write, or keep it in the spool; True when it is done. Untried writes about the same session go first."""
     if not _is_behind(project, write):
         try:
             _do(ctx, write)
@@ -144,31 +133,26 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
 def _is_behind(project: Project, write: Write) -> bool:
     """Whether a record waits that should be done before a write. One that was tried and failed holds nothing up."""
     untried = [path for path in spool.pending(project.spools) if not spool.tries(path)]
-    about = _subjects(write.arguments)
+    about = _subjects(vars(write.what))
     return any(about & _subjects(found.get("arguments")) for _, found in spool.records(untried) if found)
 
 
-def _subjects(arguments: object) -> set[str]:
-    given = arguments if isinstance(arguments, dict) else {}
-    return {value for name in _SUBJECTS if isinstance(value := given.get(name), str) and value}
+def _subjects(given: object) -> set[str]:
+    fields = given if isinstance(given, dict) else {}
+    return {value for name in _SUBJECTS if isinstance(value := fields.get(name), str) and value}
 
 
 def keep(project: Project, write: Write, *, actor: Actor, at: int) -> None:
-    """Put a write into the spool."""
-    arguments = {
-        name: storable(value) if name in WORDS and isinstance(value, str) else value
-        for name, value in write.arguments.items()
-    }
-    spool.add(
-        project.spools,
-        {"id": write.id, "verb": write.verb, "at": at, "actor": vars(actor), "arguments": arguments},
-    )
+    """Put a write into the spool, without secrets."""
+    what, _ = storable_record(write.what)
+    verb = next(name for name, kind in KINDS.items() if kind is type(what))
+    spool.add(project.spools, {"id": write.id, "verb": verb, "at": at, "actor": vars(actor), "arguments": vars(what)})
 
 
 def replay(ctx: Context, project: Project) -> int:
-    """Do what waits, oldest first; gives how many were done. A record that fails holds no other back.
+    """Do what waits, oldest first; gives how many writes were done. A record that fails holds no other back.
 
-    A store that cannot be written ends it quietly, and that counts for no record as a try. One process replays at a
+    When the store cannot be written, the replay ends, and that counts for no record as a try. One process replays at a
     time: otherwise two would count the same try twice.
     """
     done = 0
@@ -187,7 +171,7 @@ def replay(ctx: Context, project: Project) -> int:
             if file is None:
                 continue
             try:
-                _replay_one(ctx, _checked(found))
+                _do(*_decoded(ctx, found))
             except SessionBusy:
                 spool.counted(file, count - 1)
             except Trouble as trouble:
@@ -197,7 +181,7 @@ def replay(ctx: Context, project: Project) -> int:
                 _failed(file, found, trouble)
             except (RecollectError, KeyError, TypeError, ValueError) as error:
                 spool.set_aside(file, spool.UNREADABLE, found, _reason(error))  # another try would end the same way
-            except Exception as error:  # noqa: BLE001 — whatever it is, no command may fail because of an old record
+            except Exception as error:  # noqa: BLE001 — no command may fail because of an old record
                 _failed(file, found, error)
             else:
                 spool.done(file)
@@ -206,7 +190,7 @@ def replay(ctx: Context, project: Project) -> int:
 
 
 def retry(ctx: Context, project: Project) -> int:
-    """Try once more what was set aside, and do what waits; gives how many were done."""
+    """Try once more what was set aside, and do what waits; gives how many writes were done."""
     for path in spool.aside(project.spools):
         spool.counted(path, TRIES - 1)
     return replay(ctx, project)
@@ -230,71 +214,60 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {storable(str(error))}"
 
 
-def _checked(found: dict[str, Any]) -> dict[str, Any]:
-    """A record with the types it was written with. One that is not would fail at every opening, for ever."""
-    texts = [found["id"], *found["actor"].values()] if isinstance(found["actor"], dict) else [None]
-    for value in found["arguments"].values():
-        texts += value if isinstance(value, list) else [value]
-    if not isinstance(found["at"], int) or not all(isinstance(text, str) for text in texts):
-        raise BadInput("not a record of the spool")
-    return found
-
-
-def _replay_one(ctx: Context, found: dict[str, Any]) -> None:
+def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
+    """A write as its file says, and the context of the process that asked for it: its actor, at its time."""
     from dataclasses import replace
 
-    then = replace(ctx, clock=ScriptedClock(found["at"]), actor=Actor(**found["actor"]))
-    _do(then, Write(id=found["id"], verb=found["verb"], arguments=found["arguments"]))
+    kind, given = KINDS[found["verb"]], found["arguments"]
+    if not isinstance(given, dict) or not isinstance(found["actor"], dict):
+        raise BadInput("not a record of the spool")
+    values = {name: _value(part, kind.__annotations__[name]) for name, part in given.items()}
+    who = {name: _value(part, "str") for name, part in found["actor"].items()}
+    write = Write(id=_value(found["id"], "str"), what=kind(**values))
+    then = replace(ctx, clock=ScriptedClock(_value(found["at"], "int")), actor=Actor(**who))
+    return then, write
+
+
+def _value(part: Any, type: str) -> Any:
+    """One value of a file as its record has it. Up to version 0.1 numbers and yes or no were written as texts."""
+    if type == "int":
+        return int(part)
+    if type == "bool":
+        return bool(part)
+    if type.startswith("tuple"):
+        return tuple(_value(each, "str") for each in part)
+    if not isinstance(part, str) and not (part is None and "None" in type):
+        raise BadInput("not a record of the spool")
+    return part
 
 
 def _do(ctx: Context, write: Write) -> None:
+    """Call the room that a write is for, unless it happened already."""
     with ctx.db.read(ctx.space) as tx:
         if events.happened(tx, write.id):
             return
-    _VERBS[write.verb](ctx, write.id, write.arguments)
+    what = write.what
+    if isinstance(what, TaskInjection):
+        from recollect.inject.injections import remember_task
 
+        remember_task(ctx, what, change=write.id)
+    elif isinstance(what, SessionEvent):
+        from recollect.inject.injections import remember_session
 
-def _inject(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.inject.injections import remember_task
+        remember_session(ctx, what, change=write.id)
+    elif isinstance(what, SessionTurn):
+        from recollect.capture.session import turn
 
-    remember_task(ctx, **given, change=change)
+        turn(ctx, what)
+    elif isinstance(what, SessionNote):
+        from recollect.capture.session import note
 
+        note(ctx, what, change=write.id)
+    elif isinstance(what, TaskOutput):
+        from recollect.capture.observe import observe
 
-def _shown(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.inject.injections import remember_session
+        observe(ctx, what)
+    else:
+        from recollect.feedback.verdicts import take
 
-    remember_session(ctx, **given, change=change)
-
-
-def _feedback(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.feedback.verdicts import take
-
-    take(ctx, **given, change=change)
-
-
-def _observe(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.capture.observe import observe
-
-    observe(ctx, **given)
-
-
-def _turn(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.capture.session import turn
-
-    turn(ctx, **{**given, "end": int(given.get("end", 0))})
-
-
-def _entry(ctx: Context, change: str, given: dict[str, Any]) -> None:
-    from recollect.capture.session import entry
-
-    entry(ctx, **given, change=change)
-
-
-_VERBS: dict[str, Callable[[Context, str, dict[str, Any]], None]] = {
-    "inject": _inject,
-    "shown": _shown,
-    "feedback": _feedback,
-    "observe": _observe,
-    "turn": _turn,
-    "entry": _entry,
-}
+        take(ctx, what, change=write.id)

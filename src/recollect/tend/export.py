@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 from recollect.capture import import_records
-from recollect.capture.edit import Terms, check_trust
-from recollect.capture.import_records import ImportedLearning, Record
+from recollect.capture.edit import check_trust
+from recollect.capture.import_records import ImportedLearning, Record, Terms
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, Refused, after

@@ -1,22 +1,21 @@
-"""A short text on its way to the store: cleaned, and without secrets.
+"""The one door to the store: text and records cleaned and redacted before anything is compared or written.
 
-Redaction takes longer to load than the prompt hook takes as a whole, so a text that is plainly without a secret passes
-without it. Plain means short everyday words and none that names a secret; anything else is redacted.
-
-What every stored text goes through: characters that no engine or file may hold are taken out.
+`storable_record` does this for a whole record by the declaration in its class (see `core/records.py`), `storable` for
+one text, `storable_id` for one id. The redaction patterns take longer to load than the prompt hook takes as a whole,
+so a text that is plainly without a secret passes without them: short everyday words, none of which names a secret.
+Doing it twice is doing it once. Knows nothing about what a secret looks like; that is `text/redact.py`.
 """
 
 from __future__ import annotations
 
+from recollect.core.records import GIVEN, ID, MESSAGE, TAG, TEXT
 from recollect.core.values import check_id
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
 
-def clean(text: str) -> str:
-    """NUL dropped, lone surrogates made visible; everything else stays as it was written."""
-    if "\x00" in text:
-        text = text.replace("\x00", "")
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-
+    T = TypeVar("T")
 
 _WORD = 15  # characters; the shortest token that redaction knows is longer
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -24,21 +23,70 @@ _NAMES = tuple("pass pwd key secret token credential auth private bearer basic m
 _ONE_MARK = str.maketrans("_.#", "---")
 
 
+def storable_record(record: T) -> tuple[T, tuple[str, ...]]:
+    """A record as it may be stored, and the kinds of secrets that were in it."""
+    kinds: list[str] = []
+    given = vars(record)
+    declared: dict[str, Any] = getattr(type(record), "STORED", {})
+    stored = {name: _stored(value, declared.get(name, TEXT), name, kinds) for name, value in given.items()}
+    return (record if stored == given else type(record)(**stored)), tuple(kinds)
+
+
+def _stored(value: Any, how: str | tuple[str, int], name: str, kinds: list[str]) -> Any:
+    """The value of one field."""
+    if how == GIVEN or value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, str):
+        return storable_id(value, name) if how == ID else _stored_text(value, how, kinds)
+    if isinstance(value, tuple | list):
+        parts = tuple(_stored(part, how, name, kinds) for part in value)
+        return tuple(dict.fromkeys(parts)) if how == TAG else parts
+    if isinstance(value, dict):
+        return {_stored(key, TEXT, name, kinds): part for key, part in value.items()}
+    inner, found = storable_record(value)
+    kinds += found
+    return inner
+
+
+def _stored_text(text: str, how: str | tuple[str, int], kinds: list[str]) -> str:
+    if how == MESSAGE:
+        from recollect.text.frame import strip
+
+        return _redacted(strip(text), kinds)
+    text = _redacted(text, kinds).strip()
+    if isinstance(how, tuple):  # redaction may have made the line longer than it was when it was checked
+        return " ".join(text.split())[: how[1]].rstrip()
+    return text.lower() if how == TAG else text  # in lower case a key would no longer look like one
+
+
 def storable(text: str) -> str:
-    """What may be stored of a text."""
+    """One text as it may be stored."""
+    return _redacted(text, [])
+
+
+def _redacted(text: str, kinds: list[str]) -> str:
     text = clean(text)
     if plain(text):
         return text
     from recollect.text.redact import redact
 
-    return redact(text).text
+    found = redact(text)
+    kinds += found.kinds
+    return found.text
 
 
 def storable_id(value: str, name: str) -> str:
-    """What may be stored of an id that a caller chose; the same id always becomes the same."""
+    """An id that a caller chose, as it may be stored; the same id always becomes the same."""
     value = check_id(value, name)
     # Ids of trackers and sessions are short runs of letters and digits; a token that stands alone has a longer one.
     return value if _short(value.translate(_ONE_MARK).split("-"), _LETTERS) and not _named(value) else storable(value)
+
+
+def clean(text: str) -> str:
+    """Drop NUL and make lone surrogates visible: no engine or file may hold them."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def plain(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from recollect.core.records import record
+from recollect.core.records import MESSAGE, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Turn:
     """What the last subagent was asked to do."""
     summary: str = ""
     """What the last compaction made of it."""
+
+    STORED = {"requests": MESSAGE, "answer": MESSAGE}
 
 
 _Said = tuple[str, str]
