@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     Mutant(
         name="an entry whose rows failed is denied",
-        where="capture.log:add",
+        where="capture.log:add_storable",
         old="    except RecollectError as trouble:  # the entry is in the log for good\n",
         new="    except AssertionError as trouble:\n",
         tests=(
