@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import pytest
 from recollect import Memory
 from recollect.cli.app import recollect
 from recollect.core.settings import described
+from recollect.memory.memory import FACETS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -61,9 +61,7 @@ def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: objec
     assert any(f"`{name}`" in line and shown in line for line in page.splitlines())
 
 
-@pytest.mark.parametrize(
-    "facet", [name for name, member in vars(Memory).items() if isinstance(member, cached_property)]
-)
+@pytest.mark.parametrize("facet", FACETS)
 def test_every_method_of_a_facet_stands_in_its_row(tmp_path: Path, facet: str) -> None:
     with Memory.open(tmp_path, create=True, environ={"HOME": str(tmp_path)}) as memory:
         methods = [name for name in vars(type(getattr(memory, facet))) if not name.startswith("_")]

@@ -1,4 +1,4 @@
-"""The life of a learning after capture: edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
+"""The life of a learning after capture: list, edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
 
 Every change is versioned and leaves an event with the state before and after, which is what undo goes back by.
 """
@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from recollect.core.choices import Trust
+from recollect.core.choices import STATUSES, Trust
 from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, Forbidden, Refused, Stale
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
+from recollect.core.records import check_page
 from recollect.core.values import thousandths
-from recollect.store import events, learnings
+from recollect.store import events, learnings, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import Coia
 from recollect.text.storable import storable, storable_record
@@ -34,6 +35,49 @@ WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how 
 LABELS = ("tags", "domain", "pattern_type")
 # What a change may move and undo brings back. Other counters are not here: what happened, happened.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
+
+
+def page(
+    ctx: Context,
+    *,
+    status: str = "active",
+    domain: str | None = None,
+    tag: str | None = None,
+    min_confidence: float = 0.0,
+    sort: str = "newest",
+    limit: int = 50,
+    offset: int = 0,
+) -> tuple[list[Learning], int]:
+    """A page of learnings and how many there are in all."""
+    if sort not in rows.SORTS:
+        raise BadInput(f"sort must be one of {', '.join(rows.SORTS)}, not {sort!r}")
+    if status not in (*STATUSES, "all"):
+        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
+    check_page(limit, offset)
+    return ctx.read(
+        rows.listed,
+        status=None if status == "all" else status,
+        domain=domain,
+        tag=None if tag is None else tag.strip().lower(),  # as tags are stored
+        min_confidence=thousandths(min_confidence, "min confidence"),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
+
+
+def history(ctx: Context, id: str) -> list[Event]:
+    """How a learning's confidence moved, oldest first."""
+    with ctx.db.read(ctx.space) as tx:
+        rows.get(tx, id)
+        return [event for event in events.of(tx, id) if "confidence" in event.new]
+
+
+def injections(ctx: Context, id: str) -> list[Injection]:
+    """Where a learning was shown, newest first."""
+    with ctx.db.read(ctx.space) as tx:
+        rows.get(tx, id)
+        return tasks.injections_of_learning(tx, id)
 
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:

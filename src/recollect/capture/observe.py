@@ -20,11 +20,12 @@ from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, lowest
 from recollect.core.errors import BadInput, Refused, Stale, after
-from recollect.core.learning import COIA, Discovery
+from recollect.core.learning import COIA, Discovery, Injection, Outcome, Task
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
+from recollect.core.records import check_page
 from recollect.core.writes import TaskOutput
 from recollect.models.ask import OFFLINE, Ask, ask, known, read_object, read_text
-from recollect.store import events, learnings, model_rows, tasks
+from recollect.store import derived, events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
 from recollect.text.markers import Coia, extract, read_discoveries, without_discoveries
@@ -266,3 +267,72 @@ def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Disc
     with ctx.db.write(ctx.space) as tx:
         tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
     return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})
+
+
+def name_outcome(ctx: Context, id: str, *, name: str = "") -> Outcome:
+    """Make an outcome known, and give it a name unless it has one."""
+    given, _ = storable_record(Outcome(id=id, name=name, created_at=ctx.clock.now()))
+    with ctx.db.write(ctx.space) as tx:
+        before = tasks.known_outcome(tx, given.id)
+        tasks.ensure_outcome(tx, given.id, at=given.created_at, name=given.name)
+        after = tasks.outcome(tx, given.id)
+        if after != before:
+            events.record(tx, ctx, subject=given.id, what="outcome.named", new={"name": after.name})
+        return after
+
+
+def name_task(ctx: Context, id: str, *, outcome: str | None = None, title: str = "") -> Task:
+    """Make a task known, and give it an outcome and a title unless it has them."""
+    given, _ = storable_record(Task(id=id, outcome_id=outcome, title=title, created_at=ctx.clock.now()))
+    with ctx.db.write(ctx.space) as tx:
+        before = tasks.known_task(tx, given.id)
+        tasks.ensure_task(tx, given.id, outcome=given.outcome_id, at=given.created_at, title=given.title)
+        after = tasks.task(tx, given.id)
+        if after != before:
+            events.record(tx, ctx, subject=given.id, what="task.named", new={"title": after.title})
+        return after
+
+
+def titles(ctx: Context, *, task: str, outcome: str) -> tuple[str, str]:
+    """The title of a task and the name of an outcome; empty where none was given."""
+    with ctx.db.read(ctx.space) as tx:
+        about, serves = tasks.known_task(tx, task), tasks.known_outcome(tx, outcome)
+        return about.title if about else "", serves.name if serves else ""
+
+
+# Lists, a page at a time, with how many there are in all. An unknown id is an error: it may be a misspelt one.
+
+
+def outcome_page(ctx: Context, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
+    check_page(limit, offset)
+    return ctx.read(tasks.outcomes, limit=limit, offset=offset)
+
+
+def task_page(ctx: Context, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
+    check_page(limit, offset)
+    with ctx.db.read(ctx.space) as tx:
+        if outcome is not None:
+            tasks.outcome(tx, outcome)
+        return tasks.tasks(tx, outcome=outcome, limit=limit, offset=offset)
+
+
+def discovery_page(
+    ctx: Context, *, task: str | None = None, limit: int = 50, offset: int = 0
+) -> tuple[list[Discovery], int]:
+    check_page(limit, offset)
+    with ctx.db.read(ctx.space) as tx:
+        if task is not None:
+            tasks.task(tx, task)
+        return tasks.discoveries(tx, task=task, limit=limit, offset=offset)
+
+
+def injection_page(
+    ctx: Context, *, task: str | None = None, limit: int = 50, offset: int = 0
+) -> tuple[list[Injection], int]:
+    """What a task was shown, all of it; without a task, what was shown lately."""
+    check_page(limit, offset)
+    with ctx.db.read(ctx.space) as tx:
+        if task is None:
+            return tasks.latest_injections(tx, limit=limit, offset=offset), derived.count_injections(tx)
+        shown = tasks.injections_of_task(tx, tasks.task(tx, task).id)
+        return shown, len(shown)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
-    from typing import Any, Literal, Protocol
+    from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
     from recollect.core.choices import Trust
     from recollect.core.clock import Clock
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from recollect.core.values import Ids
 
     Row = tuple[Any, ...]
-    from typing import Any
-
+    P = ParamSpec("P")
+    R = TypeVar("R")
 else:
     Protocol, Row = object, tuple
 
@@ -217,8 +217,13 @@ class Context:
     clone: str  # which copy of the repository the worktree is: a space may have several, on several machines
     actor: Actor
 
+    def read(self, ask: Callable[Concatenate[Tx, P], R], *args: P.args, **options: P.kwargs) -> R:
+        """What a function of a transaction answers, in a read transaction of its own."""
+        with self.db.read(self.space) as tx:
+            return ask(tx, *args, **options)
+
     def trusted_as(self, trust: Trust) -> Context:
-        """The same on behalf of the same, trusted otherwise."""
+        """The same actor with another trust."""
         actor = type(self.actor)(**{**vars(self.actor), "trust": trust})
         return Context(**{**vars(self), "actor": actor})
 

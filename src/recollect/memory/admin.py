@@ -1,19 +1,12 @@
-"""The facet of data as a whole: out, in, copies, checks, and for good. And what works when the store does not open.
+"""The facets of a memory as a whole: its data, models, tokens and requests; and what works without an open store.
 
-Moving a project's memory between stores, and mirroring a team's vault: what needs two places at once.
-
-The facet of models: what is configured, what waits for an agent, and taking its answers in.
-
-The facet of repeated requests: a key makes a request happen once, however often it is sent.
-
-The facet of tokens: who may speak to the server.
+`Rescue` serves a project whose store does not open. `migrate`, `pull_vault` and `push_vault` need two places at once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,19 +18,20 @@ from recollect.capture.decide import undo
 from recollect.capture.import_notes import ImportedPieces, bring_in
 from recollect.capture.import_tools import Source
 from recollect.core.choices import Trust
-from recollect.core.clock import DAY, Clock, clock_from
+from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor, Context
 from recollect.core.decision import Decision
-from recollect.core.errors import BadInput, Forbidden, NotInitialised, RecollectError, Refused
+from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.learning import Learning
-from recollect.core.token import NAME_LIMIT, SECRET_PREFIX, TOKEN_CHANNELS, Token, TokenChannel
+from recollect.core.token import Token, TokenChannel
 from recollect.core.values import random_id
+from recollect.memory.memory import Facet
 from recollect.memory.open import open_context, open_database, open_vault
 from recollect.memory.sessions import retry
 from recollect.models.configured import ProviderCheck, check
 from recollect.search.meaning import Refreshed, refresh
-from recollect.store import access as rows
-from recollect.store import events, model_rows
+from recollect.store import access as token_rows
+from recollect.store import model_rows
 from recollect.store import project as projects
 from recollect.store.access import Answered
 from recollect.store.copies import CopyCheck, check_file
@@ -46,7 +40,7 @@ from recollect.store.init import claim_new, is_foreign
 from recollect.store.model_rows import Usage
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
-from recollect.tend import backup, export, pending, purge
+from recollect.tend import access, backup, export, pending, purge
 from recollect.tend.backup import Backup, Migrated, OwnBackup, Restored, StoreSide
 from recollect.tend.doctor import Diagnosis, doctor
 from recollect.tend.export import Exported, Imported
@@ -60,16 +54,12 @@ if TYPE_CHECKING:
     from recollect.store.postgres_setup import Made
 
 
-class Data:
+class Data(Facet):
     """Everything one does with a memory as a whole."""
-
-    def __init__(self, context: Context, project: projects.Project):
-        self._context = context
-        self._project = project
 
     def export(self, write: Callable[[str], object], *, progress: Callable[[int], object] | None = None) -> Exported:
         """Give every record to `write`, one line of JSON each."""
-        return export.export(self._context, write, progress=progress)
+        return export.export(self._ctx, write, progress=progress)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
         """The same into a file that stands under its name only when it is whole; an older export gives way to it."""
@@ -86,7 +76,7 @@ class Data:
         progress: Callable[[int], object] | None = None,
     ) -> Imported:
         """Take in an export, as external unless a person vouches for it."""
-        return export.import_lines(self._context, stream, name=name, trust=trust, progress=progress)
+        return export.import_lines(self._ctx, stream, name=name, trust=trust, progress=progress)
 
     def gather(
         self,
@@ -101,10 +91,10 @@ class Data:
         """Take in what another tool kept, or only say what that would add; `of` is that tool's name for the project."""
         root, home = self._project.root, Path.home()
         pieces = import_tools.pieces(source, path, of=of, root=root, home=home, environ=os.environ)
-        return bring_in(self._context, pieces, source=source, trust=trust, preview=preview, progress=progress)
+        return bring_in(self._ctx, pieces, source=source, trust=trust, preview=preview, progress=progress)
 
     def backup(self, target: Path | None = None, *, progress: Callable[[int, int], object] | None = None) -> Backup:
-        return backup.backup(self._context, self._project.database, target, progress=progress)
+        return backup.backup(self._ctx, self._project.database, target, progress=progress)
 
     def backups(self) -> list[OwnBackup]:
         """The project's own backups, newest first, each checked."""
@@ -112,24 +102,24 @@ class Data:
 
     def undo(self) -> list[Learning] | list[Decision]:
         """Take back the last change to learnings or decisions."""
-        return undo(self._context)
+        return undo(self._ctx)
 
     def verify(self, *, progress: Callable[[str], object] | None = None) -> tuple[Discrepancy, ...]:
-        return verify(self._context, progress=progress)
+        return verify(self._ctx, progress=progress)
 
     def rebuild(self, *, progress: Callable[[int], object] | None = None) -> Rebuilt:
-        return rebuild(self._context, progress=progress)
+        return rebuild(self._ctx, progress=progress)
 
     def embed(self, *, progress: Callable[[int], object] | None = None) -> Refreshed:
         """Make the vectors of every passage that waits for them."""
-        return refresh(self._context, progress=progress)
+        return refresh(self._ctx, progress=progress)
 
     def plan_purge(self, *, id: str | None = None, text: str | None = None) -> PurgePlan:
         """What a purge would touch."""
-        return purge.plan(self._context, self._project, id=id, text=text)
+        return purge.plan(self._ctx, self._project, id=id, text=text)
 
     def purge(self, *, id: str | None = None, text: str | None = None) -> Purged:
-        return purge.purge(self._context, self._project, id=id, text=text)
+        return purge.purge(self._ctx, self._project, id=id, text=text)
 
 
 class Rescue:
@@ -283,124 +273,51 @@ def _remember_equal(project: Project, hashes: dict[str, str]) -> None:
     write_path(project.data / MIRROR, json.dumps(hashes, indent=0, sort_keys=True))
 
 
-class ModelsFacet:
+class ModelsFacet(Facet):
     """Who answers questions, and the agent's way to answer them."""
-
-    def __init__(self, context: Context):
-        self._context = context
 
     def check(self) -> list[ProviderCheck]:
         """One tiny call to every provider that is configured."""
-        return check(self._context)
+        return check(self._ctx)
 
     def usage(self) -> list[Usage]:
         """What was used, by day, kind and generator."""
-        with self._context.db.read(self._context.space) as tx:
-            return model_rows.all_usage(tx)
+        return self._ctx.read(model_rows.all_usage)
 
     def pending(self, *, limit: int | None = None) -> list[PendingAsk]:
-        return pending.pending(self._context, limit=limit)
+        return pending.pending(self._ctx, limit=limit)
 
     def apply(self, answers: Sequence[Any]) -> list[Applied]:
         """Take in answers, each `{"id": …, "answer": …}`; one that is refused does not stop the others."""
-        return pending.apply(self._context, answers)
+        return pending.apply(self._ctx, answers)
 
 
-KEY_LIMIT = 200
-KEPT_FOR = DAY
-
-
-class Requests:
-    """Begun before the work, finished or taken back after it. One that was cut off by a crash stays begun."""
-
-    def __init__(self, context: Context):
-        self._context = context
+class Requests(Facet):
+    """Requests with an Idempotency-Key: begun before the work, finished or taken back after it."""
 
     def begin(self, caller: str, key: str, *, hash: str) -> Answered | None:
-        """What this request was told before; None when it is new and now under way."""
-        ctx = self._context
-        if not key.strip() or len(key) > KEY_LIMIT or not key.isprintable():
-            raise BadInput(f"an Idempotency-Key is 1 to {KEY_LIMIT} printable characters")
-        with ctx.db.write(ctx.space) as tx:
-            now = ctx.clock.now()
-            rows.forget_requests_before(tx, now - KEPT_FOR)
-            known = rows.find_request(tx, caller, key)
-            if known is None:
-                rows.begin_request(tx, caller, key, hash=hash, at=now)
-                return None
-        if known.hash != hash:
-            raise Refused("this Idempotency-Key came with another request before; give every request a key of its own")
-        if not known.status:
-            raise Refused(
-                "the first request with this Idempotency-Key is still under way, or the server stopped in the middle "
-                "of it; look whether it was done before you send it under another key"
-            )
-        return known
+        return access.begin_request(self._ctx, caller, key, hash=hash)
 
     def finish(self, caller: str, key: str, *, status: int, answer: str, headers: Mapping[str, str]) -> None:
-        with self._context.db.write(self._context.space) as tx:
-            rows.finish_request(tx, caller, key, status=status, answer=answer, headers=headers)
+        access.finish_request(self._ctx, caller, key, status=status, answer=answer, headers=headers)
 
     def take_back(self, caller: str, key: str) -> None:
-        """The request failed and changed nothing: it may be sent again under its key."""
-        with self._context.db.write(self._context.space) as tx:
-            rows.forget_request(tx, caller, key)
+        access.take_back_request(self._ctx, caller, key)
 
 
-class Tokens:
-    """Made and revoked by people only: an agent must not raise its own trust."""
-
-    def __init__(self, context: Context):
-        self._context = context
+class Tokens(Facet):
+    """Who may speak to the server."""
 
     def new(self, name: str, *, channel: TokenChannel = "api", read_only: bool = False) -> tuple[Token, str]:
-        """A token and its secret, which is nowhere to be had again."""
-        ctx = self._context
-        self._refuse_agents("make")
-        if channel not in TOKEN_CHANNELS:
-            raise BadInput(f"channel must be one of {', '.join(TOKEN_CHANNELS)}, not {channel!r}")
-        if not name.strip() or len(name) > NAME_LIMIT or not name.isprintable():
-            raise BadInput(f"a token's name must be 1 to {NAME_LIMIT} printable characters")
-        secret = SECRET_PREFIX + secrets.token_urlsafe(32)
-        token = Token(
-            id=ctx.ids("token"),
-            name=name.strip(),
-            channel=channel,
-            read_only=read_only,
-            made_by=ctx.actor.name,
-            created_at=ctx.clock.now(),
-        )
-        with ctx.db.write(ctx.space) as tx:
-            if any(known.name == token.name and known.revoked_at is None for known in rows.tokens(tx)):
-                raise Refused(f"there is a token {token.name} already; choose another name, or revoke it first")
-            rows.add_token(tx, token, hash=content_hash(secret))
-            new = {"name": token.name, "channel": channel, "read_only": read_only}
-            events.record(tx, ctx, subject=token.id, what="token.made", new=new)
-        return token, secret
+        return access.new_token(self._ctx, name, channel=channel, read_only=read_only)
 
     def list(self) -> list[Token]:
         """Every token, newest first, revoked ones too."""
-        with self._context.db.read(self._context.space) as tx:
-            return rows.tokens(tx)
+        return self._ctx.read(token_rows.tokens)
 
     def revoke(self, name: str) -> Token:
-        """A token is refused from now on; named by its name or id."""
-        ctx = self._context
-        self._refuse_agents("revoke")
-        with ctx.db.write(ctx.space) as tx:
-            token = rows.token_named(tx, name)
-            if token.revoked_at is not None:
-                return token
-            now = ctx.clock.now()
-            rows.revoke_token(tx, token.id, at=now)
-            events.record(tx, ctx, subject=token.id, what="token.revoked")
-            return replace(token, revoked_at=now)
+        return access.revoke_token(self._ctx, name)
 
     def holder(self, secret: str) -> Token | None:
         """The valid token of a secret."""
-        with self._context.db.read(self._context.space) as tx:
-            return rows.token_of_hash(tx, content_hash(secret))
-
-    def _refuse_agents(self, verb: str) -> None:
-        if self._context.actor.trust != "human":
-            raise Forbidden(f"only a person may {verb} a token; run this from your own terminal")
+        return self._ctx.read(token_rows.token_of_hash, content_hash(secret))

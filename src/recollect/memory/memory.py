@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 
 from recollect.core.clock import Clock, clock_from
@@ -41,6 +41,23 @@ if TYPE_CHECKING:
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
+
+
+FACETS = {
+    **dict.fromkeys(("learnings", "decisions", "inbox", "work"), "records"),
+    **dict.fromkeys(("journal", "staging", "themes", "texts"), "documents"),
+    **dict.fromkeys(("data", "models", "requests", "tokens"), "admin"),
+    "sessions": "sessions",
+}
+"""The module of each facet."""
+
+
+class Facet:
+    """The part of a memory that is about one noun."""
+
+    def __init__(self, context: Context, project: projects.Project):
+        self._ctx = context
+        self._project = project
 
 
 class Memory:
@@ -220,85 +237,31 @@ class Memory:
 
         return recall(self.context, as_text(question, "question"), limit=limit)
 
-    # Facets
+    # Facets, one per noun. A facet is made, and its module loaded, when it is first used.
 
-    @cached_property
-    def learnings(self) -> Learnings:
-        from recollect.memory.records import Learnings
+    learnings: Learnings
+    decisions: Decisions
+    inbox: Inbox
+    work: Work
+    journal: Journal
+    staging: Staging
+    themes: Themes
+    texts: Texts
+    data: Data
+    models: ModelsFacet
+    requests: Requests
+    tokens: Tokens
+    sessions: Sessions
 
-        return Learnings(self.context)
+    if not TYPE_CHECKING:
 
-    @cached_property
-    def texts(self) -> Texts:
-        from recollect.memory.documents import Texts
-
-        return Texts(self.context)
-
-    @cached_property
-    def work(self) -> Work:
-        from recollect.memory.records import Work
-
-        return Work(self.context)
-
-    @cached_property
-    def decisions(self) -> Decisions:
-        from recollect.memory.records import Decisions
-
-        return Decisions(self.context)
-
-    @cached_property
-    def themes(self) -> Themes:
-        from recollect.memory.documents import Themes
-
-        return Themes(self.context)
-
-    @cached_property
-    def inbox(self) -> Inbox:
-        from recollect.memory.records import Inbox
-
-        return Inbox(self.context)
-
-    @cached_property
-    def models(self) -> ModelsFacet:
-        from recollect.memory.admin import ModelsFacet
-
-        return ModelsFacet(self.context)
-
-    @cached_property
-    def data(self) -> Data:
-        from recollect.memory.admin import Data
-
-        return Data(self.context, self.project)
-
-    @cached_property
-    def staging(self) -> Staging:
-        from recollect.memory.documents import Staging
-
-        return Staging(self.context)
-
-    @cached_property
-    def journal(self) -> Journal:
-        from recollect.memory.documents import Journal
-
-        return Journal(self.context, str(self.project.root))
-
-    @cached_property
-    def tokens(self) -> Tokens:
-        from recollect.memory.admin import Tokens
-
-        return Tokens(self.context)
-
-    @cached_property
-    def requests(self) -> Requests:
-        from recollect.memory.admin import Requests
-
-        return Requests(self.context)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        from recollect.memory.sessions import Sessions
-
-        return Sessions(self.context, self.project)
+        def __getattr__(self, name):
+            if name not in FACETS:
+                raise AttributeError(f"a memory has no {name!r}")
+            module = import_module(f"recollect.memory.{FACETS[name]}")
+            facet = getattr(module, Memory.__annotations__[name])(self.context, self.project)
+            setattr(self, name, facet)
+            return facet
 
     def _replay_spool(self) -> None:
         from recollect.store import spool

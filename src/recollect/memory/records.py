@@ -1,148 +1,102 @@
-"""The facet of learnings.
+"""The facets of rows: learnings, decisions, the inbox, and work (outcomes, tasks, discoveries and injections).
 
-The facet of decisions.
-
-The facet of the inbox.
-
-The facet of work: outcomes, tasks, discoveries, and what tasks were shown.
+A method is one call into a room; what it means is said there.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from recollect.capture import decide as changes
-from recollect.capture import edit as edits
+from recollect.capture import decide, edit, observe
 from recollect.capture.decide import Decided
-from recollect.core.choices import STATUSES
-from recollect.core.context import Context, Event, Tx
-from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Review
-from recollect.core.errors import BadInput
+from recollect.core.context import Event
+from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
 from recollect.core.learning import Discovery, Injection, Learning, Outcome, Task
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import as_record, check_page, checked
-from recollect.core.values import thousandths
-from recollect.distil import decisions as views
-from recollect.distil import inbox
+from recollect.distil import decisions, inbox
 from recollect.distil.decision_levels import check_level
 from recollect.distil.decision_page import DecisionPage
-from recollect.distil.decisions import AwaitedReview, Compaction, DecisionHit, query
+from recollect.distil.decisions import AwaitedReview, Compaction, DecisionHit
 from recollect.distil.wisdom import Wisdom
 from recollect.inject.learnings import Chosen, NewInjection, choose
+from recollect.memory.memory import Facet
 from recollect.search.everything import SearchOptions, search
 from recollect.store import decisions as decision_rows
-from recollect.store import derived, events, tasks
+from recollect.store import events
 from recollect.store import learnings as learning_rows
 from recollect.store.decisions import DecisionFilter
 from recollect.store.events import Escalation
-from recollect.store.learnings import SORTS
-from recollect.text.storable import storable, storable_id
 
 
-class Learnings:
+class Learnings(Facet):
     """Everything one does with learnings besides capturing, finding and injecting them."""
 
-    def __init__(self, context: Context):
-        self._context = context
-
     def get(self, id: str) -> Learning:
-        with self._context.db.read(self._context.space) as tx:
-            return learning_rows.get(tx, id)
+        return self._ctx.read(learning_rows.get, id)
 
-    def page(
-        self,
-        *,
-        status: str = "active",
-        domain: str | None = None,
-        tag: str | None = None,
-        min_confidence: float = 0.0,
-        sort: str = "newest",
-        limit: int = 50,
-        offset: int = 0,
-    ) -> tuple[list[Learning], int]:
-        """A page of learnings and how many there are in all."""
-        if sort not in SORTS:
-            raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
-        if status not in (*STATUSES, "all"):
-            raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
-        check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            return learning_rows.listed(
-                tx,
-                status=None if status == "all" else status,
-                domain=domain,
-                tag=None if tag is None else tag.strip().lower(),  # as tags are kept
-                min_confidence=thousandths(min_confidence, "min confidence"),
-                sort=sort,
-                limit=limit,
-                offset=offset,
-            )
+    def page(self, **wanted: Any) -> tuple[list[Learning], int]:
+        """A page of learnings and how many there are in all; see `capture.edit.page` for the options."""
+        return edit.page(self._ctx, **wanted)
 
     def search(self, query: str, *, tag: str | None = None, **options: Any) -> list[Learning]:
         """Learnings alone for any text, best first; options are those of SearchOptions."""
-        hits = search(self._context, query, SearchOptions(kinds=(learning_rows.KIND,), **options))
+        hits = search(self._ctx, query, SearchOptions(kinds=(learning_rows.KIND,), **options))
         found = [hit.learning for hit in hits if hit.learning is not None]
         return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
 
-    def edit(self, id: str, edit: LearningEdit | None = None, *, expect: int | None = None, **fields: Any) -> Learning:
-        return edits.edit(self._context, id, as_record(edit, LearningEdit, fields), expect=expect)
+    def edit(
+        self, id: str, changes: LearningEdit | None = None, *, expect: int | None = None, **fields: Any
+    ) -> Learning:
+        return edit.edit(self._ctx, id, as_record(changes, LearningEdit, fields), expect=expect)
 
     def tag(self, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
-        return edits.retag(self._context, id, add=add, remove=remove)
+        return edit.retag(self._ctx, id, add=add, remove=remove)
 
     def archive(self, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edits.archive(self._context, id, reason=reason, expect=expect)
+        return edit.archive(self._ctx, id, reason=reason, expect=expect)
 
     def restore(self, id: str) -> Learning:
-        return edits.restore(self._context, id)
+        return edit.restore(self._ctx, id)
 
-    def supersede(self, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edits.supersede(self._context, old, new, reason=reason, expect=expect)
+    def supersede(self, old: str, new: str, *, reason: str = "") -> Learning:
+        return edit.supersede(self._ctx, old, new, reason=reason)
 
-    def merge(self, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edits.merge(self._context, keep, other, reason=reason, expect=expect)
+    def merge(self, keep: str, other: str, *, reason: str = "") -> Learning:
+        return edit.merge(self._ctx, keep, other, reason=reason)
 
     def pin(self, id: str, *, on: bool = True) -> Learning:
-        return edits.pin(self._context, id, on=on)
+        return edit.pin(self._ctx, id, on=on)
 
-    def adopt(self, id: str, *, expect: int | None = None) -> Learning:
-        return edits.adopt(self._context, id, expect=expect)
+    def adopt(self, id: str) -> Learning:
+        return edit.adopt(self._ctx, id)
 
     def undo(self) -> list[Learning]:
-        return edits.undo_learning(self._context)
+        return edit.undo_learning(self._ctx)
 
     def history(self, id: str) -> list[Event]:
-        """How its confidence moved, oldest first: what a plot shows."""
-        with self._context.db.read(self._context.space) as tx:
-            learning_rows.get(tx, id)
-            return [event for event in events.of(tx, id) if "confidence" in event.new]
+        """How its confidence moved, oldest first."""
+        return edit.history(self._ctx, id)
 
     def injections(self, id: str) -> list[Injection]:
         """Where it was shown, newest first."""
-        with self._context.db.read(self._context.space) as tx:
-            learning_rows.get(tx, id)
-            return tasks.injections_of_learning(tx, id)
+        return edit.injections(self._ctx, id)
 
 
-class Decisions:
+class Decisions(Facet):
     """Recording choices, saying what became of them, and reading them as they age."""
 
-    def __init__(self, context: Context):
-        self._context = context
-
     def record(self, new: NewDecision | None = None, /, *, anyway: bool = False, **fields: Any) -> Decided:
-        return changes.decide(self._context, as_record(new, NewDecision, fields), anyway=anyway)
+        return decide.decide(self._ctx, as_record(new, NewDecision, fields), anyway=anyway)
 
     def get(self, id: str) -> Decision:
         """The decision whole, whatever its age."""
-        with self._context.db.read(self._context.space) as tx:
-            return decision_rows.get(tx, id)
+        return self._ctx.read(decision_rows.get, id)
 
     def page(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> tuple[list[Decision], int]:
-        """Whole decisions, newest first, and how many there are in all."""
+        """Whole decisions, newest first, and how many there are in all; `wanted` are fields of DecisionFilter."""
         check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            return decision_rows.listed(tx, _filter(wanted), limit=limit, offset=offset)
+        return self._ctx.read(decision_rows.listed, checked(DecisionFilter, wanted), limit=limit, offset=offset)
 
     def query(
         self,
@@ -157,157 +111,107 @@ class Decisions:
         """Decisions by words, fields and the level they have reached, each as long as its age allows."""
         check_page(limit, offset)
         check_level(level)
-        return query(self._context, text, _filter(wanted), level=level, limit=limit, offset=offset, whole=whole)
+        rules = checked(DecisionFilter, wanted)
+        return decisions.query(self._ctx, text, rules, level=level, limit=limit, offset=offset, whole=whole)
 
     def review(self, id: str, review: Review | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
-        return changes.review(self._context, id, as_record(review, Review, fields), expect=expect)
+        return decide.review(self._ctx, id, as_record(review, Review, fields), expect=expect)
 
     def edit(self, id: str, edit: DecisionEdit | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
-        return changes.edit(self._context, id, as_record(edit, DecisionEdit, fields), expect=expect)
+        return decide.edit(self._ctx, id, as_record(edit, DecisionEdit, fields), expect=expect)
 
     def reverse(self, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
-        return changes.reverse(self._context, id, reason=reason, by=by, expect=expect)
+        return decide.reverse(self._ctx, id, reason=reason, by=by, expect=expect)
 
-    def preserve(self, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
-        return changes.preserve(self._context, id, on=on, expect=expect)
+    def preserve(self, id: str, *, on: bool = True) -> Decision:
+        return decide.preserve(self._ctx, id, on=on)
 
     def undo(self) -> list[Decision]:
         """Take back the last change to decisions."""
-        return changes.undo_decision(self._context)
+        return decide.undo_decision(self._ctx)
 
-    def adopt(self, id: str, *, expect: int | None = None) -> Decision:
-        return changes.adopt(self._context, id, expect=expect)
+    def adopt(self, id: str) -> Decision:
+        return decide.adopt(self._ctx, id)
 
     def compacted(self, **wanted: Any) -> DecisionPage:
         """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""
-        return views.compacted(self._context, **wanted)
+        return decisions.compacted(self._ctx, **wanted)
 
     def wisdom(self, *, category: str | None = None, agent: str | None = None) -> list[Wisdom]:
-        return views.wisdom(self._context, category=category, agent=agent)
+        return decisions.wisdom(self._ctx, category=category, agent=agent)
 
     def calibration(
         self, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
     ) -> dict[str, Any]:
-        return views.calibration(self._context, category=category, agent=agent, window_days=window_days)
+        return decisions.calibration(self._ctx, category=category, agent=agent, window_days=window_days)
 
     def review_queue(self, *, agent: str | None = None, due_only: bool = False) -> list[AwaitedReview]:
-        return views.review_queue(self._context, agent=agent, due_only=due_only)
+        return decisions.review_queue(self._ctx, agent=agent, due_only=due_only)
 
     def compact(self, *, dry_run: bool = False) -> Compaction:
-        return views.compact(self._context, dry_run=dry_run)
+        return decisions.compact(self._ctx, dry_run=dry_run)
 
 
-def _filter(wanted: dict[str, Any]) -> DecisionFilter:
-    known = {"outcome": OUTCOMES, "stakes": STAKES, "status": ("active", "reversed", "superseded")}
-    for name, values in known.items():
-        if wanted.get(name) is not None and wanted[name] not in values:
-            raise BadInput(f"{name} must be one of {', '.join(values)}, not {wanted[name]!r}")
-    return checked(DecisionFilter, wanted)
-
-
-class Inbox:
+class Inbox(Facet):
     """What waits for a person."""
 
-    def __init__(self, context: Context):
-        self._context = context
-
     def waiting(self) -> list[Escalation]:
-        with self._context.db.read(self._context.space) as tx:
-            return events.waiting_escalations(tx)
+        return self._ctx.read(events.waiting_escalations)
 
     def get(self, number: int) -> Escalation:
-        with self._context.db.read(self._context.space) as tx:
-            return events.get_escalation(tx, number)
+        return self._ctx.read(events.get_escalation, number)
 
     def verbs(self, matter: Escalation) -> tuple[str, ...]:
         """What settles a matter of its kind."""
         return inbox.verbs_of(matter)
 
     def resolve(self, number: int, verb: str) -> Escalation:
-        return inbox.resolve(self._context, number, verb)
+        return inbox.resolve(self._ctx, number, verb)
 
 
-class Work:
-    """Reads what trackers and hosts told us; names an outcome or task before it is used."""
+class Work(Facet):
+    """What trackers and hosts said about outcomes and tasks, and what tasks discovered and were shown.
 
-    def __init__(self, context: Context):
-        self._context = context
+    A list gives the first rows, a page gives some rows and how many there are in all.
+    """
 
     def add_outcome(self, id: str, *, name: str = "") -> Outcome:
-        with self._context.db.write(self._context.space) as tx:
-            id = storable_id(id, "outcome")
-            before = tasks.known_outcome(tx, id)
-            tasks.ensure_outcome(tx, id, at=self._context.clock.now(), name=storable(name))
-            after = tasks.outcome(tx, id)
-            if after != before:
-                self._record(tx, id, "outcome.named", {"name": after.name})
-            return after
+        return observe.name_outcome(self._ctx, id, name=name)
 
     def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
-        with self._context.db.write(self._context.space) as tx:
-            outcome = storable_id(outcome, "outcome") if outcome is not None else None
-            id = storable_id(id, "task")
-            before = tasks.known_task(tx, id)
-            tasks.ensure_task(tx, id, outcome=outcome, at=self._context.clock.now(), title=storable(title))
-            after = tasks.task(tx, id)
-            if after != before:
-                self._record(tx, id, "task.named", {"title": after.title})
-            return after
+        return observe.name_task(self._ctx, id, outcome=outcome, title=title)
 
     def outcomes(self, *, limit: int = 50) -> list[Outcome]:
-        return self.outcome_page(limit=limit)[0]
+        return observe.outcome_page(self._ctx, limit=limit)[0]
 
     def tasks(self, *, outcome: str | None = None, limit: int = 50) -> list[Task]:
-        return self.task_page(outcome=outcome, limit=limit)[0]
+        return observe.task_page(self._ctx, outcome=outcome, limit=limit)[0]
 
     def discoveries(self, *, task: str | None = None, limit: int = 50) -> list[Discovery]:
-        return self.discovery_page(task=task, limit=limit)[0]
+        return observe.discovery_page(self._ctx, task=task, limit=limit)[0]
 
     def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
         """What a task was shown, or what was shown lately."""
-        if task is None:
-            return self.injection_page(limit=limit)[0]
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.injections_of_task(tx, tasks.task(tx, task).id)
+        return observe.injection_page(self._ctx, task=task, limit=limit)[0]
 
     def called(self, *, task: str, outcome: str) -> tuple[str, str]:
-        """The title of a task and the name of an outcome; empty where nobody said."""
-        with self._context.db.read(self._context.space) as tx:
-            about, serves = tasks.known_task(tx, task), tasks.known_outcome(tx, outcome)
-            return about.title if about else "", serves.name if serves else ""
+        """The title of a task and the name of an outcome; empty where none was given."""
+        return observe.titles(self._ctx, task=task, outcome=outcome)
 
     def preview(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task would be shown; nothing is recorded."""
-        return choose(self._context, as_record(wanted, NewInjection, fields))
-
-    def _record(self, tx: Tx, id: str, what: str, new: dict[str, str]) -> None:
-        change = self._context.ids("change")
-        events.record(tx, self._context, change=change, subject=id, what=what, new=new)
-
-    # The same a page at a time, with how many there are in all. An unknown id is an error: it may be a misspelt one.
+        return choose(self._ctx, as_record(wanted, NewInjection, fields))
 
     def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
-        check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.outcomes(tx, limit=limit, offset=offset)
+        return observe.outcome_page(self._ctx, limit=limit, offset=offset)
 
     def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
-        check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            if outcome is not None:
-                tasks.outcome(tx, outcome)
-            return tasks.tasks(tx, outcome=outcome, limit=limit, offset=offset)
+        return observe.task_page(self._ctx, outcome=outcome, limit=limit, offset=offset)
 
     def discovery_page(
         self, *, task: str | None = None, limit: int = 50, offset: int = 0
     ) -> tuple[list[Discovery], int]:
-        check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            if task is not None:
-                tasks.task(tx, task)
-            return tasks.discoveries(tx, task=task, limit=limit, offset=offset)
+        return observe.discovery_page(self._ctx, task=task, limit=limit, offset=offset)
 
     def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
-        check_page(limit, offset)
-        with self._context.db.read(self._context.space) as tx:
-            return tasks.latest_injections(tx, limit=limit, offset=offset), derived.count_injections(tx)
+        return observe.injection_page(self._ctx, limit=limit, offset=offset)

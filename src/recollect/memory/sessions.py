@@ -1,10 +1,8 @@
-"""The facet of hosts' sessions: what a session is given, and what it leaves.
+"""The facet of hosts' sessions, and the writes of hooks and workers: done at once, or kept in the spool until later.
 
-Writes that may have to wait: done at once, or kept in the spool and done when the store can be written again.
-
-A write has its id before anything is tried, and that id is the change id of what it does. So it is recognised and not
-done twice, whether it was cut off by a time limit, killed, or replayed. A replayed one is done on behalf of whoever
-asked for it, at the time they did; only its leases are held against the clock of the process that replays it.
+A write has its id before anything is tried, and that id is the change id of what it does. So a write that was cut off
+by a time limit, killed, or replayed is recognised and not done twice. A replayed write has the actor and the time of
+its record; only leases are held against the clock of the process that replays it.
 
 A record that fails is tried three times and then set aside. It never holds up the records of other sessions or later
 ones.
@@ -16,6 +14,7 @@ from recollect.core.clock import ScriptedClock
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
 from recollect.core.writes import KINDS, SessionEvent, SessionNote, SessionTurn, TaskInjection, TaskOutput, Write
+from recollect.memory.memory import Facet
 from recollect.store import events, spool
 from recollect.text.storable import storable, storable_record
 
@@ -33,31 +32,26 @@ if TYPE_CHECKING:
     from recollect.text.frame import ContextBudget
 
 
-class Sessions:
+class Sessions(Facet):
     """What goes on between a host and the memory. Rooms are imported where they are called: a prompt waits for it."""
-
-    def __init__(self, context: Context, project: Project):
-        self._context = context
-        self._project = project
 
     def brief(self, room: ContextBudget) -> Brief:
         """What a session starts with."""
         from recollect.inject.brief import brief
 
-        return brief(self._context, room, aside=self._aside())
+        return brief(self._ctx, room, aside=self._aside())
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
         """What belongs to a prompt."""
         from recollect.inject.prompt import prompted
 
-        return prompted(self._context, prompt, session=session, task=task, room=room)
+        return prompted(self._ctx, prompt, session=session, task=task, room=room)
 
     def is_given(self, session: str, what: str) -> bool:
         """Whether something is in front of a session's agent already."""
         from recollect.store import sessions
 
-        with self._context.db.read(self._context.space) as tx:
-            return what in sessions.in_context(tx, session)
+        return what in self._ctx.read(sessions.in_context, session)
 
     def asked_last(self, host: str, transcript: str) -> str:
         """What the last subagent of a session was asked to do."""
@@ -69,46 +63,39 @@ class Sessions:
         """What waits for a person or is due, as a session's start says it; empty when nothing does."""
         from recollect.inject.brief import waiting
 
-        with self._context.db.read(self._context.space) as tx:
-            return "\n".join(waiting(tx, self._context, aside=self._aside())).strip()
+        return "\n".join(self._ctx.read(waiting, self._ctx, aside=self._aside())).strip()
 
     def _aside(self) -> Queue:
         """Writes of the spool that failed."""
-        from recollect.store import spool
-
         return spool.queue(spool.aside(self._project.spools))
 
     def deliver(self, write: Write) -> bool:
         """Write what happened, if need be a little later; True when it is done."""
-
-        return deliver(self._context, self._project, write)
+        return deliver(self._ctx, self._project, write)
 
     def tidy(self) -> int:
         """Log what sessions left behind that ended without saying so; gives how many entries that made."""
         from recollect.capture.session import tidy
 
-        return tidy(self._context)
+        return tidy(self._ctx)
 
     def latest(self, host: str) -> HostSession | None:
         """The session of a host that was heard of last."""
         from recollect.store import sessions
 
-        with self._context.db.read(self._context.space) as tx:
-            return sessions.latest_session(tx, host)
+        return self._ctx.read(sessions.latest_session, host)
 
     def events(self, session: str) -> list[ReportedEvent]:
         """What was heard of a session, in order."""
         from recollect.store import sessions
 
-        with self._context.db.read(self._context.space) as tx:
-            return sessions.events_of(tx, session)
+        return self._ctx.read(sessions.events_of, session)
 
     def last_heard(self, host: str) -> dict[str, int]:
         """When each event of a host was last heard."""
         from recollect.store import sessions
 
-        with self._context.db.read(self._context.space) as tx:
-            return sessions.last_heard(tx, host)
+        return self._ctx.read(sessions.last_heard, host)
 
 
 TRIES = 3
@@ -243,9 +230,8 @@ def _value(part: Any, type: str) -> Any:
 
 def _do(ctx: Context, write: Write) -> None:
     """Call the room that a write is for, unless it happened already."""
-    with ctx.db.read(ctx.space) as tx:
-        if events.happened(tx, write.id):
-            return
+    if ctx.read(events.happened, write.id):
+        return
     what = write.what
     if isinstance(what, TaskInjection):
         from recollect.inject.injections import remember_task

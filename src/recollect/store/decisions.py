@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
-from recollect.core.decision import Bridge, Decision, Reason
-from recollect.core.errors import NotFound, Stale
+from recollect.core.decision import OUTCOMES, STAKES, Bridge, Decision, Reason
+from recollect.core.errors import BadInput, NotFound, Stale
 from recollect.core.values import Passage, decimal
 from recollect.store import db, passages
 from recollect.store.db import PAGE, add_row, among, every
@@ -53,6 +53,12 @@ class DecisionFilter:
     reviewed: bool | None = None
     after: int | None = None
     until: int | None = None
+
+    def __post_init__(self) -> None:
+        known = {"outcome": OUTCOMES, "stakes": STAKES, "status": ("active", "reversed", "superseded")}
+        for name, values in known.items():
+            if (given := getattr(self, name)) is not None and given not in values:
+                raise BadInput(f"{name} must be one of {', '.join(values)}, not {given!r}")
 
 
 def insert(tx: Tx, decision: Decision) -> None:
