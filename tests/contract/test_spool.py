@@ -230,6 +230,23 @@ def turn(session: str, at: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def test_a_record_of_the_previous_version_is_replayed(
+    open_memory: Opener, clock: ScriptedClock, tmp_path: Path
+) -> None:
+    memory = open_memory()
+    path = tmp_path / "t.jsonl"
+    path.write_text("{}\n")
+    texts = {"path": str(path), "end": "3", "root": "/work"}
+    put_record(memory, turn("s-1", clock.now(), arguments={**turn("s-1", 0)["arguments"], **texts}), "000-a.json")
+    shown = {"session": "s-1", "host": "codex", "event": "SessionStart", "task": "s-1", "learnings": [], "given": ["x"]}
+    shown |= {"fresh": "yes", "transcript": str(path), "place": "3"}
+    put_record(memory, turn("s-1", clock.now(), id="shown_1", verb="shown", arguments=shown), "001-b.json")
+    after = open_memory()
+    assert spool_files(after) == []
+    assert said(after) == ["s-1"]
+    assert after.sessions.is_given("s-1", "x")
+
+
 def put_turn(memory: Memory, session: str, at: int) -> Path:
     return put_record(memory, turn(session, at), f"{at:015d}-change_{session}.json")
 
