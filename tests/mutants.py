@@ -513,9 +513,9 @@ MUTANTS = (
     ),
     Mutant(
         name="server: done again under the same key",
-        where="memory:Requests.begin",
-        old="        return known\n",
-        new="        return None\n",
+        where="tend:begin_request",
+        old="    return known\n",
+        new="    return None\n",
         tests=(f"{REST}::test_a_request_sent_again_under_its_key_is_done_once[sqlite]",),
     ),
     Mutant(

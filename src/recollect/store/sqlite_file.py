@@ -23,13 +23,11 @@ import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from recollect.core.clock import SystemClock, iso
 from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trouble
-from recollect.store.contents import DERIVED, Unreadable
 from recollect.store.db import graded, index_tokens
 from recollect.store.files import locked, write_path
 from recollect.store.files import os_errors as file_errors
@@ -40,7 +38,9 @@ from recollect.store.vectors import SqliteVectors, unpacked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
+
+    from recollect.store.contents import Unreadable
 
 APPLICATION_ID = 0x7265636F  # "reco"
 MADE_NOTE = "A store was made beside this file. While this file is here, a missing store is reported, not begun anew.\n"
@@ -375,6 +375,8 @@ def faults(db: SqliteDb) -> tuple[list[str], list[str]]:
 
 def unreadable(db: SqliteDb) -> list[Unreadable]:
     """Rows, of all spaces, with a text that is not UTF-8."""
+    from recollect.store.contents import Unreadable  # checks alone need it, and a hook opens the store
+
     with sqlite_errors(db.path):
         return [
             Unreadable(table, f"{table}, row {row}", "a text in it is not UTF-8")
@@ -414,6 +416,8 @@ def vectors_of_wrong_size(db: SqliteDb) -> int:
 def remake_indexes(db: SqliteDb) -> None:
     """All b-tree indexes, the word index from the terms that passages hold, and the signs of vectors, in one
     transaction. Derived rows that cannot be read go first: whoever makes them again finds no index that needs them."""
+    from recollect.store.contents import DERIVED
+
     connection = db.connection()
     with sqlite_errors(db.path), connection:
         for table in sorted(DERIVED):
@@ -442,6 +446,8 @@ def remake_words(connection: apsw.Connection) -> None:
 
 def _about_an_index(message: str) -> bool:
     """Whether `remake_indexes` mends it; a value of the wrong type counts where its row can be made again."""
+    from recollect.store.contents import DERIVED
+
     if found := re.search(r"(?:value|constraint failed) in (\w+)", message):
         return found[1] in DERIVED
     return about_words(message) or " index " in message
