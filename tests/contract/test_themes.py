@@ -286,7 +286,7 @@ def test_what_is_no_file_on_disk_is_passed_over_and_named(memory: Memory, folder
     done = memory.themes.run()
     assert done.files == 5
     assert [skip.path for skip in done.skipped] == ["bytes.json", "folder.json", "link.json", "pipe.json"]
-    assert {skip.reason for skip in done.skipped[1:]} == {"no regular file but a link, a folder or a device"}
+    assert {skip.reason for skip in done.skipped[1:]} == {"not a regular file but a link, a folder or a device"}
 
 
 def test_no_usable_file_is_silence(memory: Memory, folder: Folder) -> None:
@@ -372,7 +372,7 @@ def test_a_work_id_that_is_no_name_is_refused(memory: Memory, work_id: str, fold
 
 def test_a_file_that_cannot_be_read_is_never_written_over(memory: Memory, folder: Folder) -> None:
     folder.write("wu-1.json", "{broken")
-    with pytest.raises(Refused, match="cannot be added to"):
+    with pytest.raises(Refused, match="cannot take another finding"):
         memory.themes.add("wu-1", NewFinding(description=CACHE))
     assert folder.read("wu-1.json") == "{broken"
 

@@ -1,9 +1,7 @@
-"""Recording decisions and what becomes of them: review, edit, reverse, preserve, adopt.
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve, adopt; and undo for all nouns.
 
-Redaction and the quality gate come before the first byte is stored. Every change is versioned, leaves an event, and
-drops whatever was derived from the decision before.
-
-Taking back the last change, whether it was made to a learning or to a decision.
+Redaction and the quality gate come before anything is stored. Every change is versioned, leaves an event, and drops the
+wisdom that was derived from the decision before.
 """
 
 from __future__ import annotations
@@ -31,13 +29,12 @@ from recollect.core.errors import BadInput, Refused, Rejected, Stale
 from recollect.core.learning import Learning
 from recollect.core.records import plain
 from recollect.core.values import thousandths
-from recollect.store import decisions as derived
 from recollect.store import decisions as rows
 from recollect.store import events
 from recollect.text.quality import is_status_update
 from recollect.text.storable import storable, storable_record
 
-# What a change may move; events keep it before and after.
+# The fields that a change may touch; events keep them before and after.
 STATE = (
     "decision", "confidence", "category", "stakes", "context", "reasons", "pattern", "tags", "bridge", "components",
     "agent", "status", "superseded_by", "closed_at", "preserve", "outcome", "result", "lesson", "reviewed_at",
@@ -77,14 +74,14 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
         if decision.decided_at < decision.created_at:
-            derived.forget_wisdom(tx)  # it may be old enough, or grow so before wisdom expects the next one
+            rows.forget_wisdom(tx)  # a decision of the past may be old enough for wisdom already
         if new.supersedes:
             _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
     return made
 
 
 def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:
-    """The record of a decision that was just made, without secrets; nothing is stored yet."""
+    """The record of a new decision, without secrets; nothing is stored yet."""
     new, kinds = storable_record(new)
     now = ctx.clock.now()
     decided_at = parse_time(new.decided_at) if new.decided_at else now
@@ -139,7 +136,7 @@ def review(ctx: Context, id: str, outcome: Review, *, expect: int | None = None)
 
 
 def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = None) -> Decision:
-    """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
+    """Change fields. With `expect` (the version you read) the edit is refused when the decision changed since."""
     given = {name: value for name, value in vars(storable_record(changes)[0]).items() if value is not None}
     if not given:
         raise BadInput("say what to change")
@@ -155,10 +152,10 @@ def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = N
 
 
 def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
-    """Take a decision back, or let `by` replace it. One that nobody reviewed counts as abandoned from now on."""
+    """Reverse a decision, or let `by` replace it. A decision without a review counts as abandoned."""
     reason = storable(reason).strip()
     if not reason:
-        raise BadInput("say why it is reversed: the reason is empty")
+        raise BadInput("the reason is empty; say why the decision is reversed")
 
     def change(tx: Tx, decision: Decision) -> Decision:
         if decision.status != "active":
@@ -171,25 +168,25 @@ def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect
 
 
 def preserve(ctx: Context, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
-    """Preserved: shown whole at any age."""
+    """Show a decision whole at any age."""
     what = "decision.preserved" if on else "decision.released"
     return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on), expect=expect)
 
 
 def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Decision:
-    """Vouch for a decision that came from outside, so that it may teach; only a person can."""
+    """Vouch for an external decision, so that it counts for wisdom; only a person can."""
     check_trust(ctx, "agent")
     return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"), expect=expect)
 
 
 def adopt_known_decision(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
-    """The same as part of an import that a person vouches for, which was checked when it began."""
+    """The same as part of an import; whether a person vouches was checked when the import began."""
     person = ctx.trusted_as("human")
     _save(tx, person, known, replace(known, trust="agent"), "decision.adopted", change, reason)
 
 
 def undo_decision(ctx: Context) -> list[Decision]:
-    """Take back the last change to decisions. One that was only just recorded is reversed, and counts for nothing."""
+    """Take back the last change to decisions. A decision that was just recorded is reversed and counts for nothing."""
     with ctx.db.write(ctx.space) as tx:
         change = last_undoable(tx)
         check_undo(ctx, change)
@@ -209,12 +206,12 @@ def undo_decision(ctx: Context) -> list[Decision]:
 
 
 def last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to decisions that was not itself undone; nothing when there is none."""
+    """The newest change to decisions that was not undone; empty when there is none."""
     return events.last_undoable(tx, "decision")
 
 
 def _unplain(name: str, value: Any) -> Any:
-    """A field as an event keeps it, as the record has it."""
+    """The value of a field, from the form that an event keeps."""
     if value is None:
         return None
     if name.endswith("_at"):
@@ -272,7 +269,7 @@ def _changed(
 
 
 def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, change: str, reason: str) -> None:
-    """Write what differs, with its event; a change that changes nothing leaves no trace."""
+    """Write what differs, with its event; without a difference nothing is written."""
     moved = [name for name in STATE if getattr(before, name) != getattr(after, name)]
     if not moved:
         return
@@ -280,7 +277,7 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
     after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
     rows.save(tx, after, expect=before.version)
     if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
-        derived.forget_wisdom(tx)  # a younger one is in nobody's wisdom yet
+        rows.forget_wisdom(tx)  # no wisdom holds a younger one
     events.record(
         tx,
         ctx,
@@ -294,7 +291,7 @@ def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, ch
 
 
 def undo(ctx: Context) -> list[Learning] | list[Decision]:
-    """The newest change that was not undone yet. Undoing again goes one further back."""
+    """Take back the newest change to learnings or decisions. Undoing again goes one further back."""
     with ctx.db.read(ctx.space) as tx:
         learnings, decisions = capture_edit.last_undoable(tx), last_undoable(tx)
     if not learnings and not decisions:

@@ -1,11 +1,8 @@
-"""The permanent documents of the worktree as search sees them: which there are, and one passage per section.
+"""Making search follow the files of the worktree: permanent documents, the staging file, and the latest logs.
 
-A document whose stamp is unchanged costs one look at the file system. Nothing here writes a document.
-
-Following what people and agents edit by hand: the staging file, documents and the latest logs, before a search.
-
-A file whose stamp is unchanged costs one look at the file system; older logs wait for the next cycle. The tree is not
-touched, and learns of a changed log by itself.
+Which permanent documents there are, one passage per section of each, and the reading of what people and agents edited
+by hand, before a search and in a cycle. A file whose stamp is unchanged costs one look at the file system. Nothing here
+writes a file, and nothing touches the tree.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from recollect.text.storable import storable
 from recollect.text.tree import log_path
 
 KIND = "doc"
-CHARACTERS = 2_000_000  # of one document that are read
+CHARACTERS = 2_000_000  # of one document that are read; a longer one is data, not prose
 
 _NEVER = re.compile(r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|(?i:readme)[^/]*|tests?/.*)$")
 
@@ -48,16 +45,16 @@ def paths(ctx: Context) -> list[str]:
 
 
 def shared_path(ctx: Context) -> str:
-    """The document for what fits into no other, in the first folder that the settings name: one, not one per rule."""
+    """The document for rules that fit into no other, in the first folder that the settings name."""
     folder = fixed_folder(ctx.settings.consolidate.documents.split(",")[0].strip())
     return f"{folder}/learnings.md".lstrip("/")
 
 
 def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | None = None, anew: bool = False) -> int:
-    """Read in what changed since the last time, all of it or `most` documents; how many those were.
+    """Read the documents that changed since the last time, at most `most` of them; gives how many it read.
 
-    `read` are the stamps of what was read in, for whoever knows them. With `anew` also what did not change here:
-    another clone may have read in something else.
+    `read` are the stamps of the sources that were read, where the caller has them. With `anew` every document is read:
+    another clone may have read other versions.
     """
     stamps = _stamps(ctx)
     changed = _changed(stamps, journal.readings_of(ctx) if read is None else read, anew=anew)[:most]
@@ -67,7 +64,7 @@ def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | 
 
 
 def behind(ctx: Context) -> int:
-    """How many documents changed since they were read in."""
+    """How many documents changed since they were read."""
     return len(_changed(_stamps(ctx), journal.readings_of(ctx)))
 
 
@@ -91,7 +88,7 @@ def passages_with(ctx: Context, wanted: set[str]) -> Iterator[Passage]:
 
 
 def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
-    """A document's sections; what stands before the first heading is the document itself."""
+    """A document's sections; the text before the first heading has the id of the document."""
     text = storable((ctx.worktree.read(path) or "")[:CHARACTERS])
     found = sections(text)
     opening = "\n".join(lines_of(text)[: found[0].first] if found else lines_of(text)).strip()
@@ -105,7 +102,7 @@ def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
             lines=tuple(line for line in body.split("\n") if line.strip()),
             keywords=(path,),
             at=int(stamp.rpartition(":")[2]) // 1_000_000,
-            trust="agent",  # anybody who can write to the project can write the file
+            trust="agent",  # anyone who can write to the project can write the file
             thread=f"{KIND}/{path}",
             position=position,
         )
@@ -133,7 +130,7 @@ def _ids_of(tx: Tx, path: str) -> list[str]:
 
 
 def _stamps(ctx: Context) -> Mapping[str, str]:
-    """Path → stamp of every document that is there."""
+    """Path → stamp of every document."""
     found: dict[str, str] = {}
     folders: dict[str, dict[str, str]] = {}
     for path in paths(ctx):
@@ -153,22 +150,24 @@ def _glob(glob: str) -> re.Pattern[str]:
     return re.compile(translated)
 
 
-DAYS = 7  # today and those before; and tomorrow, which another machine's today may be
-DOCUMENTS = 50  # changed ones that are read while somebody waits for hits; a cycle reads them all
+DAYS = 7  # logs a search looks at: today and the days before, and tomorrow, for machines in other time zones
+DOCUMENTS = 50  # changed documents that a search reads before it answers; a cycle reads them all
 
 
 def refresh_all(ctx: Context) -> None:
-    """Make what is searched follow the files."""
+    """Read what changed in the files, within what a search can wait for."""
     read = journal.readings_of(ctx)
     stage.refresh_passages(ctx, read=read)
     refresh(ctx, read=read, most=DOCUMENTS)
-    if not ctx.db.holds_vault:  # a team's logs are in its store, where nobody edits them by hand
+    if not ctx.db.holds_vault:  # the logs of a team are in its store, where nobody edits them by hand
         refresh_logs(ctx, read)
 
 
 def refresh_all_logs(ctx: Context) -> int:
-    """Read in every log that was written to since, however old and large: a process was killed between an entry and
-    its rows, or somebody edited the file. How many those were."""
+    """Read every log that changed since it was read, however old and large; gives how many those were.
+
+    A process may have been killed between an entry and its rows, or a person may have edited the file.
+    """
     read = journal.readings_of(ctx)
     stamps = ctx.vault.stamps()
     with ctx.db.read(ctx.space) as tx:
@@ -184,7 +183,7 @@ def refresh_all_logs(ctx: Context) -> int:
 
 
 def refresh_logs(ctx: Context, read: Mapping[str, str]) -> int:
-    """Read in the latest logs that were written to or deleted since they were `read`; how many those were."""
+    """Read the latest logs that were written to or deleted since they were `read`; gives how many those were."""
     latest = [logs.today(ctx) + timedelta(days=1 - back) for back in range(DAYS + 1)]
     stamps = ctx.vault.stamps(names=[log_path(day) for day in latest])
     with ctx.db.read(ctx.space) as tx:

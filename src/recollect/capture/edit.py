@@ -1,6 +1,7 @@
 """The life of a learning after capture: list, edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
 
-Every change is versioned and leaves an event with the state before and after, which is what undo goes back by.
+Every change is versioned and leaves an event with the state before and after, which undo goes back to. Also the checks
+of version, trust and undo that decisions share.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
 from recollect.core.records import check_page
 from recollect.core.values import thousandths
-from recollect.store import events, learnings, tasks
+from recollect.store import events, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import Coia
 from recollect.text.storable import storable, storable_record
 
 
 def check_trust(ctx: Context, trust: Trust) -> None:
-    """What comes in is external, unless a person vouches for it."""
+    """Refuse any trust but external, and agent where a person vouches."""
     if trust not in ("external", "agent"):
         raise BadInput(f"trust must be external or agent, not {trust!r}")
     if trust == "agent" and ctx.actor.trust != "human":
         raise Forbidden("only a person may vouch for what comes from outside; run this from your own terminal")
 
 
-WORDS = ("title", *COIA)  # what an agent is shown, so their writer decides how far it is trusted
+WORDS = ("title", *COIA)  # what an agent is shown, so the author of these decides the trust
 LABELS = ("tags", "domain", "pattern_type")
-# What a change may move and undo brings back. Other counters are not here: what happened, happened.
+# The fields that an edit may change and undo restores. Counters of what happened are not among them.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
 
@@ -81,7 +82,7 @@ def injections(ctx: Context, id: str) -> list[Injection]:
 
 
 def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = None) -> Learning:
-    """Change fields. With `expect` (the version you read) a change by somebody else in between is refused."""
+    """Change fields. With `expect` (the version you read) the edit is refused when the learning changed since."""
     given = storable_record(changes)[0].given
     if "confidence" in given:
         if ctx.actor.trust != "human":
@@ -102,7 +103,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
 
 
 def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
-    """Put an observer's better words in the place of its first ones."""
+    """Replace an observer's first words by better ones."""
     words, _ = storable_record(LearningEdit(**{name: getattr(said, name) for name in (*WORDS, "tags", "domain")}))
 
     def change(tx: Tx, learning: Learning) -> Learning:
@@ -126,7 +127,7 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
 
 
 def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
-    """Put away: not found or injected any more, never deleted."""
+    """Archive a learning: it is no longer found or injected, and never deleted."""
 
     def change(_: Tx, learning: Learning) -> Learning:
         if learning.status == "superseded":
@@ -163,7 +164,7 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "", expect: int
 
 
 def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
-    """Two learnings say the same: `keep` takes the other's tags, sources and recurrence; the other is superseded."""
+    """Merge two learnings that say the same: `keep` takes the other's tags, sources and recurrence and replaces it."""
     change_id, reason = ctx.ids("change"), storable(reason)
     with ctx.db.write(ctx.space) as tx:
         taker, gone = rows.get(tx, keep), rows.get(tx, other)
@@ -175,9 +176,9 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int 
         if taker.status != "active":
             raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
         _check_in_use(taker, instead_of=gone)
-        own = learnings.sources_of(tx, keep)
-        for source in learnings.sources_of(tx, other):
-            learnings.add_source(tx, keep, source)
+        own = rows.sources_of(tx, keep)
+        for source in rows.sources_of(tx, other):
+            rows.add_source(tx, keep, source)
         tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
         merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
         _save(
@@ -196,7 +197,7 @@ def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int 
 
 
 def _check_in_use(successor: Learning, *, instead_of: Learning) -> None:
-    """What came from outside is not injected: in the place of our own it would leave agents with neither."""
+    """Refuse an external successor: it is not injected, so agents would be shown neither."""
     if successor.trust == "external" and instead_of.trust != "external":
         raise Refused(f"{successor.id} came from outside; adopt it first: recollect learn adopt {successor.id}")
 
@@ -211,13 +212,13 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
 
 
 def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Learning:
-    """Vouch for a learning that came from outside, so that it may be injected; only a person can."""
+    """Vouch for an external learning, so that it may be injected; only a person can."""
     check_trust(ctx, "agent")
     return _changed(ctx, id, "learning.adopted", lambda _, learning: _vouched_for(learning), expect=expect)
 
 
 def adopt_known(tx: Tx, ctx: Context, id: str, *, change: str, reason: str) -> None:
-    """The same as part of an import that a person vouches for, which was checked when it began."""
+    """The same as part of an import; whether a person vouches was checked when the import began."""
     before = rows.get(tx, id)
     person = ctx.trusted_as("human")
     _save(tx, person, before, _vouched_for(before), "learning.adopted", change, reason)
@@ -245,18 +246,18 @@ def undo_learning(ctx: Context) -> list[Learning]:
             if "tags" in state:
                 state["tags"] = tuple(state["tags"])
             if "sources" in before:
-                learnings.keep_first_sources(tx, event.subject, count=before["sources"])
+                rows.keep_first_sources(tx, event.subject, count=before["sources"])
             after = _aging_again(tx, ctx, current, replace(current, **state))
             _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
             restored.append(rows.get(tx, event.subject))
-        if not events.happened(tx, undo_id):  # all of it was out of use already; the next undo goes further back
+        if not events.happened(tx, undo_id):  # nothing changed; the event lets the next undo go further back
             reason = f"undo of {change[0].what} ({change[0].change})"
             events.record(tx, ctx, change=undo_id, subject=change[0].subject, what="learning.undone", reason=reason)
         return restored
 
 
 def check_version(before: Learning | Decision, expect: int | None) -> None:
-    """Refuse the change of somebody who read another version."""
+    """Refuse a change that was based on another version."""
     if expect is not None and before.version != expect:
         raise Stale(
             f"{before.id} is at version {before.version}, you edited version {expect!r}; "
@@ -265,7 +266,7 @@ def check_version(before: Learning | Decision, expect: int | None) -> None:
 
 
 def check_undo(ctx: Context, change: list[Event]) -> None:
-    """Refuse to take back nothing, and what a person did when an agent asks: it could set a confidence that way."""
+    """Refuse an undo of nothing, and an agent's undo of a person's change: it could set a confidence that way."""
     if not change:
         raise Refused("there is nothing to undo")
     if ctx.actor.trust != "human" and any(event.trust == "human" for event in change):
@@ -273,7 +274,7 @@ def check_undo(ctx: Context, change: list[Event]) -> None:
 
 
 def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
-    """A change that brings a learning back into decay's reach: the time it was out of it is not taken afterwards."""
+    """When a change lets a learning decay again, start at now: the time before does not count."""
     if (after.status == "active" != before.status) or (before.pinned and not after.pinned):
         rows.set_decayed(tx, after.id, stored=round(after.confidence * 1000), until=ctx.clock.now())
     return after
@@ -306,9 +307,9 @@ def _save(
     *,
     sources: int | None = None,
 ) -> None:
-    """Write what differs, with its event; a change that changes nothing leaves no trace.
+    """Write what differs, with its event; without a difference nothing is written.
 
-    `sources` is how many there were before the change, when it added some.
+    `sources` is the number of sources before the change, when it added some.
     """
     old = {name: getattr(before, name) for name in STATE}
     new = {name: getattr(after, name) for name in STATE}
@@ -334,12 +335,12 @@ def _save(
 
 
 def last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not itself undone; nothing when there is none."""
+    """The newest change to learnings that was not undone; empty when there is none."""
     return events.last_undoable(tx, "learning", besides=("learning.injected", "learning.recurred"))
 
 
 def _pinned_by(tx: Tx, id: str) -> Trust:
-    """Who pinned a learning last; an import, which a person runs, leaves no event of it."""
+    """The trust of the last pin; an import leaves no event of it, and a person runs imports."""
     pins = [event.trust for event in events.of(tx, id) if event.new.get("pinned")]
     return pins[-1] if pins else "human"
 

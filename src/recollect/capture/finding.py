@@ -1,4 +1,8 @@
-"""Findings: adding one to its work unit's raw file, reading the folder, and making a learning of one."""
+"""Findings: adding one to the raw file of its work unit, reading the folder, and promoting one to a learning.
+
+A raw file is JSON that other tools write too, so it is read with care and keeps whatever else it holds. Grouping into
+themes is in `distil/themes.py`.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,12 @@ from recollect.text.themes import raw_item, read_work_file, without_repeats, wri
 FOLDER = "learnings"
 KIND = "finding"
 ADDED = "finding.added"
-_TRIES = 20
+_TRIES = 20  # attempts to write a file that other processes change at the same time
 
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """The raw files of the folder: what can be used, and what was passed over and why."""
+    """The raw files of the folder: those that can be used, and those that were skipped and why."""
 
     files: tuple[WorkFile, ...]
     skipped: tuple[SkippedFile, ...]
@@ -41,7 +45,7 @@ def survey(ctx: Context) -> Survey:
         if not name.endswith(".json"):
             continue
         if not stamp:
-            skipped.append(SkippedFile(path=name, reason="no regular file but a link, a folder or a device"))
+            skipped.append(SkippedFile(path=name, reason="not a regular file but a link, a folder or a device"))
             continue
         try:
             text = ctx.vault.read(f"{FOLDER}/{name}")
@@ -68,7 +72,7 @@ def survey(ctx: Context) -> Survey:
 def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
     """Append a finding to its work unit's file; the file keeps whatever else it holds.
 
-    One that the file holds and no event knows was never acknowledged: given again, it is the same.
+    A finding in the file without an event was never acknowledged: given again, it is the same finding.
     """
     work_id = check_work_id(work_id)
     new, _ = storable_record(new)
@@ -92,7 +96,7 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
         except RecollectError as trouble:  # the finding is in the file for good
             return replace(finding, warning=not_searchable("The finding", trouble))
         return finding
-    raise Refused(f"{path} keeps changing; try again")
+    raise Refused(f"{path} keeps changing: another process writes it all the time. Try again")
 
 
 def get(ctx: Context, id: str) -> Finding:
@@ -101,11 +105,11 @@ def get(ctx: Context, id: str) -> Finding:
         for finding in file.findings:
             if finding.id == id:
                 return finding
-    raise NotFound(f"no {id} here; ids of findings look like finding/WORK-ID#2")
+    raise NotFound(f"no finding {id}; ids of findings look like finding/WORK-ID#2")
 
 
 def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
-    """Make a learning of a finding; its origin says where it came from, its trust is never above its source's."""
+    """Make a learning of a finding; the finding is its origin, and its trust is at most an agent's."""
     finding = get(ctx, id)
     named = first_sentence(title or finding.proposed_rule or finding.description, 14)
     rule = finding.proposed_rule or finding.description
@@ -127,7 +131,7 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
 
 
 def when(timestamp: str) -> int:
-    """A file's own time; what cannot be read as one is the beginning of time, so that it is the same every time."""
+    """The time that a file states; 0 when it cannot be read, so that it is the same every time."""
     try:
         return parse_time(timestamp)
     except BadInput:
@@ -150,16 +154,16 @@ def passage_of(finding: Finding, *, at: int) -> Passage:
 
 
 def _given_before(ctx: Context, work_id: str, items: list[Any], item: dict[str, Any]) -> int:
-    """The number of the latest item that says the same, when nobody ever learned that it is there; else 0."""
+    """The number of the latest equal item, when it was never acknowledged; else 0."""
     number = next((at for at in range(len(items), 0, -1) if items[at - 1] == item), 0)
     return number if number and not events.comes(ctx, f"finding/{work_id}#{number}", what=ADDED) else 0
 
 
 def _items(path: str, text: str | None) -> tuple[list[Any], str]:
-    """What a work unit's file holds already; one that cannot be read is never written over."""
+    """The items and time of a work unit's file; a file that cannot be read is never overwritten."""
     if text is None:
         return [], ""
     found = read_work_file(path, text.encode("utf-8", "surrogatepass"))
     if isinstance(found, SkippedFile):
-        raise Refused(f"{path} cannot be added to: {found.reason}. Repair it or use another work id")
+        raise Refused(f"{path} cannot take another finding: {found.reason}. Repair it or use another work id")
     return list(json.loads(text.removeprefix("﻿"))["findings"]), found.timestamp

@@ -1,21 +1,16 @@
-"""Taking in what another tool kept, piece by piece: entries to the log of their day, learnings beside our own.
+"""Importing what another tool remembers, piece by piece: entries into the log of their day, learnings beside ours.
 
-Each piece is known by what it says, so doing it twice, or going on after an interruption, adds nothing. What is outside
-stays outside until a person adopts it. Knows nothing about the tools: their readers give pieces.
-
-Which of another tool's notes is a learning: one that says what to do. Everything else is an entry of the log.
-
-A learning is put in front of agents by itself once a person adopted it, so it has to carry an action in its own words;
-what only says that something is so, or happened, is kept where it is found when somebody looks.
-
-What another tool kept, in our terms: one entry of the log or one learning a piece, with the place it stood at.
+A note becomes a learning only when it says what to do, because agents are shown learnings without asking; any other
+note becomes an entry of the log. Each piece is recognised by what it says, so importing it twice, or going on after an
+interruption, adds nothing. It counts as external until a person adopts it. Knows nothing about the tools: their readers
+(`capture/import_tools.py`) give pieces.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -72,7 +67,7 @@ def learning_in(
 
 
 def without_links(text: str) -> str:
-    """`[[Page|word]]` as the word it shows."""
+    """Replace `[[Page|word]]` by the word that it shows."""
     return _WIKILINK.sub(r"\1", text)
 
 
@@ -85,7 +80,7 @@ def usable_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """`at` is when it is from, in milliseconds; None when nobody knows."""
+    """One entry or learning, and its place in the other tool. `at` is its time in milliseconds; None when unknown."""
 
     place: str
     at: int | None
@@ -94,21 +89,21 @@ class Piece:
 
 @dataclass(frozen=True, kw_only=True)
 class SkippedPiece:
-    """Something that was not taken, and why; `lost` when it may hold something after all."""
+    """Something that was not imported, and why; `lost` when it may hold something worth having."""
 
     place: str
     reason: str
     lost: bool = True
 
 
-BATCH = 200  # pieces taken in at a time
-SHOWN = 50  # pieces and passed ones that are spelled out; the rest is only counted
-OLDEST = 946_684_800_000  # the year 2000: an earlier time is a clock that was never set
+BATCH = 200  # pieces per transaction: few enough that other writers do not wait long
+SHOWN = 50  # new and skipped pieces that a report lists by name; it counts the rest
+OLDEST = 946_684_800_000  # the year 2000; an earlier time comes from a clock that was never set
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewPiece:
-    """A piece that is not known yet: what it becomes, when it is from, and where it stood."""
+    """A piece that is new here: what it becomes, the day it is from, and its place in the other tool."""
 
     kind: str
     day: date
@@ -118,20 +113,20 @@ class NewPiece:
 
 @dataclass(frozen=True, kw_only=True)
 class ImportedPieces:
-    """What became of the pieces; of a preview, what would. `fresh` and `passed` name the first of them."""
+    """What became of the pieces, or would in a preview. `fresh` and `passed` list the first new and skipped ones."""
 
     source: str
     trust: Trust
     preview: bool
     added: dict[str, int]
     adopted: int
-    """Learnings that were here from outside, and that are vouched for now."""
+    """External learnings that a person vouches for now."""
     known: int
     fresh: tuple[NewPiece, ...]
     passed: tuple[SkippedPiece, ...]
     passed_over: int
     whole: bool
-    """Whether everything that holds something was taken or known."""
+    """Whether every piece with content was imported now or before."""
 
 
 def bring_in(
@@ -143,11 +138,12 @@ def bring_in(
     preview: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> ImportedPieces:
-    """Take in pieces, or only say what that would add."""
+    """Import pieces; with `preview`, only say what that would add."""
     check_trust(ctx, trust)
     work = _Gathering(ctx, source, trust, preview)
-    with after("What was taken in so far stays", "Run this again: nothing is taken in twice"):
-        for batch in _batches(iter(pieces)):
+    with after("What was imported so far is saved", "Run this again: nothing is imported twice"):
+        rest = iter(pieces)
+        while batch := list(islice(rest, BATCH)):
             work.take([each for each in batch if isinstance(each, Piece)])
             work.pass_over([each for each in batch if isinstance(each, SkippedPiece)])
             if progress is not None:
@@ -211,7 +207,7 @@ class _Gathering:
             new, _ = storable_record(what)
             told = entries.body(new)
             if not told.strip():
-                raise BadInput("nothing is left of it")
+                raise BadInput("nothing is left of it without secrets")
         except BadInput as problem:
             self.pass_over([SkippedPiece(place=piece.place, reason=str(problem))])
             return None
@@ -220,7 +216,7 @@ class _Gathering:
         day = self._day(piece)
         before = events.happened(tx, key)
         if self._terms.trust != "external" and (outside := events.of_change(tx, _key("external", *said))):
-            # A log is append-only: vouched for later, an entry is written again beside the one from outside.
+            # A log is append-only: an external entry that is vouched for later is written once more.
             key = adopted_key(outside[0].subject, outside[0].change)
             day = day_of_entry(outside[0].subject)
             before = before or events.happened(tx, key)
@@ -270,11 +266,11 @@ class _Gathering:
             self._fresh.append(NewPiece(kind=kind, day=self._day(piece), title=shown, place=piece.place))
 
     def _origin(self, piece: Piece) -> str:
-        """Where it stood; a name of a file is somebody's words too."""
+        """Its place in the other tool; the name of a file may hold a secret too."""
         return one_line(storable(f"{self._source}: {piece.place}"))[:200]
 
     def _at(self, piece: Piece) -> int:
-        """When a piece is from: never later than now, and now where nobody can know."""
+        """The time of a piece: never later than now, and now when it is unknown."""
         at = piece.at if piece.at is not None and piece.at >= OLDEST else self._terms.now
         return min(at, self._terms.now)
 
@@ -283,10 +279,5 @@ class _Gathering:
 
 
 def _key(trust: Trust, *said: str) -> str:
-    """Whose word it is counts, so that an entry can be vouched for later."""
+    """The key of an entry. Trust is part of it, so that a person can vouch for the entry later."""
     return f"brought_{content_hash(chr(31).join((trust, *said)))[:24]}"
-
-
-def _batches(pieces: Iterator[Piece | SkippedPiece]) -> Iterator[list[Piece | SkippedPiece]]:
-    while batch := list(islice(pieces, BATCH)):
-        yield batch

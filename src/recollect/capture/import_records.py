@@ -1,9 +1,8 @@
-"""Bringing in records that somebody else wrote: checked and redacted like any stranger's words, then kept or left.
+"""Importing records that another memory exported: checked and redacted like any text from outside, then stored or left.
 
 What a record claims about itself does not count: trust comes from the terms of the import, counters begin at zero, and
-confidence from outside is held down. An id that is taken by another content is a conflict, and what is here stays.
-
-Bringing in a decision that somebody else wrote: what was foretold and what came of it stay what they were.
+the confidence of external learnings is held down. Where an id is taken by other content, the import reports a conflict
+and what is stored stays. Decisions keep their confidence and outcome. Knows nothing about files and lines.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What holds for a whole import, whatever its lines say."""
+    """What holds for every record of an import."""
 
     trust: Trust
     now: int
@@ -51,7 +50,7 @@ DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", 
 
 
 def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
-    """A decision with its outcome: what was foretold and what came of it stay what they were."""
+    """A decision with its outcome; its confidence stays as it was stated."""
     names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
     given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
     given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
@@ -114,11 +113,11 @@ def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
 
 
 ORIGIN = "import"
-EXTERNAL_CEILING = 500  # thousandths: below the injection bar, as high as search wants
-NAME_LIMIT = 1000
-DISCOVERY_LIMIT = 50_000
-SOURCES_LIMIT = 30_000  # as many as a line of an export has room for
-VERSION_LIMIT = 1_000_000_000
+EXTERNAL_CEILING = 500  # thousandths: found by search (from 0.5), never injected (from 0.6)
+NAME_LIMIT = 1000  # characters of a name or title: far above any that a tracker makes
+DISCOVERY_LIMIT = 50_000  # characters; five times the longest field of a learning
+SOURCES_LIMIT = 30_000  # as many as fit into the longest line of an export
+VERSION_LIMIT = 1_000_000_000  # below the largest integer of every engine
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
 
 
@@ -152,11 +151,11 @@ def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
 
 
 def orphaned(brought: ImportedLearning) -> ImportedLearning:
-    """A superseded learning whose successor never came: out of use, but replaced by nothing we know."""
+    """Archive a superseded learning whose successor was not in the import."""
     return replace(brought, learning=replace(brought.learning, status="archived", superseded_by=None))
 
 
-def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
+def _read_outcome(_: Context, terms: Terms, values: Values) -> Outcome:
     outcome = Outcome(
         id=values.get("id", ""),
         name=text_of(values, "name", limit=NAME_LIMIT),
@@ -165,7 +164,7 @@ def _read_outcome(ctx: Context, terms: Terms, values: Values) -> Outcome:
     return storable_record(outcome)[0]
 
 
-def _read_task(ctx: Context, terms: Terms, values: Values) -> Task:
+def _read_task(_: Context, terms: Terms, values: Values) -> Task:
     task = Task(
         id=values.get("id", ""),
         outcome_id=values.get("outcome_id"),
@@ -239,7 +238,7 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearni
         updated_at=max(created, time_of(values, "updated_at", terms)),
         last_injected_at=None,
         last_helpful_at=None,
-        last_decayed_at=terms.now,  # its uses are not ours to count, so it fades from today on
+        last_decayed_at=terms.now,  # its uses elsewhere are unknown, so decay begins today
     )
     return ImportedLearning(learning=learning, sources=sources)
 
@@ -271,7 +270,7 @@ def _put_task(tx: Tx, given: Task) -> Fate:
 
 
 def _against(known: tuple[str | None, ...], given: tuple[str | None, ...]) -> Fate | None:
-    """How a task or outcome stands to one that is here; None when it only fills in what was never said."""
+    """Compare a task or outcome with the stored one; None when it only fills in what is empty there."""
     pairs = list(zip(known, given, strict=True))
     if any(here and there and here != there for here, there in pairs):
         return "conflict"
@@ -286,12 +285,12 @@ def _put_discovery(tx: Tx, given: Discovery) -> Fate:
     tasks.ensure_task(tx, given.task_id, outcome=given.outcome_id, at=given.created_at)
     digest = content_hash(f"{given.type}:{given.content}")
     if not tasks.add_discovery(tx, given, digest=digest):
-        return "known"  # this task reported the same under another id
+        return "known"  # the task reported the same discovery under another id
     return "added"
 
 
 def foreseen(tx: Tx, terms: Terms, given: ImportedLearning) -> Fate:
-    """What `put` would make of a learning."""
+    """What `put` would do with a learning."""
     learning = given.learning
     for known in rows.many(tx, [learning.id]):
         if any(getattr(known, name) != getattr(learning, name) for name in CONTENT):
@@ -360,7 +359,7 @@ def text_of(values: Values, name: str, *, limit: int) -> str:
 
 
 def time_of(values: Values, name: str, terms: Terms) -> int:
-    """An instant no later than now; nothing that comes in may be from the future."""
+    """An instant no later than now: an import cannot be from the future."""
     value = values.get(name)
     if value is None:
         return terms.now
@@ -375,12 +374,12 @@ def caller_id(values: Values, name: str) -> str | None:
 
 
 def reference(values: Values, name: str) -> str | None:
-    """The id of a row of ours, None for anything that cannot be one."""
+    """The id of a row; None for anything that cannot be one."""
     value = values.get(name)
     return value if isinstance(value, str) and _ID.fullmatch(value) else None
 
 
 def row_id(values: Values, prefix: str, content: str) -> str:
-    """The given id when it is well-formed, else one made of the content, so that a second import finds it again."""
+    """The given id when it is well-formed, else one derived from the content, so that a second import finds the row."""
     value = reference(values, "id")
     return value if value and value.startswith(prefix + "_") else f"{prefix}_{content_hash(content)[:16]}"

@@ -1,20 +1,15 @@
-"""The tools whose memory can be taken in, where each keeps it, and what reads it.
+"""Reading the memory of other tools: Claude Code, claude-mem, and folders of Markdown notes.
 
-Claude Code's auto memory: a folder of one-fact files with a type, and MEMORY.md that lists them.
+Each reader gives pieces (`capture/import_notes.py`); nothing here writes.
 
-The four types are the journal's own, so each fact becomes an entry of its type; what the user corrected (`feedback`)
-keeps rule, reason and application apart. Of MEMORY.md only what is no link to such a file is taken.
-
-claude-mem's database: what it observed and how it summed up sessions.
-
-A session's summary becomes an entry of the day it is from. An observation that says what to do becomes a learning, any
-other an entry. A decision stays an entry too: ours carry a confidence that was stated when they were made, and nobody
-stated one here. Prompts are left: the summaries say what was asked. So is what claude-mem itself calls sensitive.
-
-A folder of Markdown notes, as basic-memory and Obsidian keep them.
-
-A note becomes one entry of type reference, whole, on the day it says it is from: cut up, it would lose its subject.
-Its observations (`- [category] text #tag`) that say what to do become learnings beside it.
+- Claude Code's auto memory is a folder of one-fact files with a type, and MEMORY.md that lists them. The four types are
+  the journal's own, so a fact becomes an entry of its type; `feedback` keeps rule, reason and application apart. Of
+  MEMORY.md only lines that do not link to such a file are taken.
+- claude-mem has a database. A session's summary becomes an entry of its day. An observation that says what to do
+  becomes a learning, any other an entry; so does a decision, because nobody stated a confidence when it was made.
+  Prompts are left out, because summaries say what was asked, and so is what claude-mem calls sensitive.
+- A Markdown note, as basic-memory and Obsidian keep them, becomes one entry of type reference, whole: cut up, it would
+  lose its subject. Its observations (`- [category] text #tag`) that say what to do become learnings beside it.
 """
 
 from __future__ import annotations
@@ -31,7 +26,6 @@ from recollect.core.choices import DiscoveryType
 from recollect.core.clock import parse_time
 from recollect.core.errors import BadInput, StoreDamaged
 from recollect.core.journal import ENTRY_TYPES, EntryType, NewEntry
-from recollect.core.new_learning import NewLearning
 from recollect.store import foreign
 from recollect.store.foreign import ForeignFile, markdown_files
 from recollect.text import markdown
@@ -68,17 +62,13 @@ def _fact(file: ForeignFile) -> Piece | SkippedPiece:
     said = _text(fields, "description")
     if not body and not said:
         return SkippedPiece(place=file.path, reason="it is empty", lost=False)
-    kind = _kind(fields)
+    inner = fields.get("metadata")
+    stated = _text(fields, "type") or (_text(inner, "type") if isinstance(inner, dict) else "")
+    kind: EntryType = next((kind for kind in ENTRY_TYPES if kind == stated.lower()), "project")
+    topic = _text(fields, "name") or Path(file.path).stem.replace("_", " ").replace("-", " ")
     lead = body if not said or said in body else f"{said}\n\n{body}".strip()
-    return Piece(
-        place=file.path,
-        at=file.modified,
-        what=_feedback(lead, _topic(fields, file)) if kind == "feedback" else _entry(kind, lead, _topic(fields, file)),
-    )
-
-
-def _entry(kind: EntryType, text: str, topic: str) -> NewEntry:
-    return NewEntry(text=text, topic=topic, type=kind)
+    entry = _feedback(lead, topic) if kind == "feedback" else NewEntry(text=lead, topic=topic, type=kind)
+    return Piece(place=file.path, at=file.modified, what=entry)
 
 
 def _feedback(text: str, topic: str) -> NewEntry:
@@ -86,7 +76,7 @@ def _feedback(text: str, topic: str) -> NewEntry:
     rule, *labelled = _WHY.split(text)
     parts = {name.lower(): part.strip() for name, part in zip(labelled[::2], labelled[1::2], strict=True)}
     if not labelled or not rule.strip():
-        return _entry("feedback", text, topic)
+        return NewEntry(text=text, topic=topic, type="feedback")
     return NewEntry(
         topic=topic,
         type="feedback",
@@ -102,20 +92,10 @@ def _index(file: ForeignFile, names: set[str]) -> Iterator[Piece]:
     for line in [*(file.text or "").split("\n"), "# "]:
         if line.startswith(("# ", "## ")):
             if text := "\n".join(lines).strip():
-                yield Piece(place=f"{INDEX} ({topic})", at=file.modified, what=_entry("project", text, topic))
+                yield Piece(place=f"{INDEX} ({topic})", at=file.modified, what=NewEntry(text=text, topic=topic))
             topic, lines = line.lstrip("# ").strip() or INDEX, []
         elif not ((listed := _LISTED.fullmatch(line)) and listed[1].removeprefix("./") in names):
             lines.append(line)
-
-
-def _kind(fields: dict[str, Any]) -> EntryType:
-    inner = fields.get("metadata")
-    said = _text(fields, "type") or (_text(inner, "type") if isinstance(inner, dict) else "")
-    return next((kind for kind in ENTRY_TYPES if kind == said.lower()), "project")
-
-
-def _topic(fields: dict[str, Any], file: ForeignFile) -> str:
-    return _text(fields, "name") or Path(file.path).stem.replace("_", " ").replace("-", " ")
 
 
 def _text(fields: dict[str, Any], name: str) -> str:
@@ -149,12 +129,12 @@ def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
     """What the database holds of one project."""
     with foreign.database(file) as connection:
         if not foreign.columns(connection, "observations"):
-            raise BadInput(f"{file} has no observations; it is no database of claude-mem")
+            raise BadInput(f"{file} has no observations; it is not a database of claude-mem")
         seen: Counter[str] = Counter()
         taken = 0
         try:
             for kind, row in _rows(connection):
-                owner = _bring_claude_mem_text(row, "merged_into_project") or _bring_claude_mem_text(row, "project")
+                owner = _text(row, "merged_into_project") or _text(row, "project")
                 seen[owner] += 1
                 if owner == project:
                     taken += 1
@@ -164,7 +144,7 @@ def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
             return
     if not taken and seen:
         there = ", ".join(f"{name} ({count})" for name, count in seen.most_common(20))
-        raise BadInput(f"claude-mem knows no project {project!r}; say --of with one of: {there}")
+        raise BadInput(f"claude-mem has no project {project!r}; give --of with one of: {there}")
 
 
 def _rows(connection: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -177,12 +157,8 @@ def _rows(connection: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 def _summary(row: dict[str, Any]) -> Piece | SkippedPiece:
     place = f"session summary {row['id']}"
     rest = {"Learned": "learned", "Next": "next_steps", "Notes": "notes"}
-    text = "\n\n".join(
-        f"{label}: {said}" for label, name in rest.items() if (said := _bring_claude_mem_text(row, name))
-    )
-    request, investigated, completed = (
-        _bring_claude_mem_text(row, name) for name in ("request", "investigated", "completed")
-    )
+    text = "\n\n".join(f"{label}: {said}" for label, name in rest.items() if (said := _text(row, name)))
+    request, investigated, completed = (_text(row, name) for name in ("request", "investigated", "completed"))
     if not (text or request or investigated or completed):
         return SkippedPiece(place=place, reason="it is empty", lost=False)
     entry = NewEntry(
@@ -197,28 +173,23 @@ def _summary(row: dict[str, Any]) -> Piece | SkippedPiece:
 
 
 def _observation(row: dict[str, Any]) -> Piece | SkippedPiece:
-    place, kind = f"observation {row['id']}", _bring_claude_mem_text(row, "type")
+    place, kind = f"observation {row['id']}", _text(row, "type")
     if kind == "sensitive":
         return SkippedPiece(place=place, reason="claude-mem marked it as sensitive", lost=False)
     facts = _items(row, "facts")
-    prose = _bring_claude_mem_text(row, "narrative") or _bring_claude_mem_text(row, "text")
-    if not prose and not facts and not _bring_claude_mem_text(row, "title"):
+    prose = _text(row, "narrative") or _text(row, "text")
+    if not prose and not facts and not _text(row, "title"):
         return SkippedPiece(place=place, reason="it is empty", lost=False)
-    learning = _learning(row, kind, " ".join((prose, *facts)))
-    return Piece(place=place, at=_at(row), what=learning or _bring_claude_mem_entry(row, kind, prose, facts))
+    learning = None
+    if kind in _KINDS:
+        title, tags = _text(row, "title"), _items(row, "concepts")
+        about = _text(row, "subtitle") or title
+        learning = learning_in(_KINDS[kind], " ".join((prose, *facts)), title=title, about=about, tags=tags)
+    return Piece(place=place, at=_at(row), what=learning or _observed_entry(row, kind, prose, facts))
 
 
-def _learning(row: dict[str, Any], kind: str, content: str) -> NewLearning | None:
-    if kind not in _KINDS:
-        return None
-    about = _bring_claude_mem_text(row, "subtitle") or _bring_claude_mem_text(row, "title")
-    return learning_in(
-        _KINDS[kind], content, title=_bring_claude_mem_text(row, "title"), about=about, tags=_items(row, "concepts")
-    )
-
-
-def _bring_claude_mem_entry(row: dict[str, Any], kind: str, prose: str, facts: tuple[str, ...]) -> NewEntry:
-    title, subtitle = _bring_claude_mem_text(row, "title"), _bring_claude_mem_text(row, "subtitle")
+def _observed_entry(row: dict[str, Any], kind: str, prose: str, facts: tuple[str, ...]) -> NewEntry:
+    title, subtitle = _text(row, "title"), _text(row, "subtitle")
     parts = [part for part in (subtitle, prose, "\n".join(f"- {fact}" for fact in facts)) if part]
     return NewEntry(
         text="\n\n".join(parts),
@@ -229,15 +200,10 @@ def _bring_claude_mem_entry(row: dict[str, Any], kind: str, prose: str, facts: t
     )
 
 
-def _bring_claude_mem_text(row: dict[str, Any], name: str) -> str:
-    value = row.get(name)
-    return value.strip() if isinstance(value, str) else ""
-
-
 def _items(row: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A column that holds a JSON list of words; anything else in it is no list."""
+    """The words of a column that holds a JSON list; empty for anything else."""
     try:
-        found = json.loads(_bring_claude_mem_text(row, name) or "[]")
+        found = json.loads(_text(row, name) or "[]")
     except (ValueError, RecursionError):
         return ()
     words = found if isinstance(found, list) else []
@@ -255,7 +221,7 @@ DATES = ("created", "created_at", "date", "updated", "modified")
 _OBSERVATION = re.compile(r"\s*[-*+]\s+\[(?P<category>[^\[\]()]{2,40})\]\s+(?P<text>\S.*)")
 _TAG = re.compile(r"(?:^|(?<=\s))#([\w/-]+)")
 _CONTEXT = re.compile(r"\s*\([^()]*\)\s*$")
-_BRING_MARKDOWN_KINDS: dict[DiscoveryType, tuple[str, ...]] = {
+_CATEGORIES: dict[DiscoveryType, tuple[str, ...]] = {
     "blocker": ("problem", "issue", "bug", "gotcha", "pitfall", "risk", "blocker", "warning"),
     "constraint": ("constraint", "requirement", "rule", "limitation", "policy"),
     "decision": ("decision", "choice"),
@@ -278,7 +244,7 @@ def read_markdown(folder: Path) -> Iterator[Piece | SkippedPiece]:
 
 def _note(file: ForeignFile, fields: dict[str, Any], body: str) -> Iterator[Piece]:
     headings = [title for title, _ in markdown.sections(body, 1)[1:] if title]
-    title = _bring_markdown_text(fields.get("title")) or (headings[0] if headings else Path(file.path).stem)
+    title = _text(fields, "title") or (headings[0] if headings else Path(file.path).stem)
     tags = _tags(fields.get("tags"))
     at = _date(fields) or file.modified
     listed = "\n\nTags: " + " ".join(f"#{tag}" for tag in tags) if tags else ""
@@ -291,14 +257,14 @@ def _note(file: ForeignFile, fields: dict[str, Any], body: str) -> Iterator[Piec
             continue
         own = _TAG.findall(found["text"])
         said = _CONTEXT.sub("", _TAG.sub("", found["text"])).strip()
-        learning = learning_in(_bring_markdown_kind(found["category"]), said, about=title, tags=(*own, *tags))
+        learning = learning_in(_discovery_type(found["category"]), said, about=title, tags=(*own, *tags))
         if learning is not None:
             yield Piece(place=f"{file.path}:{number}", at=at, what=learning)
 
 
-def _bring_markdown_kind(category: str) -> DiscoveryType:
+def _discovery_type(category: str) -> DiscoveryType:
     wanted = category.strip().lower()
-    return next((kind for kind, words in _BRING_MARKDOWN_KINDS.items() if wanted in words), "pattern")
+    return next((kind for kind, words in _CATEGORIES.items() if wanted in words), "pattern")
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -311,17 +277,13 @@ def _tags(value: object) -> tuple[str, ...]:
 
 def _date(fields: dict[str, Any]) -> int | None:
     for name in DATES:
-        said = _bring_markdown_text(fields.get(name))
+        said = _text(fields, name)
         try:
             if said:
                 return parse_time(said if len(said) > 10 else f"{said}T12:00:00Z")
         except BadInput:
             continue
     return None
-
-
-def _bring_markdown_text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
 
 
 Source = Literal["claude-code", "claude-mem", "markdown"]
@@ -331,11 +293,11 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 def pieces(
     source: Source, path: Path | None, *, of: str | None, root: Path, home: Path, environ: Mapping[str, str]
 ) -> Iterator[Piece | SkippedPiece]:
-    """What a tool kept: at `path`, or where it keeps what it knows of the project at `root`."""
+    """What a tool remembers of the project at `root`, read from `path` or from the tool's usual place."""
     if source == "claude-code":
         return read_claude_code(path or folder_of(root, home, environ))
     if source == "claude-mem":
         return read_claude_mem(path or file_of(home), of or root.name)
     if path is None:
-        raise BadInput("say which folder holds the notes")
+        raise BadInput("name the folder that holds the notes")
     return read_markdown(path)

@@ -1,8 +1,8 @@
-"""Capturing a learning: redaction and quality first, then the same insight again is merged, not stored twice.
+"""Capturing a learning: redaction and the quality gate first, then comparison with what is known.
 
-What a new learning does to those that say otherwise: replaced in so many words, or put before a person.
-
-Only titles and actions are held against each other: they state the rule, the rest tells where it came from.
+The same insight again raises the recurrence of the known learning and is not stored twice. A learning that says
+otherwise replaces a known one where it says so explicitly, and is put before a person where it may contradict one; for
+that only titles and actions are compared, because they state the rule. Edits are in `capture/edit.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import TAG_LIMIT, NewLearning
 from recollect.core.records import made
 from recollect.core.values import thousandths
-from recollect.store import events, learnings, lookup, passages, tasks
+from recollect.store import events, lookup, passages, tasks
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
@@ -27,8 +27,8 @@ from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
 KIND = "contradiction"
-SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are about the same thing
-DOUBTFUL = 0.6  # overlap from which an unsure contradiction is worth a person's time
+SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are compared; below, comparing finds nothing
+DOUBTFUL = 0.6  # overlap from which an unsure contradiction is put before a person
 
 
 def settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
@@ -55,7 +55,7 @@ def settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learni
 
 
 def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
-    """Whether a sentence of one shares enough words with one of the other to be worth the milliseconds of comparing."""
+    """Whether a sentence of one shares enough words with one of the other; a careful comparison takes milliseconds."""
     return any(
         2 * len(one & other) >= SHARED_BY_SENTENCES * (len(one) + len(other)) for one in ones for other in others
     )
@@ -67,7 +67,7 @@ def _lines(learning: Learning) -> list[set[str]]:
 
 
 def _may_replace(new: Learning, old: Learning) -> bool:
-    """What is pinned stays, and nobody replaces the word of somebody who is trusted more."""
+    """Whether a learning may replace another: not a pinned one, and not one whose author is trusted more."""
     return not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
 
 
@@ -76,7 +76,7 @@ def _rule(learning: Learning) -> str:
 
 
 def _said(learning: Learning) -> str:
-    """What it says and tells to do, for a person who has to choose."""
+    """Title and action in one line, for a person who has to choose."""
     same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
     return learning.title if same else f"{learning.title} — {learning.action}"
 
@@ -96,12 +96,12 @@ def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Compar
     )
 
 
-COMPARED = 8  # candidates a new learning is held against
+COMPARED = 8  # candidates that a new learning is compared with; the same insight is among the first
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
-SHARED = 0.65  # share of words (Dice) from which two learnings are compared
-SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may put in other words
-CONFIRMED = ("tags", "domain", "confidence", "trust")  # what a person who says it too may move
-UNASKED = NewLearning.pattern_type  # the type of a learning whose writer named none
+SHARED = 0.65  # share of words (Dice) from which two learnings are compared; repetitions share more
+SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may word differently
+CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
+UNASKED = NewLearning.pattern_type  # the type of a learning whose author named none
 UNTOUCHED = {
     "times_injected": 0,
     "times_helpful": 0,
@@ -115,15 +115,15 @@ UNTOUCHED = {
     "last_helpful_at": None,
     "last_decayed_at": None,
 }
-"""What a learning is to which nothing has happened yet."""
+"""The fields of a learning to which nothing has happened yet."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
     """What became of a new learning: stored, or merged into one that said the same.
 
-    `confirmed` when a person said what an agent had learned, so that it counts as a person's now. `taken` names what
-    the known one took over besides, `left` what it was given and is otherwise still.
+    `confirmed` when a person repeated what an agent had learned, so that it counts as a person's now. `taken` names the
+    fields that the known learning took over besides, `left` those that it kept as they were.
     """
 
     learning: Learning
@@ -171,7 +171,7 @@ def learn(
             )
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
-        learnings.add_source(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
+        rows.add_source(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
         events.record(
             tx,
             ctx,
@@ -191,7 +191,7 @@ def known_insight(tx: Tx, new: NewLearning | Learning, trust: Trust) -> Learning
 
 
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
-    """What a caller says, else 0.7 for a person, else by the kind of insight (seed 002)."""
+    """The caller's confidence, else the setting for a person, else the setting for the type of insight."""
     if new.confidence is not None:
         return new.confidence
     capture = ctx.settings.capture
@@ -206,9 +206,9 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
 
 
 def compared_text(learning: NewLearning | Learning) -> str:
-    """What two learnings are compared by: the insight itself, not the situation it was made in.
+    """The insight itself, by which two learnings are compared, without the situation it came from.
 
-    A line each: in one sentence two negations would cancel out, and the opposite would seem the same.
+    One line per field: in one sentence two negations would cancel out, and opposites would seem the same.
     """
     return f"{learning.title}\n{learning.observation}\n{learning.action}"
 
@@ -240,7 +240,7 @@ def _same_insight(nearest: list[Learning], new: NewLearning | Learning, trust: T
     words = set(terms(text))
     for known in nearest:
         if known.trust == "external" and trust != "external":
-            continue  # merged into it, our own insight would be out of use
+            continue  # merged into an external learning, our own insight would not be injected
         other = compared_text(known)
         # A careful comparison takes milliseconds; texts that share few words are not worth one.
         if _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:
@@ -256,7 +256,7 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
     now = ctx.clock.now()
     after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
     rows.count_recurrence(tx, known.id, at=now)
-    learnings.add_source(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
+    rows.add_source(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
     events.record(
         tx,
         ctx,
@@ -274,14 +274,14 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
 
 
 def _other_words(known: Learning, new: NewLearning) -> dict[str, object]:
-    """What a repetition says otherwise, so that none of its words is lost."""
+    """The fields that a repetition words differently; the event keeps them."""
     return {name: said for name in SAID if (said := getattr(new, name)) and said != getattr(known, name)}
 
 
 def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: str) -> Learning:
-    """A person says it too: its tags and an absent domain are taken over.
+    """A person repeats a learning: it takes over their tags, and their domain where it has none.
 
-    What was not a person's yet is worth what it would be had they said it first; what was has earned its confidence.
+    A learning that was not a person's gets at least the confidence of a person's; a person's keeps what it earned.
     """
     after = replace(
         known,
@@ -304,7 +304,7 @@ def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: st
         what="learning.confirmed",
         old={name: getattr(known, name) for name in moved},
         new={name: getattr(after, name) for name in moved},
-        reason="a person says so too",
+        reason="a person said the same",
     )
     return after
 
@@ -314,7 +314,7 @@ def _moved(before: Learning, after: Learning) -> tuple[str, ...]:
 
 
 def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:
-    """What a repetition asked for and did not get; its texts are in other words by nature."""
+    """The fields that a repetition gave and the known learning did not take; its texts always differ in words."""
     otherwise = {
         "tags": not set(new.tags) <= set(known.tags),
         "domain": new.domain not in (None, known.domain),
@@ -325,10 +325,10 @@ def _left(known: Learning, new: NewLearning) -> tuple[str, ...]:
 
 
 def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
-    """An insight that came up in three different tasks is a habit worth keeping; a person decides."""
+    """Propose a best practice to a person when an insight came up in enough different tasks."""
     if learning.pattern_type == "best-practice":
         return
-    seen = {source.task_id for source in learnings.sources_of(tx, learning.id) if source.task_id}
+    seen = {source.task_id for source in rows.sources_of(tx, learning.id) if source.task_id}
     if len(seen) < ctx.settings.capture.recurring_tasks:
         return
     events.raise_escalation(
@@ -342,7 +342,7 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
 
 
 def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
-    """Its task and outcome are known from now on; a task that belongs to an outcome brings it along."""
+    """Make its task and outcome known; the outcome of a known task is taken over."""
     if new.source_outcome_id is not None:
         tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:

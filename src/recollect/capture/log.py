@@ -1,9 +1,8 @@
 """The journal: appending entries to raw logs.
 
-A log is append-only and permanent. The file is written first; rows follow and can be made again from it. So an entry
-that is in the file is saved, whatever happens to its rows. Whoever gives an entry again because nobody could say what
-became of it finds it by its words: its key is in the log, and no row knows that key. Knows nothing about how nodes are
-made.
+A log is append-only and permanent. The file is written first; rows follow and can be derived again from it. So an entry
+that is in the file is saved, whatever happens to its rows. A caller who repeats an entry, because the first answer was
+lost, gets the same entry: the log holds its words under a key that no event has. Reading is in `capture/logs.py`.
 """
 
 from __future__ import annotations
@@ -38,14 +37,13 @@ from recollect.text.storable import storable_record
 from recollect.text.summarise import topic_from
 from recollect.text.tree import log_path
 
-GIVEN_AGAIN = HOUR
-LOOKED_AT = 100
-"""An entry is given again within this time, and is among so many latest ones of its log."""
+GIVEN_AGAIN = HOUR  # an entry whose answer was lost is repeated within this time, chosen generously for a person
+LOOKED_AT = 100  # latest entries of a log among which a repeated one is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
 class Logged:
-    """Where an entry went, and what was taken out of it first. `warning` when it is saved but not searchable yet."""
+    """Where an entry is, and the kinds of secrets taken out of it. `warning` when it is not searchable yet."""
 
     id: str
     day: date
@@ -57,7 +55,7 @@ class Logged:
 
 @dataclass(frozen=True, kw_only=True)
 class Dated:
-    """An entry from another time. `key` is the same whenever it is given again; see `add_all`."""
+    """An entry from another time. `key` is the same whenever the entry is given again; see `add_all`."""
 
     new: NewEntry
     key: str
@@ -96,7 +94,7 @@ def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change:
             if added and added[1].stamp and journal.log_end(tx, day) == end:
                 id = read_in_last(tx, ctx, *added)
             else:
-                id = _take_in_whole(tx, ctx, day, change)
+                id = _index_whole(tx, ctx, day, change)
             _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
     except RecollectError as trouble:  # the entry is in the log for good
         id = added[0].id if added else _id_of(ctx, day, change)
@@ -105,9 +103,9 @@ def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change:
 
 
 def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
-    """Append entries to the log of a day, however many, reading and indexing the log once. Already redacted.
+    """Append entries that may be stored as they are to the log of a day, reading and indexing it once.
 
-    What is in the log already, by its key, is not appended again.
+    An entry whose key is in the log already is not appended again.
     """
     there = keys(ctx, day)
     topics = {each.key: _topic(each.new) for each in given}
@@ -126,9 +124,9 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
 
 
 def adopt(ctx: Context, id: str) -> Entry:
-    """Vouch for an entry that came from outside: it is written once more below, as the agent's.
+    """Vouch for an external entry: it is appended once more, as the agent's.
 
-    A log is never changed, so what came in stays as it is, marked. Adopting again changes nothing.
+    A log is never changed, so the external entry stays where it is, marked. Adopting again changes nothing.
     """
     check_trust(ctx, "agent")
     outside = entry(ctx, id)
@@ -146,7 +144,7 @@ def _topic(new: NewEntry) -> str:
 
 
 def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[Entry, LogEnd] | None:
-    """Append behind the end we know; None, and nothing appended, when the log is another by now or has to be read."""
+    """Append behind the known end; None, and nothing appended, when the log was changed since or has to be read."""
     found = entries.at_the_end(day, end.number + 1, section)
     if found is None or found.number > entries.LOG_ENTRIES or end.size + len(found.text) > INDEXED_AT_ONCE:
         return None
@@ -158,7 +156,7 @@ def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[E
 
 
 def _given_before(ctx: Context, day: date, section: str) -> str | None:
-    """The key of an entry that says the same and that no row knows: whoever wrote it never learned that it is there."""
+    """The key of an entry with the same words that has no event: its writer never got an answer."""
     ours = entries.at_the_end(day, 1, section)
     if ours is None:
         return None
@@ -175,22 +173,22 @@ def _said(entry: Entry) -> tuple[str, ...]:
 
 
 def _id_of(ctx: Context, day: date, change: str) -> str:
-    """The id of an entry that is in the log; the log itself where that cannot be read now."""
+    """The id of an entry that is in the log; the id of the log when it cannot be read now."""
     with suppress(RecollectError):
         return next((each.id for each in read(ctx, day).entries if each.key == change), source(day))
     return source(day)
 
 
 def _append(ctx: Context, day: date, text: str) -> None:
-    """A line left unfinished by another tool must not swallow our heading."""
     begun = next(ctx.vault.pieces(log_path(day)), None) is not None
+    # The empty line keeps our heading apart from a line that another tool left unfinished.
     ctx.vault.append(log_path(day), f"\n{text}" if begun else text)
 
 
-def _take_in_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
-    """Make a log searchable as it stands, and remember its end where that is our entry; the id of the entry.
+def _index_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
+    """Make a log searchable as it is, and remember its end where that is our entry; the id of the entry.
 
-    Behind an end that is known nobody reads what came before, so an entry that may be given again has to be none of it.
+    Appends behind a known end do not read what came before, so no entry there may still be waiting for its event.
     """
     log = read_in(tx, ctx, day)
     found = next((each for each in log.entries if each.key == change), None)
@@ -203,6 +201,6 @@ def _take_in_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
 
 
 def _remember(tx: Tx, ctx: Context, change: str, id: str, topic: str, reason: str = "") -> None:
-    """Who wrote an entry, once: given again, it is the same entry."""
+    """Record who wrote an entry, once: given again, it is the same entry."""
     if not events.happened(tx, change):
         events.record(tx, ctx, change=change, subject=id, what="log.added", new={"topic": topic}, reason=reason)

@@ -1,7 +1,6 @@
-"""Raw logs as they are read: which days have one, what its entries say, and how those are searched.
+"""Reading raw logs: which days have one, what their entries say, and how the entries are searched.
 
-Logs of any size are read in bounded memory. Rows follow the files and can be made again from them. Knows nothing about
-how an entry comes into a log.
+Logs of any size are read in bounded memory. Rows are derived from the files. Appending is in `capture/log.py`.
 """
 
 from __future__ import annotations
@@ -27,23 +26,22 @@ from recollect.text import entries, nodes
 from recollect.text.tree import log_path, path_of
 
 KIND = "log"
-INDEXED_AT_ONCE = 2_000_000
-"""A log above this size is made searchable by the next cycle, not by the append."""
+INDEXED_AT_ONCE = 2_000_000  # characters; a longer log is indexed by the next cycle, so that an append stays quick
 
-UNREAD = "unread"
+UNREAD = "unread"  # the stamp of a log that no cycle has read yet
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogText:
-    """A log as read: its entries, its hash, and the text itself where it is short enough to be copied."""
+    """A log that was read: its entries, its hash, and its text where that is short enough to be copied."""
 
     day: date
     entries: tuple[Entry, ...]
     hash: str
     raw: str | None
-    stamp: str  # of its file, from before it was read: a later change is seen later
+    stamp: str  # taken before the file was read, so that a later change is noticed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class LogDay:
 
 
 def today(ctx: Context) -> date:
-    """The day it is in the project's time zone."""
+    """Today in the project's time zone."""
     return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
 
 
@@ -68,7 +66,7 @@ def day_named(ctx: Context, name: str) -> date:
 
 
 def days(stamps: Iterable[str]) -> list[date]:
-    """The days among a folder's names; what only looks like one (2026-02-30.md) is somebody's own file."""
+    """The days among a folder's names; a name that only looks like a day (2026-02-30.md) is another file."""
     found = []
     for name in stamps:
         if _LOG.fullmatch(name):
@@ -88,7 +86,7 @@ def listed(ctx: Context) -> list[LogDay]:
 
 
 def show(ctx: Context, day: date) -> str:
-    """A day's log as it stands."""
+    """The text of a day's log."""
     text = ctx.vault.read(log_path(day))
     if text is None:
         raise NotFound(f"no log for {day}; the days with one are listed by: recollect tree --period {day:%Y-%m}")
@@ -108,7 +106,7 @@ def entry(ctx: Context, id: str) -> Entry:
 
 
 def _told_by_another_tool(ctx: Context, day: date) -> Entry | None:
-    """Entry 0 of a day whose log we never had: what another tool's node says of the period that day begins."""
+    """Entry 0 of a day without a log: another tool's node for the period that begins on that day."""
     for period in (calendar.day(day), calendar.week(day), calendar.month(day)):
         text = ctx.vault.read(path_of(period.id)) if period.first == day else None
         if text is not None and (node := nodes.parse(period.id, text)).generator == nodes.FOREIGN:
@@ -121,12 +119,12 @@ def day_of_entry(id: str) -> date:
 
 
 def source(day: date) -> str:
-    """What a log is read in as."""
+    """The name of a day's log among the sources that were read."""
     return f"{KIND}/{day.isoformat()}"
 
 
 def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
-    """A log, whatever its size; `copied` is the most characters that are kept as they are."""
+    """Read a log of any size; its text is kept when it has at most `copied` characters."""
     stamp = ctx.vault.stamps(names=[log_path(day)]).get(log_path(day), "")
     digest = hashlib.sha256()
     kept: list[str] = []
@@ -152,7 +150,7 @@ def keys(ctx: Context, day: date) -> set[str]:
 
 
 def lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Lines of a text that comes in pieces; of a line longer than an entry may be, only the beginning."""
+    """The lines of a text that comes in pieces; a line longer than an entry may be is cut."""
     rest = ""
     for piece in pieces:
         *whole, rest = (rest + piece).split("\n")
@@ -163,22 +161,22 @@ def lines(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def read_in(tx: Tx, ctx: Context, day: date) -> LogText:
-    """Make a log searchable as it stands, and remember that it was: unchanged, it is not read again for a search.
+    """Make a log searchable, and remember its stamp: while that is unchanged, a search does not read the log again.
 
-    It is read in the transaction that writes the rows: an entry that came later is not taken for one that is gone.
+    The log is read in the transaction that writes the rows, so that an entry appended meanwhile is not removed.
     """
     log = read(replace(ctx, vault=ctx.vault.inside(tx)), day)
     journal.put_reading(tx, ctx.clone, source(log.day), stamp=log.stamp, ids=(), at=ctx.clock.now())
     if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
         index(tx, ctx, log)
     if log.stamp and journal.log(tx, log.day) is None:
-        # Known from now on, so that a cycle notices when the file is gone before it was ever read.
+        # With a row, a cycle notices when the file is deleted before it was ever read.
         journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
     return log
 
 
 def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> str:
-    """The same for a log to which nothing but this entry was added; its id."""
+    """The same for a log to which only this entry was added; gives the entry's id."""
     journal.put_reading(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
     position = passages.last_position(tx, _thread(found)) + 1
     passages.put(tx, _passage(found, position, midday(ctx, found.day)))
@@ -187,9 +185,9 @@ def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> str:
 
 
 def index(tx: Tx, ctx: Context, log: LogText) -> None:
-    """Make a log's entries searchable; those that are gone from it are gone from search.
+    """Make a log's entries searchable, and remove those that are no longer in it.
 
-    Whoever just appended behind the end that was known finds it unknown, and reads the log: it may be in these rows.
+    The known end is forgotten: a process that just appended behind it then reads the whole log.
     """
     journal.forget_log_end(tx)
     wanted = {found.id for found in searched(log.entries)}
@@ -201,19 +199,19 @@ def index(tx: Tx, ctx: Context, log: LogText) -> None:
 
 
 def searched(found: Iterable[Entry]) -> list[Entry]:
-    """The entries of a log that search shows: one from outside that was adopted stands for itself no more."""
+    """The entries of a log that search finds: of an adopted external entry, only the adopted copy."""
     found = list(found)
     keys = {each.key for each in found}
     return [each for each in found if each.trust != "external" or adopted_key(each.id, each.key) not in keys]
 
 
 def adopted_key(id: str, key: str) -> str:
-    """The key under which an entry from outside is written again."""
+    """The key of the adopted copy of an external entry."""
     return f"adopted_{content_hash(f'{id} {key}')[:24]}"
 
 
 def passages_of(ctx: Context, log: LogText) -> Iterator[Passage]:
-    """The entries of a log as search sees them; those of one session stand together, whoever wrote in between."""
+    """A log's entries as passages; those of one session are neighbours, even when others wrote in between."""
     noon = midday(ctx, log.day)
     reached: Counter[str] = Counter()
     for found in searched(log.entries):
@@ -240,10 +238,12 @@ def _passage(found: Entry, position: int, noon: int) -> Passage:
 
 
 def midday(ctx: Context, day: date) -> int:
+    """The time of an entry that has none of its own."""
     return round(datetime.combine(day, time(12), zone_named(ctx.settings.timezone)).timestamp() * 1000)
 
 
 def moment(at: str, otherwise: int) -> int:
+    """The time in an entry's mark, which people may have edited."""
     try:
         return parse_time(at) if at else otherwise
     except BadInput:

@@ -1,8 +1,8 @@
-"""Observing a finished task: its discoveries are kept raw, and those that teach something become learnings.
+"""Observing a finished task: its discoveries are stored raw, and those that teach something become learnings.
 
-What a model is asked about a finished task: which discoveries are in its output, and what each teaches.
-
-Both have offline twins: marked lines, and rules that sort sentences. Knows nothing about what is stored.
+Which discoveries are in a task's output, and what each teaches, is asked of a model where one is configured; without
+one, marked lines are read and rules sort their sentences. Also naming outcomes and tasks, and listing what is known of
+them.
 """
 
 from __future__ import annotations
@@ -33,19 +33,17 @@ from recollect.text.quality import WEIGHED, Refusal, learning_refusal
 from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
-MOST_FOUND = 10
-"""Discoveries a model may see in one output."""
-SAID = 0.7
-"""Share of a discovery's words that the output itself must have."""
-LONGEST_COIA = 6_000
+MOST_FOUND = 10  # discoveries a model may report for one output; more is a list of everything
+SAID = 0.7  # share of a discovery's words that must be in the output; a lower share let inventions through
+LONGEST_COIA = 6_000  # characters of an answer: five fields, each a few sentences
 
 Found = tuple[tuple[DiscoveryType, str], ...]
 
 
 def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
-    """What does this discovery teach?"""
+    """Ask what a discovery teaches."""
     facts = {"type": discovery.type, "content": discovery.content, "task": title}
-    # A host's session is task and outcome in one: its id names neither.
+    # A host's session is both task and outcome; its id says nothing about either.
     outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
     return Ask(
         kind="extract",
@@ -58,7 +56,7 @@ def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
 
 
 def observation(output: str, task: str) -> Ask[Found]:
-    """What was discovered in this output, beside what its author marked?"""
+    """Ask what else was discovered in an output, beside what its author marked."""
     return Ask(
         kind="observe",
         subject=f"task {task}",
@@ -69,12 +67,12 @@ def observation(output: str, task: str) -> Ask[Found]:
 
 
 def task_of(subject: str) -> str:
-    """The task an observation was about."""
+    """The task of an observation."""
     return subject.removeprefix("task ")
 
 
 def _read_coia(text: str) -> Coia:
-    """A model's answer, checked like any stranger's."""
+    """A model's answer, checked like any text from outside."""
     given = read_object(text)
     tags, domain = given.get("tags"), given.get("domain") or None
     if not isinstance(tags, list) or len(tags) < 2:
@@ -85,7 +83,7 @@ def _read_coia(text: str) -> Coia:
 
 
 def _read_found(text: str, output: str) -> Found:
-    """Discoveries in the output's own words; one that it does not say is an invention."""
+    """A model's answer: discoveries in the output's own words; any other is an invention and refused."""
     given = read_object(text).get("discoveries")
     if not isinstance(given, list) or len(given) > MOST_FOUND:
         raise BadInput(f"discoveries must be a list of at most {MOST_FOUND}")
@@ -102,14 +100,14 @@ def _read_found(text: str, output: str) -> Found:
     return tuple(found)
 
 
-ABANDONED = MINUTE  # a discovery that nobody learned from for so long: its observer was killed
-WORTH_READING = 200  # characters; a shorter output has nothing in it that a model could see
+ABANDONED = MINUTE  # after this time without a result, the process that observed was killed
+WORTH_READING = 200  # characters; a shorter output holds no discovery beside the marked lines
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What was seen in one task's output."""
+    """What one task's output held."""
 
     discoveries: tuple[Discovery, ...]
     captured: tuple[Captured, ...]
@@ -122,16 +120,16 @@ def observe(ctx: Context, given: TaskOutput) -> Observed:
     ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))  # the text is an agent's, even when a person brings it
     given, _ = storable_record(given)
     marked = read_discoveries(given.output)
-    with after("What was kept so far stays", "Run this again: no discovery is kept twice"):
+    with after("What was found so far is saved", "Run this again: no discovery is stored twice"):
         found = (*marked.discoveries, *_unmarked(ctx, given))
         seen = _kept(ctx, found, task=given.task, outcome=given.outcome, title=given.title)
     return replace(seen, unknown_types=marked.unknown_types)
 
 
 def use_answers(ctx: Context) -> int:
-    """Take in what agents have answered since: discoveries they saw, and better words for what was learned.
+    """Use what agents answered since: discoveries they saw, and better words for learnings.
 
-    Gives how many answers were used. A learning that somebody changed meanwhile stays as it is.
+    Gives how many answers were used. A learning that was changed meanwhile stays as it is.
     """
     with ctx.db.read(ctx.space) as tx:
         answered = [*model_rows.answered_asks(tx, "observe"), *model_rows.answered_asks(tx, "extract")]
@@ -146,12 +144,14 @@ def use_answers(ctx: Context) -> int:
 
 
 def _unmarked(ctx: Context, given: TaskOutput) -> Found:
-    """What a model sees in the lines that the author did not mark. Text from outside is not shown to one: an answer
-    that comes later is an agent's word, and nobody would know whose words it was made of."""
+    """What a model finds in the lines that the author did not mark.
+
+    External text is not shown to a model: a later answer counts as an agent's, and its source would be lost.
+    """
     rest = without_discoveries(given.output).strip()
     if len(rest) < WORTH_READING or ctx.actor.trust == "external" or ctx.models.provider("observe") is None:
         return ()
-    with ctx.db.write(ctx.space) as tx:  # an answer that comes later is about what is known of the task
+    with ctx.db.write(ctx.space) as tx:  # a later answer needs what is known of the task
         tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
     return ask(ctx, observation(rest, given.task)).value
 
@@ -184,7 +184,7 @@ def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
 
 
 def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
-    """Keep what was found and learn from it; what is not said about the task is what is known of it."""
+    """Store discoveries and learn from them; a missing outcome or title is taken from the known task."""
     with ctx.db.read(ctx.space) as tx:
         about = tasks.known_task(tx, task)
     if about is not None:
@@ -212,7 +212,7 @@ def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, 
 def _keep(
     ctx: Context, kind: DiscoveryType, text: str, *, task: str, outcome: str | None, title: str
 ) -> Discovery | None:
-    """The raw discovery as a row; None when this task reported it before, unless nobody came to learn from it."""
+    """Store the raw discovery; None when this task reported it before, unless its observer was killed."""
     now = ctx.clock.now()
     found = Discovery(id=ctx.ids("disc"), type=kind, content=text, task_id=task, outcome_id=outcome, created_at=now)
     discovery, _ = storable_record(found)  # a model's words were not in the output
@@ -226,14 +226,14 @@ def _keep(
 
 
 def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
-    """What an observer that was killed had already learned from it."""
+    """The learning that a killed observer had already made of it."""
     with ctx.db.read(ctx.space) as tx:
         found = learnings.of_discovery(tx, discovery.id)
     return Captured(learning=found, merged=False, redacted=()) if found else None
 
 
 def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
-    """The learning, or why there is none in it."""
+    """The learning, or the reason why there is none."""
     if discovery.type == "dependency":
         return SKIPPED_DEPENDENCY
     answer = ask(ctx, extraction(discovery, title))
@@ -257,7 +257,7 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
 
 
 def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
-    """Only what the discovery itself says is weighed. A decision is told in the past and holds on."""
+    """Judge only what the discovery itself says. A decision is told in the past and still holds."""
     said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
     return learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
 

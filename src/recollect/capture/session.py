@@ -1,8 +1,8 @@
-"""A host's session on its way into the log: one entry per turn, read from its transcript and never read twice.
+"""Logging a host's session: one entry per turn, read from the host's transcript, no part of which is read twice.
 
 An entry's key says which bytes of the transcript it covers and which answer it holds. So the same event twice is one
-entry, and whoever was killed between the entry and the row that says how far was read is noticed by the next one, who
-goes on behind the entry. Knows nothing about hosts' events.
+entry. When a process was killed between writing the entry and writing how far it had read, the next one finds the entry
+by its key and goes on behind it. Knows nothing about hosts' events.
 """
 
 from __future__ import annotations
@@ -27,16 +27,12 @@ from recollect.text.markers import without_signals
 from recollect.text.storable import storable, storable_id, storable_record
 from recollect.text.transcript import Turn
 
-LEASE_SECONDS = 30
-QUIET = 10 * MINUTE
-"""A transcript that nobody wrote to for so long belongs to a session that ended, or was killed."""
-LOOKED_BACK = 7 * DAY
-KEPT = 30 * DAY
-"""What a session was shown is of use while it lasts, and to `doctor` for a while after."""
-ENDING = 200_000
-"""Bytes at the end of a transcript that hold what was asked last."""
-MOST_BYTES = 64_000_000
-"""Of a transcript that grew by more between two looks, the end is read."""
+LEASE_SECONDS = 30  # longer than the longest hook (8 seconds), so that a lease outlives only a killed process
+QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a session that ended or was killed
+LOOKED_BACK = 7 * DAY  # sessions whose transcripts a cycle looks at
+KEPT = 30 * DAY  # what a session was shown matters while it lasts, and to `doctor` for a while after
+ENDING = 200_000  # bytes at the end of a transcript that hold the last request
+MOST_BYTES = 64_000_000  # of a transcript that grew by more since the last turn, only the end is read
 
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
@@ -91,7 +87,7 @@ def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
 
 
 def tidy(ctx: Context) -> int:
-    """Log what sessions left behind that ended without saying so, and forget what was shown long ago.
+    """Log the turns of sessions that ended without an event, and forget what was shown long ago.
 
     Gives how many entries that made.
     """
@@ -108,7 +104,7 @@ def tidy(ctx: Context) -> int:
         if is_odd(session.transcript):
             continue
         if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
-            with suppress(SessionBusy):  # somebody else is at this one
+            with suppress(SessionBusy):  # another process logs this session
                 left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=status.st_size)
                 made += turn(ctx, left) is not None
     return made
@@ -124,7 +120,7 @@ def ending(host: str, path: str) -> Turn:
 
 
 def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set[str]]:
-    """How far this transcript was read, by the row or by entries it does not know of; which answers are logged."""
+    """How far the transcript was read, by its row or by entries newer than the row; and which answers are logged."""
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
         sessions.begin(tx, session, host=host, at=now)
@@ -143,7 +139,7 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
 
 
 def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
-    """The conversation between two places of a transcript, and the place behind its last whole line."""
+    """The conversation between two positions of a transcript, and the position behind its last whole line."""
     read = place
     if not path:
         return Turn(), read
@@ -158,7 +154,7 @@ def _heard(host: str, path: str, place: int, end: int) -> tuple[Turn, int]:
 
 
 def _lines(path: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """Whole lines between two places, each with the place behind it. A torn last line waits for its end."""
+    """Whole lines between two positions, each with the position behind it. A torn last line waits for the next turn."""
     try:
         with open_file(path) as file:
             file.seek(start)

@@ -1,11 +1,8 @@
 """Staging a learning: one more H2 section at the end of the staging file, past the quality gate.
 
-What is refused is still counted, because an incident that keeps happening is worth a rule one day. The file is the home
-of staged learnings; their passages are derived from it.
-
-Reading in what the repository's own files say, so that search finds it: one file at a time, for this clone.
-
-Knows nothing about which files there are and how they are cut into passages.
+The file holds the staged learnings; their passages are derived from it. A refused learning is still counted, because an
+incident that keeps happening may deserve a rule one day. `read_in` makes passages equal to what a file of this clone
+says; documents use it too.
 """
 
 from __future__ import annotations
@@ -26,9 +23,9 @@ from recollect.text.storable import storable_record
 
 
 def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:
-    """Make what is searched of a source (`known`) equal to what was found in it; what another clone has too stays.
+    """Make the passages of a source (`known`) equal to what was found in it; passages that another clone has stay.
 
-    Where two clones say different things under one id, what was read last is found.
+    Where two clones say different things under one id, the passage that was read last is found.
     """
     ids = [passage.id for passage in found]
     journal.put_reading(tx, ctx.clone, source, stamp=stamp, ids=ids, at=ctx.clock.now())
@@ -39,9 +36,9 @@ def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passa
 
 
 KIND = "staged"
-TITLE_LIMIT = 200
-BODY_LIMIT = 20_000
-TRIES = 20
+TITLE_LIMIT = 200  # characters; a heading that still reads as one rule
+BODY_LIMIT = 20_000  # characters; more belongs in the log
+TRIES = 20  # attempts to write a file that other processes change at the same time; each takes milliseconds
 
 _BEGINNING = """\
 # Learnings
@@ -73,7 +70,7 @@ class NewStaged:
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
-    """A staged learning as it was written; `repeated` when an entry already said so and none was added.
+    """A staged learning; `repeated` when an entry already said the same and none was added.
 
     `warning` when it is in the file but not searchable yet.
     """
@@ -87,7 +84,7 @@ class Staged:
 
 
 def stage(ctx: Context, title: str, body: str = "") -> Staged:
-    """Append a learning to the staging file, or say how to rephrase it."""
+    """Append a learning to the staging file; one below the quality gate is rejected with advice."""
     new, redacted = storable_record(NewStaged(title=title, body=body))
     title, body = new.title, closed(new.body)
     refusal = quality.staged_refusal(title, body)
@@ -125,13 +122,13 @@ def read_file(ctx: Context) -> str:
 
 
 def refuse_conflicts(path: str, text: str) -> None:
-    """A file with git's conflict marks holds two truths; whoever merges has to settle it first."""
+    """Refuse a file with git's conflict markers: it holds two versions of what it says."""
     if any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.splitlines()):
-        raise Refused(f"{path} has merge conflicts; settle them, then run this again")
+        raise Refused(f"{path} has merge conflicts; resolve them, then run this again")
 
 
 def change_file(ctx: Context, change: Callable[[str], str]) -> str:
-    """Rewrite the staging file by a function of its text; somebody else's change in between is kept."""
+    """Rewrite the staging file by a function of its text; a concurrent change is kept."""
     path = ctx.settings.staging.file
     for _ in range(TRIES):
         before = ctx.worktree.read(path)
@@ -144,16 +141,18 @@ def change_file(ctx: Context, change: Callable[[str], str]) -> str:
             return after
         except Stale:
             continue
-    raise Stale(f"{path} is being changed all the time by somebody else; try again")
+    raise Stale(f"{path} keeps changing: another process writes it all the time. Try again")
 
 
 def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
-    """Make what is searched follow the file, which people and agents also edit by hand; `anew` even if unchanged.
+    """Make search follow the file, which people and agents also edit by hand; with `anew` even if it is unchanged.
 
-    `read` are the stamps of what was read in, for whoever knows them.
+    `read` are the stamps of the sources that were read, where the caller has them.
     """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
-    stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # before the text: a later change is seen later
+    stamp = ctx.worktree.stamps(folder, names=(name,)).get(
+        name, ""
+    )  # before the text, so that a later change is noticed
     if not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp:
         return
     entries = read_staging(read_file(ctx)).entries
@@ -163,7 +162,7 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
 
 
 def passage_of(ctx: Context, tx: Tx, entry: StagedEntry) -> Passage:
-    """How a staged entry is searched. One that was written by hand has no time: only git knows it."""
+    """A staged entry as a passage. An entry that was written by hand has no time: only git knows it."""
     staged_at = next((event.at for event in events.of(tx, id_of(entry)) if event.what == "staged.added"), 0)
     return Passage(
         id=id_of(entry),
@@ -171,14 +170,14 @@ def passage_of(ctx: Context, tx: Tx, entry: StagedEntry) -> Passage:
         title=entry.title,
         lines=tuple(line for line in entry.body.split("\n") if line.strip()),
         at=staged_at,
-        trust="agent",  # anybody who can write to the project can write the file
+        trust="agent",  # anyone who can write to the project can write the file
         thread=ctx.settings.staging.file,
         position=entry.first,
     )
 
 
 def appended(ctx: Context, text: str, title: str, body: str) -> str:
-    """The staging file with one more entry, unless its end is inside something that nobody closed."""
+    """The staging file with one more entry; refused while a fence or comment in it is still open."""
     if line := open_line(text):
         path = ctx.settings.staging.file
         raise Refused(f"{path}, line {line}: this fence or comment is never closed; close it, then run this again")
