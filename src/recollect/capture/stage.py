@@ -150,9 +150,7 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
     `read` are the stamps of the sources that were read, where the caller has them.
     """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
-    stamp = ctx.worktree.stamps(folder, names=(name,)).get(
-        name, ""
-    )  # before the text, so that a later change is noticed
+    stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # taken before the text is read
     if not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp:
         return
     entries = read_staging(read_file(ctx)).entries
