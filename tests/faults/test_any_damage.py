@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from faults.damaged import CODES, COMMANDS, LOOKING, Patient, Said
-from faults.scale import TORTURE
+from scale import TORTURE
 
 FLIPS = 30 * TORTURE
 SAMPLED = 20 * TORTURE

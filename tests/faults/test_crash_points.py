@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from conftest import PERSON
-from faults.scale import TORTURE
 from faults.steps import BEGIN, END, NEW, OLD, prepare, vault
 from old_stores import DERIVED, rows_of, unpack
 from recollect import Memory
 from samples import learning
+from scale import TORTURE
 
 PROGRAM = Path(__file__).with_name("steps.py")
 CALLS = (

@@ -17,7 +17,6 @@ import pytest
 from conftest import PERSON, Opener
 from embedded import database, engine, fill, raw  # noqa: F401
 from faults.processes import a_learning
-from faults.scale import TORTURE, campaign
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.values import random_id
@@ -25,6 +24,7 @@ from recollect.memory.admin import Rescue
 from recollect.store.copies import seal_of
 from recollect.store.schema import VERSION
 from samples import learning
+from scale import TORTURE, campaign
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 
 from embedded import engine, raw  # noqa: F401
-from faults.scale import TORTURE, campaign
 from recollect import Memory
+from scale import TORTURE, campaign
 
 PROGRAM = Path(__file__).with_name("power.py")
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from faults.processes import PERSON, a_learning
-from faults.scale import campaign
 from recollect import Memory
+from scale import campaign
 
 PROGRAM = Path(__file__).with_name("processes.py")
 

@@ -22,7 +22,6 @@ import pytest
 
 from conftest import PERSON, Opener
 from faults import verbs
-from faults.scale import TORTURE
 from faults.test_crash_points import CALLS, MARKS, between_the_marks
 from faults.verbs import TEXT, VERBS, copies, told
 from recollect import Memory
@@ -32,6 +31,7 @@ from recollect.core.errors import NOT_DONE, FateUnknown, NoSpace, StoreUnreachab
 from recollect.core.journal import NewEntry
 from recollect.core.writes import SessionTurn
 from recollect.store.table_vault import TableVault
+from scale import TORTURE
 
 PROGRAM = Path(verbs.__file__)
 FILES_AND_ROWS = ("log", "stage", "finding")

@@ -17,10 +17,10 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 
 from conftest import Opener
-from faults.scale import TORTURE
 from recollect import Memory
 from recollect.api.app import make_app
 from recollect.api.openapi import document
+from scale import TORTURE
 from serving import Served, serving
 
 PROMISED = [
