@@ -19,7 +19,8 @@ from functools import cached_property
 from itertools import product
 from typing import Literal
 
-from recollect.text.lexicon import ARTICLES, GENERAL, LIGHT, TOKEN, may_oppose, opposite, stem_of, words_of
+from recollect.text.lexicon import ARTICLES, LIGHT, TOKEN, general_stems, may_oppose, opposite, stem_of, words_of
+from recollect.text.patterns import lazy
 from recollect.text.statement import Statement, sentences, statements
 
 _EXCLUSIVE = """
@@ -27,11 +28,11 @@ tabs spaces | snake_case camelcase pascalcase | merge rebase squash | npm yarn p
 single-quotes double-quotes | monorepo polyrepo | optimistic pessimistic | rest graphql grpc
 mysql postgresql sqlite | json yaml toml | crlf lf | utf-8 latin-1 | rem px
 """
-_CHOICE = re.compile(
+_CHOICE = lazy(
     r"(?:always |please |we )?(?:use|prefer|choose|adopt|pick|indent with|format with|default to)\s+"
     r"(?P<what>.{1,60}?)(?:\s+(?P<purpose>(?:for|as|in|on|when|to|across|inside)\s.+))?"
 )
-_NOT_ALONE = re.compile(r"\b(?:and|or|also|with|plus|not|no|never|only)\b|,|/")
+_NOT_ALONE = lazy(r"\b(?:and|or|also|with|plus|not|no|never|only)\b|,|/")
 MOST_WORDS = 2  # of the chosen thing: a longer phrase is a description, not a name
 
 
@@ -70,15 +71,15 @@ CHOICE_SCORE = 0.6  # of two choices for one purpose: all but the chosen thing i
 SAME_ACTION = 0.9  # … although another verb is used
 SAME_MEANING = 0.79  # cosine from which other words may say the same
 
-_CUE = re.compile(
+_CUE = lazy(
     r"\b(no longer|instead of|rather than|replac(?:es|ed|ing)|supersed(?:es|ed|ing)|deprecated|correction"
     r"|(?:switched|moved|migrated|changed) (?:to|from)|as of|from now on|anymore|used to|now)\b"
 )
 _SINGLE_VALUED = frozenset(
     "current default deadline entry home language lead maintainer name owner primary source timezone version".split()
 )
-_ASSIGNED = re.compile(r"(?<=\w=)[^\s,;]*\w")
-_PASSIVE = re.compile(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
+_ASSIGNED = lazy(r"(?<=\w=)[^\s,;]*\w")
+_PASSIVE = lazy(r"\b(?:is|are|be|been|was|were)\s+\w+(?:ed|en|t)\s+by\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +258,7 @@ class _Whole:
     def _needless(self) -> frozenset[str]:
         """The general words that narrow nothing the texts share."""
         beside = [each for side in (*self._ones, *self._others) for each in side.qualifying]
-        return GENERAL - {word for word, after in beside if after in self.shared or not after}
+        return general_stems() - {word for word, after in beside if after in self.shared or not after}
 
     @property
     def qualifying(self) -> frozenset[str]:

@@ -14,6 +14,7 @@ from datetime import date
 from recollect.core.choices import Trust
 from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, EntryType, NewEntry
 from recollect.text import markdown
+from recollect.text.patterns import lazy
 
 ENTRY_CHARS = 64_000
 """What is read of one entry; the log keeps the rest."""
@@ -25,13 +26,13 @@ LOG_ENTRIES = 20_000
 PURGED = "<!-- recollect: purged=yes -->"
 """Stands where an entry was; its number is never given to another."""
 
-_TAG = re.compile(r"(.*?)\s*\[\s*(\w+)\s*\]")
-_MARK = re.compile(r"<!-- recollect:((?: \w+=\S*)*) -->")
-_KEY = re.compile(r"<!-- recollect:(?: \w+=\S*)*? key=(\S+)")
-_FORGED_HEADING = re.compile(r"\\*##(?=[ \t]|$)")
-_FORGED_MARK = re.compile(r"\\*(?:<!-- recollect:|<{7} )")
+_TAG = lazy(r"(.*?)\s*\[\s*(\w+)\s*\]")
+_MARK = lazy(r"<!-- recollect:((?: \w+=\S*)*) -->")
+_KEY = lazy(r"<!-- recollect:(?: \w+=\S*)*? key=(\S+)")
+_FORGED_HEADING = lazy(r"\\*##(?=[ \t]|$)")
+_FORGED_MARK = lazy(r"\\*(?:<!-- recollect:|<{7} )")
 _NAMES = "|".join(name.replace("_", "[-_ ]") for name in FIELDS)
-_FIELD = re.compile(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
+_FIELD = lazy(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
 
 
 def render(new: NewEntry, *, topic: str, at: str = "", key: str = "", trust: Trust = "agent") -> str:

@@ -1,17 +1,9 @@
-"""What an agent is shown of the memory, and how it is read back.
+"""The Markdown that agents are shown of the memory: escaping, the sections, their budget, and stripping them again.
 
-A stored note is data. It may say anything, so every field is brought to one line and escaped before it is
-shown: it cannot open a heading, a fence, a comment or a link, close the section, give a verdict, claim a
-confidence, or complete a chat template's token. Escapes are Markdown's own backslashes and `parse` takes them
-off again: `parse(section(learnings))` is `learnings` in normal form.
-
-Knows nothing about which learnings are relevant.
-
-Ages on ROOT.md: how long ago each topic was last mentioned, counted to the day it is read.
-
-The page keeps the dates; whoever shows it counts again. Apart from `root`, because a session's start pays for imports.
-
-How much may be put in front of an agent at once.
+A stored note is data. It may say anything, so every field is brought to one line and escaped before it is shown: it
+cannot open a heading, a fence, a comment or a link, close the section, give a verdict, claim a confidence, or complete
+a chat template's token. Escapes are Markdown's own backslashes; `unescape` removes them. Hooks load this module. Knows
+nothing about which learnings are relevant.
 """
 
 from __future__ import annotations
@@ -19,10 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import date
-from functools import cache
 
 from recollect.core.records import record
 from recollect.core.values import thousandths
+from recollect.text.markdown import close_fence
+from recollect.text.patterns import lazy
 from recollect.text.tokens import tokens
 
 TYPE_CHECKING = False
@@ -116,28 +109,28 @@ _POSING = (
     r"|(?i:(?<=\*)\*(?=(?:Context|Observation|Implication|Action)\b))"  # our own labels and lines
     r"|_(?=ID:|End\ of\ )|(?<=relevant\ learnings\.)_"
 )
-# In a field also every bracket: a confidence, [INST], DISCOVERY[type].
-_FORGERY = rf"[\[\]]|{_POSING}"
-_POSING_TEXT = rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[|(?<=DISCOVERY\ )\[)|{_POSING}"
 # One of these is in every line that has one of those: cheaper to look for, and most lines have none.
 _SUSPECT = r"<|>|##|``|~~|--|_[HNhnIE]|\._|(?i:\*\*[coia])"
-_SUSPECTS = {_FORGERY: rf"[\[\]]|{_SUSPECT}", _POSING_TEXT: rf"\]\(|(?i:st\]|y ?\[)|{_SUSPECT}"}
-_TEXT_HEADING = r"\s{0,3}(#{1,6})\s+(.*)"
+_SUSPECT_FIELD, _SUSPECT_TEXT = lazy(rf"[\[\]]|{_SUSPECT}"), lazy(rf"\]\(|(?i:st\]|y ?\[)|{_SUSPECT}")
+# In a field also every bracket: a confidence, [INST], DISCOVERY[type].
+_POSING_FIELD = lazy(rf"[\[\]]|{_POSING}")
+_POSING_TEXT = lazy(rf"(?i:(?<=INST)\]|(?<=DISCOVERY)\[|(?<=DISCOVERY\ )\[)|{_POSING}")
+_TEXT_HEADING = lazy(r"\s{0,3}(#{1,6})\s+(.*)")
 _ESCAPABLE = r"\\\[\](<>!#`~\-_*"
-_LITERAL_BACKSLASH = rf"\\(?=[{_ESCAPABLE}])"
-_ESCAPED = rf"\\([{_ESCAPABLE}])"
+_LITERAL_BACKSLASH = lazy(rf"\\(?=[{_ESCAPABLE}])")
+_ESCAPED = lazy(rf"\\([{_ESCAPABLE}])")
 
 
 def escape(line: str) -> str:
     """A line in normal form that can stand inside a section. `unescape` gives the line back."""
     # A backslash is doubled only where it would be read as an escape, so `C:\temp` and `\d+` stay readable.
     if "\\" in line:
-        line = _pattern(_LITERAL_BACKSLASH).sub(r"\\\\", line)
-    return _broken(_FORGERY, line)
+        line = _LITERAL_BACKSLASH.sub(r"\\\\", line)
+    return _POSING_FIELD.sub(r"\\\g<0>", line) if _SUSPECT_FIELD.search(line) else line
 
 
 def unescape(line: str) -> str:
-    return _pattern(_ESCAPED).sub(r"\1", line)
+    return _ESCAPED.sub(r"\1", line)
 
 
 def quote(text: str, *, below: int) -> list[str]:
@@ -147,16 +140,14 @@ def quote(text: str, *, below: int) -> list[str]:
         bare = line.strip()
         if (bare.startswith("<!--") and bare.endswith("-->")) or (bare and not bare.strip("=")):
             continue
-        heading = _pattern(_TEXT_HEADING).fullmatch(line)
+        heading = _TEXT_HEADING.fullmatch(line)
         indent = "" if heading else " " * (len(line) - len(line.lstrip(" ")))
         words = one_line(heading[2] if heading else line)
         marked = f"{'#' * min(6, max(below, len(heading[1]) + 2))} " if heading else indent
-        lines.append((marked + _broken(_POSING_TEXT, words)).rstrip())
+        if _SUSPECT_TEXT.search(words):
+            words = _POSING_TEXT.sub(r"\\\g<0>", words)
+        lines.append((marked + words).rstrip())
     return lines
-
-
-def _broken(what: str, line: str) -> str:
-    return _pattern(what).sub(r"\\\g<0>", line) if _pattern(_SUSPECTS[what]).search(line) else line
 
 
 # --- Sections
@@ -187,36 +178,13 @@ def block(learning: Learning) -> str:
     )
 
 
-_BLOCK = (
-    r"^### (?P<title>.*) \[confidence: (?P<confidence>[01]\.\d\d), (?P<usage>(?:helpful|used) \d+x)\]\n"
-    r"\n"
-    r"\*\*Context\*\*: (?P<context>.*)\n"
-    r"\*\*Observation\*\*: (?P<observation>.*)\n"
-    r"\*\*Implication\*\*: (?P<implication>.*)\n"
-    r"\*\*Action\*\*: (?P<action>.*)\n"
-    r"\n"
-    r"_ID: (?P<id>learn_[A-Za-z0-9]+)(?: \| Source: (?P<source>.*))?_$"
-)
 # An agent may quote or indent a whole section; it is still ours.
 _HEADINGS = (HEADING, BRIEF_HEADING, ENTRIES_HEADING)
-_HEADING_LINE = rf"^[ \t>]*(?P<heading>{'|'.join(map(re.escape, _HEADINGS))})[ \t]*\r?$"
-_SECTION_END = (
-    rf"^[ \t>]*(?:{'|'.join(map(re.escape, (END_MARK, BRIEF_END, ENTRIES_END)))})[ \t]*\r?(?:\n|\Z)"
+_HEADING_LINE = lazy(rf"(?m)^[ \t>]*(?P<heading>{'|'.join(map(re.escape, _HEADINGS))})[ \t]*\r?$")
+_SECTION_END = lazy(
+    rf"(?m)^[ \t>]*(?:{'|'.join(map(re.escape, (END_MARK, BRIEF_END, ENTRIES_END)))})[ \t]*\r?(?:\n|\Z)"
     r"|^(?=[ \t>]*\#{1,2}[ \t])"
 )
-
-
-@cache
-def _pattern(text: str) -> re.Pattern[str]:
-    """Compiled when first read with: whoever only shows learnings does not wait for it."""
-    return re.compile(text, re.MULTILINE)
-
-
-def parse(text: str) -> tuple[Shown, ...]:
-    """The learnings shown in a text, in order. Reads inside our sections only."""
-    blocks = _pattern(_BLOCK)
-    sections = [(start, end) for heading, start, end in _sections(text) if heading == HEADING]
-    return tuple(_read(found) for start, end in sections for found in blocks.finditer(text, start, end))
 
 
 def strip(text: str) -> str:
@@ -257,8 +225,6 @@ def task_instructions(*, outcome: str, task_title: str, description: str, sectio
     title = one_line(task_title)
     parts.append(f"## Your Task: {title}" if title else "## Your Task")
     if description.strip():
-        from recollect.text.markdown import close_fence
-
         parts.append(close_fence(description.strip()))
     parts.append(_REPORTING.format(reports="\n".join(f"- `DISCOVERY[{kind}]: {what}`" for kind, what in REPORTS)))
     return "\n\n".join(parts) + "\n"
@@ -288,22 +254,17 @@ def _sections(text: str) -> list[tuple[str, int, int]]:
     if not any(heading in text for heading in _HEADINGS):
         return found
     at = 0
-    while start := _pattern(_HEADING_LINE).search(text, at):
-        stop = _pattern(_SECTION_END).search(text, start.end())
+    while start := _HEADING_LINE.search(text, at):
+        stop = _SECTION_END.search(text, start.end())
         at = stop.end() if stop else len(text)
         found.append((start["heading"], start.start(), at))
     return found
 
 
-def _read(found: re.Match[str]) -> Shown:
-    text = {name: unescape(value) for name, value in found.groupdict().items() if value is not None}
-    return Shown(**{"source": None, **text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]
-
-
 DOUBT_DAYS = 30
 """A reference older than this is shown with `?`."""
 
-_AGED = re.compile(r"^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$", re.MULTILINE)
+_AGED = lazy(r"(?m)^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$")
 
 
 def age_of(type: str, day: str, today: date) -> str:
@@ -333,8 +294,6 @@ class ContextBudget:
         size = len(line) + 1 if line.isascii() else len(line.encode("utf-16-le", "surrogatepass")) // 2 + 1
         if self.tokens is None:
             return size
-        from recollect.text.tokens import tokens
-
         return max(size, -(-tokens(line) * self.characters // self.tokens))
 
     def fits(self, text: str) -> bool:

@@ -7,18 +7,18 @@ measured against and needs no model. Identifiers, paths, versions and numbers st
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.text.markdown import split_item
+from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS
 
 RUN_WORDS = 4
 
-_PIECE = re.compile(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
-_PLAIN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_PIECE = lazy(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
+_PLAIN = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _NOISE = STOP_WORDS | frozenset(
     "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
     "wow "

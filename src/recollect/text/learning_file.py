@@ -14,15 +14,16 @@ from recollect.core.new_learning import TITLE_LIMIT, NewLearning
 from recollect.text import frame
 from recollect.text.markdown import heading
 from recollect.text.markers import extract
+from recollect.text.patterns import lazy
 from recollect.text.staging import slug_of
 
-_STATE = re.compile(r"[ \t]*\[confidence: [^\]]*\]$")
-_LABEL = re.compile(
+_STATE = lazy(r"[ \t]*\[confidence: [^\]]*\]$")
+_LABEL = lazy(
     r"(?:[-*][ \t]+)?(?:\*\*|__|#{1,6}[ \t]+)?(?P<name>context|observation|implication|action)"
     r"(?:(?:\*\*|__)?:(?:\*\*|__)?(?:[ \t]+|$)|[ \t]*$)(?P<text>.*)",
     re.IGNORECASE,
 )
-_FOOTER = re.compile(r"_ID: .*_")
+_FOOTER = lazy(r"_ID: .*_")
 
 
 def render(learning: Learning) -> str:

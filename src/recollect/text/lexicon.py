@@ -14,11 +14,11 @@ importing this module costs nothing.
 """
 
 import json
-import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
+from recollect.text.patterns import lazy
 from recollect.text.tokens import stem
 
 _GROUPS = """
@@ -61,12 +61,11 @@ def _split(groups: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(group.split()) for group in groups.split("|"))
 
 
-SYNONYMS = _split(_GROUPS)
 IRREGULAR = {form: base for base, *forms in _split(_VERBS) for form in forms}
 
 
-_WORD = re.compile(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
-TOKEN = re.compile(r"[\w./'-]+|,")
+_WORD = lazy(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
+TOKEN = lazy(r"[\w./'-]+|,")
 ARTICLES = frozenset({"a", "an", "the"})
 _PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
 _QUALIFIERS = frozenset(
@@ -108,7 +107,7 @@ _GENERAL = """
 _BASES = {**IRREGULAR, "setting": "config", "settings": "config"}  # a setting is none of the forms of "set"
 MANNER = 5  # letters from which an ending -ly makes an adverb: not in "apply"
 _AMERICAN = {"is": "iz", "yse": "yze", "our": "or"}
-_BRITISH = re.compile(
+_BRITISH = lazy(
     r"(?<=\w{2})is(?=e$|es$|ed$|ing$|er$|ation$|ations$)|(?<=\w{2})yse(?=[sdr]?$)|(?<=\w{2}[lvnb])our(?=s?$|ed$|ing$)"
 )
 
@@ -156,7 +155,7 @@ def _heavy_parts(word: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16384)
 def stem_of(word: str) -> str:
     root = _root(word)
-    return _SAME.get(root, root)
+    return _synonym_stems().get(root, root)
 
 
 def _root(word: str) -> str:
@@ -166,9 +165,22 @@ def _root(word: str) -> str:
     return stem(word[:-2] if word.endswith("ly") and len(word) > MANNER else word)
 
 
-_SAME = {_root(word): _root(group[0]) for group in SYNONYMS for word in group}
-WEAK = frozenset(map(stem_of, (*WEAK_VERBS, *_WEAK_IN_A_PAIR)))
-GENERAL = frozenset(map(stem_of, _GENERAL.split()))
+@cache
+def _synonym_stems() -> dict[str, str]:
+    """The stem of every synonym, with the one that stands for its group."""
+    return {_root(word): _root(group[0]) for group in _split(_GROUPS) for word in group}
+
+
+@cache
+def weak_stems() -> frozenset[str]:
+    """The stems of verbs that say little beside their object."""
+    return frozenset(map(stem_of, (*WEAK_VERBS, *_WEAK_IN_A_PAIR)))
+
+
+@cache
+def general_stems() -> frozenset[str]:
+    """The stems of words that a rule says the same without, where they narrow nothing."""
+    return frozenset(map(stem_of, _GENERAL.split()))
 
 
 _ENGINEERS_OPPOSITES = """

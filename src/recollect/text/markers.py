@@ -31,6 +31,7 @@ from recollect.core.records import says_nothing
 from recollect.text import topics
 from recollect.text.frame import REPORTS, one_line
 from recollect.text.markdown import own_lines
+from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 
 # --- Reading discoveries
@@ -47,12 +48,12 @@ class Discoveries:
 UNTYPED: DiscoveryType = "decision"
 """What a discovery of an unknown type counts as; its words are weighed the most leniently."""
 
-_MARK = re.compile(
+_MARK = lazy(
     r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<round>`|\*\*|)DISCOVERY ?\[(?P<type>[^\[\]\n]{1,50})\][ \t]*+"
     r"(?:(?P<closed>(?P=round)[ \t]*+:|:(?P=round))|:)[ \t]*+(?P<text>.*+)",
     re.IGNORECASE,
 )
-_CONTINUED = re.compile(r"[ \t]++[^\s]")
+_CONTINUED = lazy(r"[ \t]++[^\s]")
 
 
 def read_discoveries(output: str) -> Discoveries:
@@ -170,30 +171,30 @@ def neutral_wording(type: DiscoveryType) -> str:
     return " ".join([_IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
 
 
-_LABEL = re.compile(
+_LABEL = lazy(
     r"(?:(?P<action>fix|workaround|work-around|solution|remedy|resolution|action|recommendation|lesson|advice)"
     r"|(?P<implication>implication|impact|consequence|effect|result)"
     r"|(?P<context>context|background|setup)"
     r"|(?P<observation>observation|problem|issue|symptom|cause|root cause|reason|finding)):\s+",
     re.IGNORECASE,
 )
-_FOLLOWS = re.compile(
+_FOLLOWS = lazy(
     r"(?:therefore|thus|hence|consequently|accordingly|as a (?:result|consequence)|(?:this|that|which) means|meaning"
     r"|otherwise|or else|so)\b|.*\b(?:is|are|was|were|can|will) (?:therefore|thus|hence)\b|.*\bno longer\b",
     re.IGNORECASE,
 )
-_ADVICE_OPENING = re.compile(
+_ADVICE_OPENING = lazy(
     r"(?:(?:next time|in (?:the )?future|from now on|going forward|instead|then|also|please|simply|just)[, ]\s*)+",
     re.IGNORECASE,
 )
-_ADVICE = re.compile(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
-_CONDITION = re.compile(r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE)
-_DUTY = re.compile(
+_ADVICE = lazy(r"(?:always|never|do not|don't|make sure|be sure|remember to)\b", re.IGNORECASE)
+_CONDITION = lazy(r"(?:if|when|whenever|before|after|for|to|in|on|until|unless)\b[^,]{3,80},\s+", re.IGNORECASE)
+_DUTY = lazy(
     r"\b(?:must|shall|should|ought to|ha(?:ve|s) to|needs? to|may only|is best|are best|is better"
     r"|are better|recommended)\b",
     re.IGNORECASE,
 )
-_REMEDY = re.compile(
+_REMEDY = lazy(
     r"\b(?:fixed|fixes|solved|solves|resolved|resolves|worked around|cured|helped|did the trick"
     r"|(?:fix|solution|workaround|remedy|trick|answer) (?:is|was))\b",
     re.IGNORECASE,
@@ -220,7 +221,7 @@ _NOUNS_TOO = frozenset(
     version warm watch
     """.split()
 )
-_OBJECT = re.compile(
+_OBJECT = lazy(
     r"\S+\s+(?:an?|the|it|its|them|this|that|these|those|all|both|each|every|one|your|our|new|only|with|before|after|to"
     r"|for|from|in|on|at|by|as|up|down|out|off|over|any|no|`\S.*|\S*[_.()=/]\S*)(?:\s|$)",
     re.IGNORECASE,
@@ -262,7 +263,7 @@ def _is_advice(clause: str) -> bool:
 
 # --- Sentences and clauses
 
-_CLAUSE_END = re.compile(
+_CLAUSE_END = lazy(
     r";\s+|,\s+(?=so\s(?!that\b)|(?:which|that) means\b|hence\b|therefore\b|thus\b|otherwise\b|or else\b)",
     re.IGNORECASE,
 )
@@ -310,7 +311,7 @@ def _working_on(task_title: str, outcome_name: str) -> str:
     return _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
 
 
-_MARKER = re.compile(
+_MARKER = lazy(
     r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)LEARNING_(?P<no>NOT_)?HELPFUL:[ \t]*+"
     r"(?P<id>learn_[A-Za-z0-9]++|<learn_[A-Za-z0-9]++>|`learn_[A-Za-z0-9]++`)(?P=round)[ \t\r]*+"
 )

@@ -23,13 +23,14 @@ from itertools import groupby
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
 from recollect.text import entries, markdown
 from recollect.text.keyphrases import sentences
+from recollect.text.patterns import lazy
 
 _REF = r"\d{4}-\d{2}-\d{2}#\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
-_REFS = re.compile(rf" \(({_REF}(?: {_REF})*)\)$")
-_LINE = re.compile(rf"[-*] (.*?)(?: \[({'|'.join(ENTRY_TYPES)})\])?(?:: (.*))?")
-_TAG_AT_END = re.compile(rf"\[({'|'.join(ENTRY_TYPES)})\]$")
-_SPACE = re.compile(r"\s+")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_REFS = lazy(rf" \(({_REF}(?: {_REF})*)\)$")
+_LINE = lazy(rf"[-*] (.*?)(?: \[({'|'.join(ENTRY_TYPES)})\])?(?:: (.*))?")
+_TAG_AT_END = lazy(rf"\[({'|'.join(ENTRY_TYPES)})\]$")
+_SPACE = lazy(r"\s+")
+_CONTROL = lazy("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _REFS_SHOWN = 12
 """Spans of one day on one line; beyond it the first and the last stand for all between."""
@@ -123,23 +124,21 @@ def read_refs(text: str) -> list[str]:
 EPHEMERAL = ("임시", "테스트 중", "나중에 삭제", "temporary", "test run", "delete later")
 
 _MARKERS = "|".join(map(re.escape, EPHEMERAL))
-_EPHEMERAL_TAG = re.compile(rf"[\[(]\s*(?:{_MARKERS})\s*[\])]|(?<![\w#])#(?:{_MARKERS})(?!\w)", re.IGNORECASE)
-_EPHEMERAL_WHOLE = re.compile(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
+_EPHEMERAL_TAG = lazy(rf"[\[(]\s*(?:{_MARKERS})\s*[\])]|(?<![\w#])#(?:{_MARKERS})(?!\w)", re.IGNORECASE)
+_EPHEMERAL_WHOLE = lazy(rf"\W*(?:{_MARKERS})\W*", re.IGNORECASE)
 
-_TRACE_START = re.compile(
-    r"\s*(?:Traceback \(most recent call last\)|goroutine \d+ \[|stack (?:trace|backtrace):)", re.I
-)
-_TRACE_LINE = re.compile(
+_TRACE_START = lazy(r"\s*(?:Traceback \(most recent call last\)|goroutine \d+ \[|stack (?:trace|backtrace):)", re.I)
+_TRACE_LINE = lazy(
     r"\s+at\s+\S.*[:(]|\s*File \".*\", line \d+|\s+\.\.\. \d+ more|\s+\d+: +0x|\t\S+:\d+ \+0x|\s+\^+\s*$|"
     r"#\d+\s+0x[0-9a-f]+ in "
 )
 
-_CHECKBOX = re.compile(r"^\[([ xX])\][ \t]+")
-_POINTER = re.compile(r"https?://[^\s<>)\"']+|(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+")
+_CHECKBOX = lazy(r"^\[([ xX])\][ \t]+")
+_POINTER = lazy(r"https?://[^\s<>)\"']+|(?<![\w/])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+")
 
 
 def _cue(words: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    return lazy(rf"\b(?:{words})\b", re.IGNORECASE)
 
 
 _CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
@@ -174,7 +173,7 @@ _CUES: tuple[tuple[Section, re.Pattern[str]], ...] = (
     ),
 )
 _FIELD_SECTIONS: dict[str, Section] = {"decisions": "decision", "outcome": "done", "rule": "lesson", "why": "lesson"}
-_SAYS_OPEN = re.compile(r"\b(?:in progress|partial\w*|paused|wip|blocked|not (?:yet |done|finished))", re.I)
+_SAYS_OPEN = lazy(r"\b(?:in progress|partial\w*|paused|wip|blocked|not (?:yet |done|finished))", re.I)
 
 
 def is_ephemeral(text: str) -> bool:
@@ -256,19 +255,19 @@ def _worth_summarising(text: str) -> str:
 KINDS = ("people", "services", "files", "errors")
 SHOWN = 10
 
-_FILE = re.compile(
+_FILE = lazy(
     r"(?<![\w/:.])(?:[\w.@~-]*/)*[\w@-][\w.@-]*\.[a-z]{1,5}\b(?![./]?\w)|(?<![\w/:.])(?:[a-z_.-]{2,}/)+[a-z_-]{3,}"
 )
-_ERROR = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception)|E[A-Z]{5,}|HTTP [45]\d\d|SIG[A-Z]{3,}|[A-Z]+_[A-Z_]{3,})\b")
+_ERROR = lazy(r"\b(?:[A-Z]\w*(?:Error|Exception)|E[A-Z]{5,}|HTTP [45]\d\d|SIG[A-Z]{3,}|[A-Z]+_[A-Z_]{3,})\b")
 _NAME = r"(?!\w+(?:day|ember|uary)\b|March|April|May|June|July|August|October)[A-Z][a-z]+"
-_PERSON = re.compile(
+_PERSON = lazy(
     rf"(?<![\w@/])(@(?!sha)[a-z][\w-]+)\b(?![./])|\b(?:with|by|asked|told|cc|to|for|and) ({_NAME})\b(?!\.\w|-)|"
     rf"\b({_NAME}) (?:said|asked|joined|decide[ds]|approve[ds]|wants?|reviews|works|agreed|reported|prefers|owns)\b"
 )
-_SPEAKER = re.compile(r"([A-Z][a-z]+(?: [A-Z][a-z]+)?): ")
+_SPEAKER = lazy(r"([A-Z][a-z]+(?: [A-Z][a-z]+)?): ")
 _SPEAKS = 3
 """How often a name must stand before a colon to be a speaker rather than a word such as `Note:`."""
-_SERVICE = re.compile(
+_SERVICE = lazy(
     r"\b[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:api|service|worker|gateway|server|db|proxy|queue|sidecar)\b"
     r"|\b(?:[A-Z][a-z]+){2,}[A-Z]*\b|\b[A-Z][a-z]+[A-Z]{2,}\b"
 )

@@ -17,9 +17,11 @@ refusing a real rule or choice loses it, while a report that is let through cost
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from recollect.core.records import record
 from recollect.text.lexicon import WEAK_VERBS, words_of
+from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import stem, terms
 
@@ -56,7 +58,7 @@ _ADJECTIVE = (
     r"|(?:of|in|on|for|with|from|without) (?:(?!that |which |who )\w+ ){1,3}(?:is|are|has|have)\b))"
 )
 
-_FOREIGN = re.compile(
+_FOREIGN = lazy(
     r"(?![a-z])[^\W\d_]|\b(?:de|el|la|las|los|un|una|en|que|con|por|para|antes|siempre|der|das|dem|und|ein|eine|nicht|vor"
     r"|bei|mit|wenn|immer|het|een|van|voor|niet|altijd|og|och|et|ett|ikke|inte|som|til|altid|alltid|nie|na|oraz|zawsze|ja"
     r"|ei|enne|kui|tuleb|alati)\b",
@@ -74,11 +76,11 @@ def is_foreign(text: str) -> bool:
 
 # --- An incident
 
-_REPORTS_RULE = re.compile(
+_REPORTS_RULE = lazy(
     r"\b(?:always|never|must|should|shall|needs?|requires?|avoid|prefer|when(?:ever)?|if|unless|do not|don't"
     r"|doesn't|cannot|can't|can|may|only|ensure|make sure|belongs?|decides?|is|are|has|have|stays?|expires?)\b"
 )
-_ONCE = re.compile(
+_ONCE = lazy(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|week|session|time)|last (?:night|week|time)"
     r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+|\d{4}-\d{2}-\d{2})\b"
 )
@@ -87,9 +89,9 @@ _REPORTS_TELLS = (
     r"(?= (?:the|a|an|that|it|its|our|my|to|on|in|at|while|because|when|after|before|twice|again|with|during|and|out"
     r"|from|for|into|over)\b|[,;]|$)"
 )
-_TOLD = re.compile(rf"^(?:(?!{_ADJECTIVE}){PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
+_TOLD = lazy(rf"^(?:(?!{_ADJECTIVE}){PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
 _NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
-_HAPPENED = re.compile(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_REPORTS_TELLS}")
+_HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_REPORTS_TELLS}")
 
 
 def is_incident(text: str) -> bool:
@@ -132,15 +134,15 @@ _STANDING = (
     "deployed", "merged", "blocked", "ready", "waiting", "pending", "under review", "fixed", "up", "debugging",
     "investigating", "looking", "writing", "testing", "reviewing", "implementing", "refactoring", "stuck", "on track",
 )  # fmt: skip
-_CHOICE = re.compile(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
+_CHOICE = lazy(rf"\b{_any(_CHOOSING, _WEIGHING, _RULING)}\b", re.IGNORECASE)
 _WHO = r"(?:(?:i|we|i've|we've|have|has|just|also|finally|today|yesterday|so far|status|update|progress)[\s:,-]+)*"
-_MISHAP = re.compile(rf"^{_WHO}{_any(_MISHAPS)}\b", re.IGNORECASE)
-_REPORT = re.compile(
+_MISHAP = lazy(rf"^{_WHO}{_any(_MISHAPS)}\b", re.IGNORECASE)
+_REPORT = lazy(
     rf"^(?!{_ADJECTIVE}){_WHO}(?:{PAST}|{_any(_UNDER_WAY)})\b"
     r"|^(?:i'm|i am|we're|we are) (?:\w+ly )?\w+ing\b|^nothing new\b",
     re.IGNORECASE,
 )
-_STATE = re.compile(
+_STATE = lazy(
     rf"\b(?:(?:am|is|are|was|were|been|now|still|currently) (?:\w+ly )?{_any(_STANDING)}|in progress|wip|"
     r"tests? pass(?:es|ed)?|\d+ ?%(?: \w+)? (?:done|complete|finished|through)|"
     r"(?:has|have) been (?:merged|deployed|released|fixed|completed|updated|published)|no blockers|"
@@ -197,7 +199,7 @@ REFUSALS = {
 
 LEAST_WORDS = 2  # different words that say something
 
-_RULE_NOUN = re.compile(
+_RULE_NOUN = lazy(
     r"(?:^|\b(?:a|an|the|our|your|every|each|all|any|more|new|these|write|writing|add|adding|as)\s+)"
     r"(?:rules?|learnings?|guidelines?|instructions?|lessons?)\b(?! of)"
 )
@@ -205,7 +207,11 @@ _SAYS_LITTLE = """
     important careful key matter thing right wrong best better good bad practice attention detail hard
     harder try think quality performance note misc todo remember stuff fix pay way
 """
-_EMPTY = frozenset(map(stem, (*_SAYS_LITTLE.split(), *WEAK_VERBS)))
+
+
+@cache
+def _empty_stems() -> frozenset[str]:
+    return frozenset(map(stem, (*_SAYS_LITTLE.split(), *WEAK_VERBS)))
 
 
 def staged_refusal(title: str, body: str = "") -> Refusal | None:
@@ -221,7 +227,7 @@ def telling_words(text: str) -> list[str]:
     """The stems of a text that say what it is about; where words are not parted by spaces, pairs of characters."""
     words = words_of(plain(text))
     parts = (part for word in words for part in ((word,) if word.isascii() else terms(word)))
-    return [root for part in parts if (root := stem(part)) not in _EMPTY]
+    return [root for part in parts if (root := stem(part)) not in _empty_stems()]
 
 
 WEIGHED = ("title", "observation", "implication", "action")
@@ -266,19 +272,19 @@ _STAND_INS = (
     r"qwerty\w*", "foo(?: ?bar)?(?: ?baz)?", "blah?(?: blah?)*", r"test(?:ing)?(?: ?(?:test(?:ing)?|\d+))*", "x+",
     "(?:example |sample )?(?:title|context|observation|implication|action|text|description)",
 )  # fmt: skip
-_STAND_IN = re.compile(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
+_STAND_IN = lazy(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
 LONGEST_STAND_IN = 60  # characters
-_WORD = re.compile(r"\w+")
-_TELLS = re.compile(
+_WORD = lazy(r"\w+")
+_TELLS = lazy(
     rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
     re.IGNORECASE,
 )
 # Who knows why a thing fails knows what to look for; "failed twice" teaches nothing.
-_EXPLAINED = re.compile(
+_EXPLAINED = lazy(
     r"(?!\w+ed\b)(?:[\w'#./-]+ ){1,4}fail(?:ed|s)(?::|,? (?:because|since|due to|when(?:ever)?|if|unless|without)\b)",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)
+_RULE = lazy(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)
 
 
 def learning_refusal(*, title: str, observation: str, implication: str, action: str) -> Refusal | None:

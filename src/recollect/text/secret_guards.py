@@ -12,13 +12,15 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from recollect.text.patterns import lazy
+
 # A random token holds one of these about once in a million; documentation is full of them.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy(
     r"example|(?-i:xxxx|XXXX)|change.?(?:me|this)|placeholder|redacted|dummy|insert|replace[-_]|sample[-_]|[-_]here\b"
     r"|your[-_.]|[-_.]your|yourpass|yourkey|yourtoken|\*\*\*|\.\.\.|1234567890|abcdefgh|<[^<>]*>",
     re.IGNORECASE,
 )
-_STAND_IN = re.compile(
+_STAND_IN = lazy(
     r"password|passwd|passphrase|pwd|pass|secret|token|api[-_]?key|key|credentials|string|str|text|bytes|none|null"
     r"|nil|undefined|true|false|bool|boolean|int|integer|number|object|optional|required|default|empty|unset|hidden"
     r"|masked|prompt|bearer|basic|oauth2?|todo|tbd|fixme|test|testing|demo|admin|root|user|guest|foo|bar|baz|foobar"
@@ -26,14 +28,14 @@ _STAND_IN = re.compile(
     re.IGNORECASE,
 )
 # A variable, a template, a call, a path or an address where the secret is kept.
-_LOOKUP = re.compile(
+_LOOKUP = lazy(
     r"^[$%@&]?[({\[]|^\$|^%[A-Za-z_(]|^@|\$\{|\{\{|^<|::|^[./~]+/|^/[A-Za-z]|environ|getenv|process\.env"
     r"|^!(?:vault|Ref|Sub|GetAtt|ENV|secret)|^env[.:\[(]|^ENV\["
     r"|^(?:self|this|config|settings|secrets|vars?|args|options|params|req|request)\."
     r"|^(?:vault|op|ssm|arn|secretsmanager|keyring|file|https?|s3|gs|ref)(?::|\+)"
 )
-_WORDS = re.compile(r"[A-Za-z][-_./: A-Za-z]*")
-_CODE = re.compile(r"[(){}\[\]]|->|=>|==|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+_WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
+_CODE = lazy(r"[(){}\[\]]|->|=>|==|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
 
 
 def entropy(value: str) -> float:

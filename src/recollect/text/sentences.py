@@ -102,7 +102,7 @@ def named(names: Sequence[str]) -> str:
     return f"{len(names):,} ({', '.join(names[:NAMED])}{more})"
 
 
-_WORD = re.compile(r"\S+")
+_WORD = lazy(r"\S+")
 WIDTH = 160
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from recollect.text.patterns import lazy
 from recollect.text.staging import StagedEntry, slug_of
 
 ActiveDays = int
@@ -182,9 +183,7 @@ def _sorted_out(
 
 def _referred_to(entry: StagedEntry, entries: Sequence[Aged]) -> str:
     """Another staged entry needs this one next to it: it links to it or quotes its title."""
-    named = re.compile(
-        rf"#{re.escape(slug_of(entry.title))}\b|[\"“`*_\[]{re.escape(entry.title)}[\"”`*_\]]", re.IGNORECASE
-    )
+    named = lazy(rf"#{re.escape(slug_of(entry.title))}\b|[\"“`*_\[]{re.escape(entry.title)}[\"”`*_\]]", re.IGNORECASE)
     for other in entries:
         if other.entry.slug != entry.slug and named.search(other.entry.body):
             return f"{other.entry.title!r} refers to it"

@@ -18,31 +18,32 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from recollect.text.lexicon import WEAK, base_forms, qualifying, stem_of, words_of
+from recollect.text.lexicon import base_forms, qualifying, stem_of, weak_stems, words_of
+from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 
 _SPELLINGS = (("won't", "will not"), ("can't", "can not"), ("cannot", "can not"), ("n't", " not"), ("no longer", "not"))
 
 _TURN = r"(?:turn|switch)(?:ed|s)?\s+"
-_SWITCH = re.compile(rf"\b(?:{_TURN})?(on|off)(?=\s*(?:$|[.,;!]|by default))|\b{_TURN}(on|off)\b")
+_SWITCH = lazy(rf"\b(?:{_TURN})?(on|off)(?=\s*(?:$|[.,;!]|by default))|\b{_TURN}(on|off)\b")
 # Verb and particle are one word as a noun. "in" and "on" are prepositions too often.
-_PARTICLE = re.compile(
+_PARTICLE = lazy(
     r"\b(roll|fall|back|time|check|log|sign|set|clean|look|start|warm|shut|fail|take|hand|opt)"
     r"(?:s|ed|p?ing)? (back|off|out|up|down|over)\b"
 )
 _NEVER = r"\b(?:do not|must not|may not|can not|should not|never)\b"
 _FORMS = (
-    (re.compile(r"\b(?:pull|merge)[ -]request"), "pr"),
-    (re.compile(r"\b(?:nobody|no one|none) (?:but|except)\b"), "only"),
-    (re.compile(r"\b(?:restricted to|limited to(?! \d)|reserved for|exclusively|solely)\b"), "only"),
-    (re.compile(rf"{_NEVER}([^,;]*?)\bunless\b"), r"only\1if"),
+    (lazy(r"\b(?:pull|merge)[ -]request"), "pr"),
+    (lazy(r"\b(?:nobody|no one|none) (?:but|except)\b"), "only"),
+    (lazy(r"\b(?:restricted to|limited to(?! \d)|reserved for|exclusively|solely)\b"), "only"),
+    (lazy(rf"{_NEVER}([^,;]*?)\bunless\b"), r"only\1if"),
     # "Never A until B" puts B first, as "B before A" and "A only after B" do.
-    (re.compile(rf"{_NEVER}([^,;]*?)\b(?:before|until)\b"), r"\1 after"),
-    (re.compile(r"\bonly (?=after\b|once\b)"), ""),
-    (re.compile(r"\b(?:over|more than)(?= \d)"), "above"),
-    (re.compile(r"\b(?:no more than|up to|at most)(?= \d)"), "under"),
-    (re.compile(r"\bdaily(?=\s*(?:$|[.,;]))"), "every day"),
-    (re.compile(r"\b(hour|week|month|year)ly(?=\s*(?:$|[.,;]))"), r"every \1"),
+    (lazy(rf"{_NEVER}([^,;]*?)\b(?:before|until)\b"), r"\1 after"),
+    (lazy(r"\bonly (?=after\b|once\b)"), ""),
+    (lazy(r"\b(?:over|more than)(?= \d)"), "above"),
+    (lazy(r"\b(?:no more than|up to|at most)(?= \d)"), "under"),
+    (lazy(r"\bdaily(?=\s*(?:$|[.,;]))"), "every day"),
+    (lazy(r"\b(hour|week|month|year)ly(?=\s*(?:$|[.,;]))"), r"every \1"),
     (_PARTICLE, r"\1\2"),
 )
 
@@ -59,21 +60,19 @@ def one_phrasing(text: str) -> str:
 
 Quantity = tuple[str, str]  # dimension, value in the dimension's base unit
 
-_NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[.,]\d+)*)\s?(%|[a-z]+)?(?![\w/-])", re.ASCII)
+_NUMBER = lazy(r"(?<![\w./-])v?(\d+(?:[.,]\d+)*)\s?(%|[a-z]+)?(?![\w/-])", re.ASCII)
 # A number that only names one of several is no quantity: "phase 2", "node pool 1", "the v1 endpoint".
-_LABEL = re.compile(
+_LABEL = lazy(
     r"\b(phase|stage|step|part|chapter|section|appendix|pool|tier|layer|shard|replica|partition|zone|region|cluster|rack"
     r"|sprint|milestone|option|figure|table|case|ticket|wave|lane|slot|bucket|environment|site|group|team|node|server|host"
     r"|worker|queue|rule|question|scenario|variant|plan)s?\s+(\d+[a-z]?)\b(?![.%\w])"
 )
-_VERSIONED = re.compile(
-    r"\bv(\d+(?:\.\d+)*)\s+(?=(?:endpoint|api|route|schema|client|server|format|protocol|contract)s?\b)"
-)
-_ONE = re.compile(r"\b(?:an?|every|each|per) (second|minute|hour|day|week|month|year)\b")
-_DAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_VERSIONED = lazy(r"\bv(\d+(?:\.\d+)*)\s+(?=(?:endpoint|api|route|schema|client|server|format|protocol|contract)s?\b)")
+_ONE = lazy(r"\b(?:an?|every|each|per) (second|minute|hour|day|week|month|year)\b")
+_DAY = lazy(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 
 _NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve"
-_NUMBER_WORD = re.compile(rf"\b({_NUMBER_WORDS.replace(' ', '|')})\b(?=\s+\w)")
+_NUMBER_WORD = lazy(rf"\b({_NUMBER_WORDS.replace(' ', '|')})\b(?=\s+\w)")
 _VALUES = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(" "), start=1)}
 _UNITS: dict[str, dict[float, str]] = {
     "time": {
@@ -123,44 +122,42 @@ TEXT_LIMIT = 50_000
 SENTENCE_LIMIT = 1_000
 SENTENCES = 200
 
-_CLAUSE_END = re.compile(r"\s*;\s*|:\s+|,?\s+but\s+|\s+[—–-]\s+")
-_NEGATIVE_IMPERATIVE = re.compile(
-    r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$"
-)
-_PRONOUN = re.compile(r"\b(?:it|them|they)\b")
+_CLAUSE_END = lazy(r"\s*;\s*|:\s+|,?\s+but\s+|\s+[—–-]\s+")
+_NEGATIVE_IMPERATIVE = lazy(r"^(?:do not|never|avoid)\b([^,]*),\s+(?!and\b|or\b|even\b|if\b|when\b|unless\b)(.*)$")
+_PRONOUN = lazy(r"\b(?:it|them|they)\b")
 
-_NEGATION = re.compile(
+_NEGATION = lazy(
     r"\b(?:not|never|no|none|neither|nothing|nobody|out of|outside(?: of)?|avoid(?:s|ing|ed)?|prevent(?:s|ing|ed)?"
     r"|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|bann?(?:s|ed)?|den(?:y|ies|ied)|refuses?|stop(?:s|ped)?"
     r"|(?:optional|unnecessary)(?:,? (?:and )?(?:never|not))?)\b"
 )
 # "X rather than Y for Z": Y ends where what both share begins.
-_REJECTED = re.compile(
+_REJECTED = lazy(
     r"(?:\binstead of\b|\brather than\b|\bas opposed to\b|\bwithout\b|, not\b|\bin place of\b)"
     r"(?: (?:in|into|inside|on|at|for|by|with|from|to|during)\b)?(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
-_REPLACED = re.compile(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
-_PREFERRED = re.compile(
+_REPLACED = lazy(r"\breplac(?:e|es|ed|ing)\b(.*?)\b(?:with|by)\b")
+_PREFERRED = lazy(
     r"\b(?:prefer(?:s|red)?|favou?r(?:s|ed)?|choose)\b(.*?)\b(?:over|to)\b(.*?)"
     r"(?=\s(?:for|in|on|when|at|during|if|unless|because)\s|[,;]|$)"
 )
 # One look for the word that each of those forms needs: most clauses have none.
-_REJECTS = re.compile(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
-_SUBJECT = re.compile(r"(.*?)\b(?:may|must|can|should|shall|will|is|are|do|does|need|needs|has|have)\b")
+_REJECTS = lazy(r"instead of|rather than|as opposed to|without|, not|in place of|replac|prefer|favou?r|choose")
+_SUBJECT = lazy(r"(.*?)\b(?:may|must|can|should|shall|will|is|are|do|does|need|needs|has|have)\b")
 _CONJUNCTION = r"\b(?:when|if|before|after|once|while|unless|because)\b"
-_SUBORDINATE = re.compile(rf"^{_CONJUNCTION}[^,]*,|{_CONJUNCTION}.*$")
-_DONE = re.compile(
+_SUBORDINATE = lazy(rf"^{_CONJUNCTION}[^,]*,|{_CONJUNCTION}.*$")
+_DONE = lazy(
     r"\b(?:is|are|be|been|gets?|must|should|shall|can|may|will|do|to)\s+(?:not |never |only |always |also |be )*(\w+)"
 )
-_ORDERS = re.compile(r"before|after|once|then|prior to")
+_ORDERS = lazy(r"before|after|once|then|prior to")
 _IN_ORDER = (
-    re.compile(r"^(?:before)\b(?P<later>[^,]*),(?P<earlier>.*)$"),
-    re.compile(r"^(?:after|once)\b(?P<earlier>[^,]*),(?P<later>.*)$"),
-    re.compile(r"^(?P<earlier>.*?),?\s+first,?\s+(?:and\s+)?then\b(?P<later>.*)$"),
-    re.compile(r"^first,?(?P<earlier>.*?),?\s+then\b(?P<later>.*)$"),
-    re.compile(r"^(?P<earlier>.*?)\b(?:before|prior to)\b(?P<later>.*)$"),
-    re.compile(r"^(?P<later>.*?)\b(?:after|only once)\b(?P<earlier>.*)$"),
+    lazy(r"^(?:before)\b(?P<later>[^,]*),(?P<earlier>.*)$"),
+    lazy(r"^(?:after|once)\b(?P<earlier>[^,]*),(?P<later>.*)$"),
+    lazy(r"^(?P<earlier>.*?),?\s+first,?\s+(?:and\s+)?then\b(?P<later>.*)$"),
+    lazy(r"^first,?(?P<earlier>.*?),?\s+then\b(?P<later>.*)$"),
+    lazy(r"^(?P<earlier>.*?)\b(?:before|prior to)\b(?P<later>.*)$"),
+    lazy(r"^(?P<later>.*?)\b(?:after|only once)\b(?P<earlier>.*)$"),
 )
 
 
@@ -182,7 +179,7 @@ class Statement:
     @cached_property
     def words(self) -> frozenset[str]:
         """The stems that tell one statement from another."""
-        return frozenset(self.signs) - WEAK
+        return frozenset(self.signs) - weak_stems()
 
     @cached_property
     def bases(self) -> frozenset[str]:

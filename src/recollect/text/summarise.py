@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from recollect.core.journal import EntryType, Point, Section
 from recollect.text.keyphrases import WordWeights, keyphrases, sentences
+from recollect.text.patterns import lazy
 from recollect.text.points import cut, entities, place_of, point_line
 from recollect.text.tokens import terms
 
@@ -35,7 +36,7 @@ VARIETY = 0.6
 """Weight of telling against repeating, when an embedder is given."""
 
 _PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
-_CLOSES = re.compile(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
+_CLOSES = lazy(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +234,7 @@ COVERED = 0.8
 ECHO = 60
 """Characters of an instruction that nobody writes by chance."""
 
-_REFUSAL = re.compile(
+_REFUSAL = lazy(
     r"""\s*(?:\#+[ ].*\n+)?[\s"'*_]*(?:
       I(?:['’]m|\ am)\ (?:sorry|unable|afraid|not\ able|an\ AI) | I\ (?:can(?:no|['’])t|won['’]t|do\ not\ feel) |
       (?:I['’]m\ )?sorry,?\ (?:but|I) | sorry, | as\ an\ AI | unfortunately,\ I | I\ must\ (?:decline|refuse) |
@@ -241,12 +242,12 @@ _REFUSAL = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_LINK = re.compile(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\bmailto:|\bdata:[a-z]+/)[^\s<>\"'`)\]}]+", re.IGNORECASE)
-_TARGET = re.compile(r"\]\(\s*<?([^)\s>]+)")
-_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-_OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_TYPED = re.compile(r"^\s*[-*]?\s*[$>%]\s+(\S.*)$", re.MULTILINE)
-_PROGRAM = re.compile(
+_LINK = lazy(r"(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\bmailto:|\bdata:[a-z]+/)[^\s<>\"'`)\]}]+", re.IGNORECASE)
+_TARGET = lazy(r"\]\(\s*<?([^)\s>]+)")
+_SPAN = lazy(r"(`+)(.+?)\1", re.DOTALL)
+_OPTION = lazy(r"(?<![\w-])--[a-z][\w-]+")
+_TYPED = lazy(r"^\s*[-*]?\s*[$>%]\s+(\S.*)$", re.MULTILINE)
+_PROGRAM = lazy(
     r"\b(?:sudo|curl|wget|chmod|chown|mkfs|eval|rm\s+-\w+|(?:pip3?|npm|gem|cargo|brew|apt(?:-get)?)\s+install"
     r"|(?:ba|z)?sh\s+-c|git\s+(?:push|reset|clean)|kubectl\s+\w+|docker\s+run)\b"
 )

@@ -38,6 +38,7 @@ from recollect.core.finding import (
 from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.markdown import frontmatter
+from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
 from recollect.text.tokens import tokens
@@ -45,10 +46,10 @@ from recollect.text.tokens import tokens
 MAX_THEMES = 20
 THEME_BUDGET = 300
 SUMMARY_WORDS = 18
-_COUNT = re.compile(r" \(\d+ work units\)$")
+_COUNT = lazy(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
-_INDEX_LINE = re.compile(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
-_COUNTED = re.compile(r"\d{1,9}")
+_INDEX_LINE = lazy(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
+_COUNTED = lazy(r"\d{1,9}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +170,7 @@ def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
     return (f"… {len(work_ids) - keep} earlier", *work_ids[-keep:])
 
 
-_NAME_WORD = re.compile(r"[^\W_]+")
+_NAME_WORD = lazy(r"[^\W_]+")
 
 
 def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str]) -> str:

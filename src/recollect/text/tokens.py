@@ -8,9 +8,10 @@ patterns and the stemmer are loaded on first use. Knows nothing about ranking.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cache
+
+from recollect.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ def _porter() -> Callable[[str], str]:
 def words(text: str) -> list[str]:
     """The words of a text as written: what snippets and counts work on."""
     if not text.isascii():
-        return _any_word().findall(text)
-    return [text] if text.isalnum() else _ascii_word().findall(text)
+        return _ANY_WORD.findall(text)
+    return [text] if text.isalnum() else _ASCII_WORD.findall(text)
 
 
 def word_terms(word: str) -> tuple[str, ...]:
@@ -83,15 +84,15 @@ def word_terms(word: str) -> tuple[str, ...]:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is of a script that parts no words: its terms are pairs of characters."""
-    return not word.isascii() and bool(_cjk_run().match(word))
+    return not word.isascii() and bool(_CJK_RUN.match(word))
 
 
 def tokens(text: str) -> int:
     """What a text costs in a prompt: words / 0.75, where a CJK character is a word and a long word more than one."""
     if text.isascii():
         return max(-(-len(text.split()) * 4 // 3), len(text) // 6)
-    wide = sum(len(run) for run in _cjk_run().findall(text))
-    narrow = len(_cjk_run().sub(" ", text).split())
+    wide = sum(len(run) for run in _CJK_RUN.findall(text))
+    narrow = len(_CJK_RUN.sub(" ", text).split())
     return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
 
 
@@ -99,33 +100,14 @@ def without_clauses(text: str) -> str:
     """A text whose CJK words stand apart from others; what is too long to be one is left out."""
     if text.isascii():
         return text
-    return _cjk_run().sub(lambda run: f" {run[0]} " if len(run[0]) <= _CJK_WORD else " ", text)
+    return _CJK_RUN.sub(lambda run: f" {run[0]} " if len(run[0]) <= _CJK_WORD else " ", text)
 
 
-# Compiled when first met: most questions are plain words, and the process of a hook pays for every pattern.
-
-
-@cache
-def _ascii_word() -> re.Pattern[str]:
-    return re.compile(
-        r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?"
-    )
-
-
-@cache
-def _humps() -> re.Pattern[str]:
-    return re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-
-
-@cache
-def _any_word() -> re.Pattern[str]:
-    letter = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
-    return re.compile(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{letter}+(?:_+{letter}+)*(?:\+\+|#(?!\w))?")
-
-
-@cache
-def _cjk_run() -> re.Pattern[str]:
-    return re.compile(rf"[{_CJK}]+")
+_LETTER = rf"(?:(?![{_CJK}])[^\W_])"  # a word ends where text without spaces begins
+_ANY_WORD = lazy(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{_LETTER}+(?:_+{_LETTER}+)*(?:\+\+|#(?!\w))?")
+_ASCII_WORD = lazy(r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?")
+_HUMPS = lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_CJK_RUN = lazy(rf"[{_CJK}]+")
 
 
 class _Runs(dict[str, str]):
@@ -152,7 +134,7 @@ def _terms_of(word: str) -> str:
     if "." in whole and whole[0] == "v":
         whole = whole[1:]
     made = [stem(whole)] if whole not in STOP_WORDS else []
-    parts = _humps().findall(_without_accents(word))
+    parts = _HUMPS.findall(_without_accents(word))
     if len(parts) > 1 and "." not in whole:
         made += [stem(part) for part in map(_plain, parts) if part not in STOP_WORDS]
     return " ".join(dict.fromkeys([term[:_TERM_LIMIT] for term in made]))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.new_learning import TAG_LENGTH
+from recollect.text.patterns import lazy
 from recollect.text.tokens import STOP_WORDS, without_clauses
 
 FEWEST_TAGS, MOST_TAGS = 2, 5
@@ -125,13 +126,13 @@ def _domains_of(word: str) -> Sequence[str]:
     return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
 
 
-_TOKEN = re.compile(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
-_IDENTIFIER = re.compile(
+_TOKEN = lazy(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
+_IDENTIFIER = lazy(
     r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*"  # snake_case, a.b, a/b, --flag, /path
     r"|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Za-z]+\d+[a-z]\w*"  # camelCase, argon2id
 )
-_PLAIN_COMPOUND = re.compile(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
-_ACRONYM = re.compile(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
+_PLAIN_COMPOUND = lazy(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
+_ACRONYM = lazy(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
 _SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
 _EMPTY = STOP_WORDS | _EVERYDAY | frozenset(map(str.lower, _SHOUTED))
 _ENOUGH_TAGS = 4

@@ -10,6 +10,7 @@ import json
 import re
 
 from recollect.core.records import MESSAGE, record
+from recollect.text.patterns import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 LINE_LIMIT = 5_000_000
 """Characters of one line; a longer one holds a picture or a whole file, not a conversation."""
 
-_WRAPPED = re.compile(
+_WRAPPED = lazy(
     r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
     r"local-command-(?:stdout|stderr|caveat))>"
     r".*?</\1>",
     re.DOTALL,
 )
-_ARGUMENTS = re.compile(r"</?command-args>")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_ARGUMENTS = lazy(r"</?command-args>")
+_PATCHED = lazy(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
 @record

@@ -238,9 +238,31 @@ def test_without_a_source_the_id_stands_alone() -> None:
     assert frame.block(replace(PLAIN, source_outcome_id=None)).endswith("\n_ID: learn_000001_")
 
 
+_BLOCK = (
+    r"^### (?P<title>.*) \[confidence: (?P<confidence>[01]\.\d\d), (?P<usage>(?:helpful|used) \d+x)\]\n"
+    r"\n"
+    r"\*\*Context\*\*: (?P<context>.*)\n"
+    r"\*\*Observation\*\*: (?P<observation>.*)\n"
+    r"\*\*Implication\*\*: (?P<implication>.*)\n"
+    r"\*\*Action\*\*: (?P<action>.*)\n"
+    r"\n"
+    r"_ID: (?P<id>learn_[A-Za-z0-9]+)(?: \| Source: (?P<source>.*))?_$"
+)
+
+
+def read_back(section: str) -> tuple[frame.Shown, ...]:
+    """The notes of a section, as a reader finds them by its layout."""
+    found = [note.groupdict() for note in re.finditer(_BLOCK, section, re.MULTILINE)]
+    texts = [{name: frame.unescape(value) for name, value in note.items() if value is not None} for note in found]
+    return tuple(
+        frame.Shown(**{"source": None, **text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]
+        for text in texts
+    )
+
+
 @given(st.lists(learnings, max_size=4))
 def test_what_was_shown_reads_back_as_the_same_notes(notes: list[Learning]) -> None:
-    assert frame.parse(frame.section(notes)) == tuple(map(frame.shown, notes))
+    assert read_back(frame.section(notes)) == tuple(map(frame.shown, notes))
 
 
 @given(learnings)
@@ -267,15 +289,6 @@ def test_a_section_holds_each_frame_line_once_whatever_the_note_says(text: str) 
     assert shown.count("LEARNING_HELPFUL") == shown.count("LEARNING_NOT_HELPFUL") == 1
     assert shown.count("**Action**") == 1
     assert not re.search(r"<(?!id>)\S|```|~~~|---|\]\(", re.sub(r"\\[<\[\]]", "", shown))
-
-
-def test_notes_outside_a_section_are_not_read() -> None:
-    assert frame.parse(frame.block(PLAIN)) == ()
-
-
-def test_sections_are_read_from_the_middle_of_a_text() -> None:
-    text = f"before\n{frame.section([PLAIN])}after\n## Next\n{frame.block(PLAIN)}"
-    assert frame.parse(text) == (frame.shown(PLAIN),)
 
 
 # Stripping
