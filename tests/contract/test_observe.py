@@ -307,7 +307,7 @@ def test_an_agents_words_stay_an_agents_whoever_carries_them(memory: Memory) -> 
     ("text", "why"),
     [
         ("DISCOVERY[blocker]: TODO", "a stand-in"),
-        ("DISCOVERY[pattern]: Be careful", "does not name what it is about"),
+        ("DISCOVERY[pattern]: Be careful", "does not say what to do"),
         ("DISCOVERY[blocker]: The deploy of PR #412 failed yesterday", "what happened once"),
     ],
 )

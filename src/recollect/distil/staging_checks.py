@@ -280,7 +280,7 @@ def _read_refusal(text: str) -> Refusal | None:
     flaw = read_object(text).get("flaw", "")
     if flaw is None:
         return None
-    if not isinstance(flaw, str) or flaw not in quality.REFUSALS:
+    if not isinstance(flaw, str) or flaw not in quality.STAGED_FLAWS:
         raise BadInput(f"unknown flaw {str(flaw)[:40]!r}")
     return quality.REFUSALS[flaw]
 

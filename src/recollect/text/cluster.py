@@ -14,6 +14,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from recollect.text.tokens import STOP_WORDS, terms, word_terms
@@ -32,7 +33,11 @@ WEAK_WORDS = STOP_WORDS | {
     "working", "works",
 }  # fmt: skip
 """Words that say nothing about the subject of a note on somebody's work."""
-_WEAK_TERMS = frozenset(term for word in WEAK_WORDS for term in word_terms(word))
+
+
+@cache
+def _weak_terms() -> frozenset[str]:
+    return frozenset(term for word in WEAK_WORDS for term in word_terms(word))
 
 
 def topic_vectors(texts: Sequence[str]) -> list[Words | Dense]:
@@ -41,7 +46,8 @@ def topic_vectors(texts: Sequence[str]) -> list[Words | Dense]:
     A subject's name stands in many of its texts and few others, so words are weighed by how often *and* how
     rarely they occur. Plain TF-IDF favours words of one or two texts, which join nothing.
     """
-    counted = [Counter(term for term in terms(text) if term not in _WEAK_TERMS) for text in texts]
+    weak = _weak_terms()
+    counted = [Counter(term for term in terms(text) if term not in weak) for text in texts]
     return _weighed(counted, lambda spread: math.log(1 + spread) * math.log((1 + len(texts)) / spread))
 
 

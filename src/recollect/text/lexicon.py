@@ -13,9 +13,7 @@ Knows nothing about sentences: negation and scope belong to `statement`. The pai
 importing this module costs nothing.
 """
 
-import json
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import pairwise
 
 from recollect.text.patterns import lazy
@@ -222,6 +220,9 @@ def _opposites(word: str) -> frozenset[str]:
 
 @cache
 def _pairs() -> dict[str, frozenset[str]]:
+    import json
+    from importlib.resources import files
+
     text = files("recollect.text").joinpath("data/antonyms.json").read_text("utf-8")
     pairs: dict[str, set[str]] = {}
     listed = [(left, right) for left, rights in json.loads(text).items() for right in rights]

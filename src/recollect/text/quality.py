@@ -1,17 +1,9 @@
-"""The gate for staged learnings: a rule that holds beyond the case it came from, and is not about rules.
+"""The quality gate: is a text a rule, a learning or a decision, or does it only report, repeat or promise something?
 
-Each refusal has a code, says why and how to say it better. Words only, and lenient: a doubtful text passes,
-because consolidation looks again and a person can be asked. Knows nothing about where the text goes.
-
-The gate for captured learnings: something was noticed, and it says what to do about it next time.
-
-Each refusal has a code, says why and how to say it better. Lenient like the gate for staged learnings (`quality`),
-whose words it shares: one field that states a rule carries the rest. A field that was not filled in is given as "".
-
-Does a text report what happened, where a rule, a learning or a decision was wanted?
-
-Words only, and English ones: of a text in another language nothing is said. Unsure counts as no report, because
-refusing a real rule or choice loses it, while a report that is let through costs a line in a queue.
+Staged learnings, captured learnings and decisions pass through the same checks: placeholder, repeated, too vague, a
+status report, one incident, a rule about rules. Each refusal says why and how to rephrase. The checks know English
+words only and are lenient: a doubtful text passes, because refusing a real rule loses it, while a report that passes
+costs a line in a queue. Measured on `tests/data/*_quality.jsonl`. Knows nothing about where the text goes.
 """
 
 from __future__ import annotations
@@ -26,11 +18,105 @@ from recollect.text.sentences import first_sentence
 from recollect.text.tokens import stem, terms
 
 
+@record
+class Refusal:
+    """What is wrong with a text, and what to do about it."""
+
+    flaw: str
+    why: str
+    rephrase: str
+
+
+REFUSALS = {
+    flaw: Refusal(flaw=flaw, why=why, rephrase=rephrase)
+    for flaw, why, rephrase in (
+        (
+            "placeholder",
+            "a field holds a placeholder instead of a text",
+            "Write what was noticed, what follows from it and what to do; nothing can be filled in later.",
+        ),
+        (
+            "repeated",
+            "every field says the same",
+            "Say in the observation what was noticed, in the implication why it matters, in the action what to do next "
+            "time.",
+        ),
+        (
+            "vague",
+            "it does not say what to do, or with what",
+            "Name the thing and the constraint: when what happens, do or avoid what.",
+        ),
+        (
+            "status",
+            "it reports work done or under way",
+            "Say what the next task should do differently; a report belongs in the log: recollect log add.",
+        ),
+        (
+            "incident",
+            "it tells what happened once, not what to do",
+            'State the rule behind it: not "Edited the skill without loading it" but "Always load a skill before '
+            'editing"; put the incident into the body or the observation.',
+        ),
+        (
+            "meta",
+            "it is a rule about rules",
+            "Say what an agent should do differently in its work; leave out how rules are written.",
+        ),
+    )
+}
+STAGED_FLAWS = ("incident", "vague", "meta")
+"""The flaws of a staged learning, which has only a title and a body."""
+WEIGHED = ("title", "observation", "implication", "action")
+"""The fields of a captured learning that the gate reads."""
+LEAST_WORDS = 2  # different words that say something: with one, "Caching" would pass as a rule
+
+# --- The gate
+
+
+def staged_refusal(title: str, body: str = "") -> Refusal | None:
+    """Why a staged learning states no rule, and how it could; None when nothing is wrong with it."""
+    if _RULE_NOUN.search(plain(title)) and not is_foreign(title):
+        return REFUSALS["meta"]
+    if is_incident(title):
+        return REFUSALS["incident"]
+    return None if len(set(telling_words(f"{title} {body}"))) >= LEAST_WORDS else REFUSALS["vague"]
+
+
+def learning_refusal(*, title: str, observation: str, implication: str, action: str) -> Refusal | None:
+    """Why a learning should not be stored as it is; None when nothing is wrong with it. "" is an unfilled field."""
+    fields = [field for field in (observation, implication, action) if field.strip()]
+    if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
+        return REFUSALS["placeholder"]
+    if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
+        return REFUSALS["repeated"]
+    if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
+        return REFUSALS["vague"]
+    # One consequence that states a rule carries the rest.
+    if any(_states_a_rule(field) for field in fields[1:]) or _EXPLAINED.match(title):
+        return None
+    if is_status_update(title) and not _MISHAP.search(title):
+        return REFUSALS["status"]
+    return REFUSALS["incident"] if is_incident(title) else None
+
+
+def _states_a_rule(text: str) -> bool:
+    if not telling_words(text) or is_status_update(text) or is_incident(text):
+        return False
+    return bool(_RULE.search(text)) or not _TELLS.search(text)
+
+
+def telling_words(text: str) -> list[str]:
+    """The stems of a text that say what it is about; where words are not parted by spaces, pairs of characters."""
+    words = words_of(plain(text))
+    parts = (part for word in words for part in ((word,) if word.isascii() else terms(word)))
+    return [root for part in parts if (root := stem(part)) not in _empty_stems()]
+
+
 def _any(*groups: tuple[str, ...]) -> str:
     return f"(?:{'|'.join(word for group in groups for word in group)})"
 
 
-# --- What somebody did
+# --- Past tense
 
 _AFTER_WHO = r"(?<=\w )(?:hit|left)"  # "Left-align numbers", "Hit the cache first" are orders
 _MISHAPS = ("broke", "forgot", "lost", "had", "threw", "fell", "took", "went", "saw", "came", "gave", _AFTER_WHO)
@@ -160,44 +246,7 @@ def is_status_update(text: str) -> bool:
     return bool(_STATE.search(opening) or (_REPORT.search(opening) and not is_foreign(opening)))
 
 
-def is_mishap(text: str) -> bool:
-    """Of a report: whether it tells what befell somebody rather than what they worked on."""
-    return bool(_MISHAP.search(text))
-
-
-@record
-class Refusal:
-    """What is wrong with a text, and what to do about it."""
-
-    flaw: str
-    why: str
-    rephrase: str
-
-
-REFUSALS = {
-    refusal.flaw: refusal
-    for refusal in (
-        Refusal(
-            flaw="incident",
-            why="it tells what happened once, not what to do",
-            rephrase='State the rule behind it: not "Edited the skill without loading it" but "Always load a skill '
-            'before editing"; put the incident into the body.',
-        ),
-        Refusal(
-            flaw="vague",
-            why="it does not say what to do, or with what",
-            rephrase="Name the thing and the constraint: when what happens, do or avoid what.",
-        ),
-        Refusal(
-            flaw="meta",
-            why="it is a rule about rules",
-            rephrase="Say what an agent should do differently in its work; leave out how rules are written.",
-        ),
-    )
-}
-"""By flaw."""
-
-LEAST_WORDS = 2  # different words that say something
+# --- Vague, empty, about rules
 
 _RULE_NOUN = lazy(
     r"(?:^|\b(?:a|an|the|our|your|every|each|all|any|more|new|these|write|writing|add|adding|as)\s+)"
@@ -213,57 +262,6 @@ _SAYS_LITTLE = """
 def _empty_stems() -> frozenset[str]:
     return frozenset(map(stem, (*_SAYS_LITTLE.split(), *WEAK_VERBS)))
 
-
-def staged_refusal(title: str, body: str = "") -> Refusal | None:
-    """Why a staged learning states no rule, and how it could; None when nothing speaks against it."""
-    if _RULE_NOUN.search(plain(title)) and not is_foreign(title):
-        return REFUSALS["meta"]
-    if is_incident(title):
-        return REFUSALS["incident"]
-    return None if len(set(telling_words(f"{title} {body}"))) >= LEAST_WORDS else REFUSALS["vague"]
-
-
-def telling_words(text: str) -> list[str]:
-    """The stems of a text that say what it is about; where words are not parted by spaces, pairs of characters."""
-    words = words_of(plain(text))
-    parts = (part for word in words for part in ((word,) if word.isascii() else terms(word)))
-    return [root for part in parts if (root := stem(part)) not in _empty_stems()]
-
-
-WEIGHED = ("title", "observation", "implication", "action")
-
-_REFUSALS = {
-    refusal.flaw: refusal
-    for refusal in (
-        Refusal(
-            flaw="placeholder",
-            why="a field holds a stand-in instead of a text",
-            rephrase="Write what was noticed, what follows from it and what to do; nothing can be filled in later.",
-        ),
-        Refusal(
-            flaw="repeated",
-            why="every field says the same",
-            rephrase="Say in the observation what was noticed, in the implication why it matters, in the action "
-            "what to do next time.",
-        ),
-        Refusal(
-            flaw="vague",
-            why="it does not name what it is about",
-            rephrase="Name the thing, what it does and what to do about it.",
-        ),
-        Refusal(
-            flaw="status",
-            why="it reports work done or under way",
-            rephrase="Say what the next task should do differently; a report belongs in the log: recollect log add.",
-        ),
-        Refusal(
-            flaw="incident",
-            why="it tells what happened once, and nothing follows from it",
-            rephrase='State the rule behind it as the action: not "Broke the build yesterday" but "Run the type '
-            'checker before pushing".',
-        ),
-    )
-}
 
 _STAND_INS = (
     "to ?do", "tb[ad]", "fix ?me", "n/?a", "none", "nothing", "nil", "null", "undefined", "unknown", "untitled",
@@ -285,30 +283,3 @@ _EXPLAINED = lazy(
     re.IGNORECASE,
 )
 _RULE = lazy(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)
-
-
-def learning_refusal(*, title: str, observation: str, implication: str, action: str) -> Refusal | None:
-    """Why a learning should not be kept as it is; None when nothing speaks against it."""
-    flaw = _flaw(title, [field for field in (observation, implication, action) if field.strip()])
-    return _REFUSALS[flaw] if flaw else None
-
-
-def _flaw(title: str, fields: list[str]) -> str | None:
-    if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
-        return "placeholder"
-    if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
-        return "repeated"
-    if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
-        return "vague"
-    _, *consequences = fields or [""]
-    if any(_states_a_rule(field) for field in consequences) or _EXPLAINED.match(title):
-        return None
-    if is_status_update(title) and not is_mishap(title):
-        return "status"
-    return "incident" if is_incident(title) else None
-
-
-def _states_a_rule(text: str) -> bool:
-    if not telling_words(text) or is_status_update(text) or is_incident(text):
-        return False
-    return bool(_RULE.search(text)) or not _TELLS.search(text)

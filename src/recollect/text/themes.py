@@ -21,8 +21,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
-
 from recollect.core.clock import parse_time
 from recollect.core.errors import BadInput
 from recollect.core.finding import (
@@ -234,6 +232,8 @@ def read_work_file(path: str, data: bytes) -> WorkFile | SkippedFile:
 
 
 def _read(path: str, data: bytes) -> WorkFile:
+    import msgspec
+
     if len(data) > SIZE_LIMIT:
         raise BadInput(f"larger than {SIZE_LIMIT // 1_000_000} MB")
     if not data.strip():
@@ -288,6 +288,8 @@ def without_repeats(files: list[WorkFile]) -> tuple[list[WorkFile], list[Skipped
 
 def write_work_file(work_id: str, timestamp: str, items: list[dict[str, Any]]) -> str:
     """The file's text; `items` are kept as they are, so that what another program added survives."""
+    import msgspec
+
     body = {"workId": check_work_id(work_id), "timestamp": timestamp, "findings": items}
     return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
 
