@@ -306,7 +306,7 @@ def test_an_agents_words_stay_an_agents_whoever_carries_them(memory: Memory) -> 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("DISCOVERY[blocker]: TODO", "a stand-in"),
+        ("DISCOVERY[blocker]: TODO", "a placeholder"),
         ("DISCOVERY[pattern]: Be careful", "does not say what to do"),
         ("DISCOVERY[blocker]: The deploy of PR #412 failed yesterday", "what happened once"),
     ],
