@@ -1,7 +1,7 @@
 """How well findings gather into themes: python -m benchmarks.themes FILE [--sample N] [--seed S] [--json]
 
 FILE holds a JSON object a line: {"text": …, "label": …}. The texts become findings, four to a work unit, and are
-planned as `recollect themes run` plans them: by words and, where the embeddings extra is installed, by both.
+planned as `recollect theme run` plans them: by words and, where the embeddings extra is installed, by both.
 
 - groups: natural groups before the limit of twenty themes; purity and NMI against the labels
 - themes: what is written in the end; purity, NMI, and findings that did not fit their theme's budget

@@ -112,7 +112,7 @@ class Week:
         project, monday = self.project, self.project.now
         project.now = MONDAY - timedelta(days=28, hours=-9)
         for title, body in _STAGED:
-            project.run("stage", title, "--body", body)
+            project.run("staged", "add", title, "--body", body)
         (project.folder / "docs").mkdir()
         page = "# {}\n\n## {}\n\n{}\n"
         for name, words in {
@@ -214,14 +214,14 @@ class Week:
         waiting = self.brief.partition("### Waiting\n")[2].partition("\n### ")[0].strip()
         self._say("Friday's brief names what is due:", f"```text\n{waiting}\n```")
         self._show(
-            "review", self.ids["decision"], "--outcome", "success", "--result", "No timeouts since Tuesday",
+            "decision", "review", self.ids["decision"], "--outcome", "success", "--result", "No timeouts since Tuesday",
             "--lesson", "A queue turns a burst into a delay",
         )  # fmt: skip
 
     def _consolidated(self) -> None:
         self._say("The hand-off asks whether staged learnings are ripe, and they are:")
-        self._show("ages", "--summary")
-        self._show("consolidate")
+        self._show("staged", "list", "--summary")
+        self._show("staged", "consolidate")
         self.project.git("add", "--all")
         self._say("The rules stand in the documents now, under the nearest heading:")
         text = (self.project.folder / "docs/database.md").read_text("utf-8")
@@ -235,7 +235,7 @@ class Week:
         self._say(f"```text\n{brief}```", "What helped has risen, each step with its reason:")
         self._show("why", self.ids["helps"])
         self._show("recall", "why were refund webhooks stuck?")
-        self._show("tree")
+        self._show("log", "tree")
         self._show("status")
 
     # Telling

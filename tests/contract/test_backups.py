@@ -127,7 +127,7 @@ def test_a_file_that_is_no_backup_is_refused_and_another_is_asked_for(
     file.write_bytes(content)
     with pytest.raises(StoreDamaged, match=rf"^{re.escape(str(file))} .*choose another file") as refused:
         rescue.restore(file)
-    assert "recollect restore" not in str(refused.value)
+    assert "recollect store restore" not in str(refused.value)
 
 
 def test_a_purge_leaves_the_text_in_no_backup_of_the_project(memory: Memory) -> None:

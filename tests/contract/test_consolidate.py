@@ -1038,7 +1038,7 @@ def test_the_cycle_says_what_is_due_and_writes_no_document(project: Project) -> 
     project.begin(RIPE)
     before = project.state()
     steps = dict(project.memory().cycle().steps)
-    assert "ripe: 3 entries; run: recollect consolidate" in steps["consolidation"]
+    assert "ripe: 3 entries; run: recollect staged consolidate" in steps["consolidation"]
     assert project.state() == before
 
 

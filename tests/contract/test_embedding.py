@@ -60,7 +60,7 @@ def test_a_cycle_has_a_bound_and_the_next_one_goes_on(open_memory: Opener, envir
     memory = open_memory(models=ScriptedModels({}, embedder=embedder))
     for n in range(3):
         memory.learn(learning(n))
-    assert step(memory) == "made for 2 passages; 1 wait (recollect embed makes them now)"
+    assert step(memory) == "made for 2 passages; 1 wait (recollect model embed makes them now)"
     assert step(memory) == "made for 1 passage"
     assert len(embedder.asked) == len(set(embedder.asked))
 

@@ -64,7 +64,9 @@ def indexes(connection: psycopg.Connection[tuple[object, ...]]) -> int:
 
 def test_the_agents_role_says_who_makes_the_index(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        assert "recollect db init" in PostgresVectors(connection, "neighbour", 1, exact=BOUND).index_if_large(SIZE)
+        assert "recollect store db init" in PostgresVectors(connection, "neighbour", 1, exact=BOUND).index_if_large(
+            SIZE
+        )
         assert PostgresVectors(connection, "small", 1, exact=BOUND).index_if_large(SIZE) == ""
 
 

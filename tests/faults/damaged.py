@@ -21,8 +21,8 @@ from recollect.__main__ import run
 from recollect.models.scripted import ScriptedModels
 from workshop import NOW, Workshop
 
-LOOKING = ("verify", "doctor", "status")
-COMMANDS = (*LOOKING, "rebuild")
+LOOKING = ("store verify", "doctor", "status")
+COMMANDS = (*LOOKING, "store rebuild")
 CODES = (0, 1, 2, 3)
 KEPT = (".recollect", "memory", "docs")
 
@@ -123,7 +123,7 @@ class Patient:
         code, error = -1, None
         try:
             with redirect_stdout(told), redirect_stderr(told):
-                code = run([*arguments, "--project", str(self.root)])
+                code = run([*" ".join(arguments).split(), "--project", str(self.root)])
         except BaseException as raised:
             error = raised
         finally:

@@ -71,7 +71,7 @@ def is_shown_and_rates(memory: Memory, chance: random.Random, acknowledge: Calla
     given = ["--task", task, "--outcome", "work", "--learning", chosen.id, "--project", str(memory.project.root)]
     if _quietly(inject_command, given) == 0:
         acknowledge(what="injection", task=task, id=chosen.id)
-    given = ["feedback", "--task", task, "--project", str(memory.project.root)]
+    given = ["task", "feedback", "--task", task, "--project", str(memory.project.root)]
     if _quietly(run, given, stdin=f"LEARNING_HELPFUL: {chosen.id}\n") == 0:
         acknowledge(what="verdict", task=task, id=chosen.id)
 
@@ -79,7 +79,7 @@ def is_shown_and_rates(memory: Memory, chance: random.Random, acknowledge: Calla
 def observes(memory: Memory, chance: random.Random, acknowledge: Callable[..., None]) -> None:
     """Through the command line, a finished task's output."""
     task, text = words(chance, 2), words(chance, 9)
-    given = ["observe", "--task", task, "--project", str(memory.project.root)]
+    given = ["task", "observe", "--task", task, "--project", str(memory.project.root)]
     if _quietly(run, given, stdin=f"DISCOVERY[blocker]: {text}\n") == 0:
         acknowledge(what="discovery", task=task, text=text)
 

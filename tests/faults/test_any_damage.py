@@ -65,11 +65,11 @@ def test_a_flipped_bit_in_a_passage_or_its_terms_is_named_and_healed(patient: Pa
     data = bytearray(text.encode())
     data[text.index(mark) + 3] ^= 1 << bit
     patient.damage(f"UPDATE passages SET {column} = CAST(? AS TEXT) WHERE doc = ?", bytes(data), row)
-    said = patient.says("verify")
-    assert (said.code, "recollect rebuild" in said.output) == (1, True), said
-    for command in ("doctor", "status", "rebuild"):
+    said = patient.says("store verify")
+    assert (said.code, "recollect store rebuild" in said.output) == (1, True), said
+    for command in ("doctor", "status", "store rebuild"):
         reported(patient.says(command), f"bit {bit} of {column}")
-    assert patient.says("verify") == Said(command="verify", code=0, output="everything agrees\n")
+    assert patient.says("store verify") == Said(command="store verify", code=0, output="everything agrees\n")
 
 
 TARGETED = [
@@ -109,14 +109,14 @@ def test_a_value_nobody_can_read_is_reported_with_what_heals_it(
     patient: Patient, table: str, column: str, value: object, code: int
 ) -> None:
     assert patient.damage(f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", value)
-    said = patient.says("verify")
+    said = patient.says("store verify")
     reported(said, (table, column))
     assert said.code == code, said
-    assert ("recollect rebuild" if code == 1 else "recollect restore") in said.output
+    assert ("recollect store rebuild" if code == 1 else "recollect store restore") in said.output
     for command in COMMANDS[1:]:
         reported(patient.says(command), (table, column))
     if code == 1:
-        assert patient.says("verify").code == 0, "rebuild did not heal it"
+        assert patient.says("store verify").code == 0, "rebuild did not heal it"
     else:
         assert patient.says("doctor").code == 3
 
@@ -139,17 +139,24 @@ def test_a_text_that_is_not_utf8_is_reported_with_what_heals_it(
     patient: Patient, table: str, column: str, code: int
 ) -> None:
     patient.damage(f"UPDATE {table} SET {column} = {NOT_UTF8} WHERE rowid = (SELECT max(rowid) FROM {table})")
-    said = patient.says("verify")
+    said = patient.says("store verify")
     assert (said.code, f"{table}, row" in said.output) == (code, True), said
     for command in COMMANDS[1:]:
         reported(patient.says(command), (table, column))
-    assert patient.says("verify").code == (0 if code == 1 else 3)
+    assert patient.says("store verify").code == (0 if code == 1 else 3)
 
 
 def test_a_real_process_reports_damage_too(patient: Patient) -> None:
     patient.damage("UPDATE passages SET terms = ? WHERE doc = (SELECT min(doc) FROM passages)", 'a"b\x00c "')
     patient.damage("UPDATE nodes SET incomplete = '[' WHERE rowid = (SELECT min(rowid) FROM nodes)")
-    for command, code in (("verify", 1), ("doctor", 0), ("status", 3), ("rebuild", 0), ("verify", 0), ("status", 0)):
+    for command, code in (
+        ("store verify", 1),
+        ("doctor", 0),
+        ("status", 3),
+        ("store rebuild", 0),
+        ("store verify", 0),
+        ("status", 0),
+    ):
         said = patient.really_says(command)
         reported(said, "a damaged passage and a damaged node")
         assert said.code == code, said
@@ -162,16 +169,16 @@ def test_status_says_that_an_index_is_damaged(patient: Patient) -> None:
     for at in entries:
         patient.flip((at + 6) * 8)
     said = patient.says("status")
-    assert (said.code, "recollect rebuild" in said.output) == (3, True), said
-    assert patient.says("rebuild").code == 0
-    assert (patient.says("status").code, patient.says("verify").code) == (0, 0)
+    assert (said.code, "recollect store rebuild" in said.output) == (3, True), said
+    assert patient.says("store rebuild").code == 0
+    assert (patient.says("status").code, patient.says("store verify").code) == (0, 0)
 
 
 def test_doctor_fix_heals_rows_that_nobody_can_read(patient: Patient) -> None:
     patient.damage(f"UPDATE passages SET text = {NOT_UTF8} WHERE doc = (SELECT min(doc) FROM passages)")
     assert patient.says("doctor", "--strict").code == 1
     assert patient.says("doctor", "--fix", "--strict").code == 0
-    assert patient.says("verify").code == 0
+    assert patient.says("store verify").code == 0
 
 
 def odd_values(patient: Patient) -> Iterator[tuple[str, str, Any]]:
@@ -205,10 +212,10 @@ def test_a_damaged_word_index_is_reported_and_healed(patient: Patient, table: st
     patient.damage(f"DELETE FROM {table}")
     for command in LOOKING:
         reported(patient.says(command), table)
-    said = patient.says("verify")
-    assert (said.code, "recollect rebuild" in said.output) == (1, True), said
-    assert patient.says("rebuild").code == 0
-    assert patient.says("verify").code == 0
+    said = patient.says("store verify")
+    assert (said.code, "recollect store rebuild" in said.output) == (1, True), said
+    assert patient.says("store rebuild").code == 0
+    assert patient.says("store verify").code == 0
 
 
 def test_a_schema_that_was_changed_gives_no_traceback(patient: Patient, tmp_path: Path) -> None:

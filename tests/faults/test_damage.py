@@ -133,10 +133,10 @@ def test_a_damaged_store_exits_with_3_keeps_its_files_and_names_a_backup(memory:
     assert recollect(root, "learn", "list").returncode == 3
     told = recollect(root, "doctor")
     assert told.returncode == 3
-    assert f"recollect restore {good}" in told.stdout
+    assert f"recollect store restore {good}" in told.stdout
     assert recollect(root, "doctor").returncode == 3
     assert len(list((database(memory).parent / "damaged").iterdir())) == 1, "the same damage is kept once"
-    assert recollect(root, "restore", good).returncode == 0
+    assert recollect(root, "store", "restore", good).returncode == 0
     assert json.loads(recollect(root, "status", "--json").stdout)["learnings"]["active"] == 40
     assert database(memory).parent.joinpath("damaged").exists()
 

@@ -73,9 +73,9 @@ def test_everything_works_on_words_alone_where_nothing_can_embed(open_memory: Op
     without_numpy(environ, root, "log", "add", "Rounding is done per line.", "--topic", "invoices")
     without_numpy(environ, root, "cycle")
     assert "log/2026-03-02#1" in without_numpy(environ, root, "recall", "what retries a refund?")
-    without_numpy(environ, root, "purge", "--text", "keeps invoices", "--yes")
-    without_numpy(environ, root, "rebuild")
-    assert "everything agrees" in without_numpy(environ, root, "verify")
+    without_numpy(environ, root, "store", "purge", "--text", "keeps invoices", "--yes")
+    without_numpy(environ, root, "store", "rebuild")
+    assert "everything agrees" in without_numpy(environ, root, "store", "verify")
     with memory.context.db.read(memory.context.space) as tx:
         doc, _, _ = vectors.nearest(tx, "words", WordEmbedder().vector("queue retries refund"), limit=1)[0]
         found = tx.value("SELECT id FROM passages WHERE space = :space AND doc = :doc", doc=doc)

@@ -22,7 +22,18 @@ ANSWER = {
 
 
 def test_two_processes_never_pay_for_the_same_ask_twice(shell: Shell) -> None:
-    observe = (sys.executable, "-m", "recollect", "observe", "--title", "Migrate", "--outcome", "launch", "--task")
+    observe = (
+        sys.executable,
+        "-m",
+        "recollect",
+        "task",
+        "observe",
+        "--title",
+        "Migrate",
+        "--outcome",
+        "launch",
+        "--task",
+    )
     with ScriptedServer([Reply(text=json.dumps(ANSWER), delay=3.0)] * 2) as server:
         environ = {
             **shell.environ,

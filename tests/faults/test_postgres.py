@@ -375,15 +375,15 @@ def _without_version(server: Server, name: str = "versionless") -> str:
 UNUSABLE: dict[str, tuple[Callable[[Server], str], str, int]] = {
     "no server": (lambda _: f"postgresql://u:{SECRET}@/x?host=/tmp/no-such-socket", "check that the server runs", 3),
     "no host": (lambda _: f"postgresql://u:{SECRET}@no-such-host.invalid/x", "cannot be reached", 3),
-    "no database": (lambda server: server.url("nowhere"), "recollect db init --admin", 3),
+    "no database": (lambda server: server.url("nowhere"), "recollect store db init --admin", 3),
     "wrong password": (_wrong_password, "refused the password", 3),
     "another program's": (_another_programs, "a database of its own", 3),
     "newer schema": (_newer, "upgrade this program", 3),
-    "older schema": (_older, "recollect db init", 3),
+    "older schema": (_older, "recollect store db init", 3),
     "no schema said": (_without_version, "is damaged: it does not say which schema it has", 3),
     "not UTF-8": (_wrong_encoding, "ENCODING 'UTF8'", 3),
     "no rights": (_stranger, "permission denied", 3),
-    "no store yet": (lambda server: server.new_database("empty"), "recollect db init", 2),
+    "no store yet": (lambda server: server.new_database("empty"), "recollect store db init", 2),
     "no address": (lambda _: f"postgresql://u:{SECRET}@[host/x", "percent-encoded", 2),
     "another kind": (lambda _: f"mysql://u:{SECRET}@host/x", "begin with postgresql://", 2),
 }
@@ -418,7 +418,7 @@ def test_the_doctor_of_a_damaged_server_names_the_server_and_no_file_of_another_
     (damage,) = [finding for finding in rescue.doctor().findings if finding.level == "damage"]
     assert damage.subject == f"postgresql://postgres@{server.folder}/damaged"
     assert str(embedded) not in f"{damage.detail} {damage.remedy}"
-    assert "recollect db init" in damage.remedy
+    assert "recollect store db init" in damage.remedy
     assert not (embedded.parent / "damaged").exists()
 
 
@@ -532,11 +532,11 @@ def _made_by_an_older_program(server: Server, url: str, database: str) -> None:
 def test_a_role_that_may_not_upgrade_is_told_who_may(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
     url = server.url("behind", user="agent_behind")
     _made_by_an_older_program(server, url, "behind")
-    with pytest.raises(StoreUnreachable, match=r"then run: recollect db init --admin ADDRESS$"):
+    with pytest.raises(StoreUnreachable, match=r"then run: recollect store db init --admin ADDRESS$"):
         Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": url})
-    with pytest.raises(StoreUnreachable, match=r"then run: recollect db init$"):
+    with pytest.raises(StoreUnreachable, match=r"then run: recollect store db init$"):
         Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": server.url("behind")})
-    with pytest.raises(StoreUnreachable, match=r"must be owner.*recollect db init --admin ADDRESS"):
+    with pytest.raises(StoreUnreachable, match=r"must be owner.*recollect store db init --admin ADDRESS"):
         initialise(url)
 
 
@@ -570,7 +570,7 @@ def test_a_role_that_was_there_before_keeps_its_password_and_that_is_said(server
 
 def test_a_superuser_as_the_stores_role_is_warned_of(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
     environ["RECOLLECT_STORE"] = server.url("powerful")
-    done = _command(tmp_path, environ, "db", "init", "--admin", server.url())
+    done = _command(tmp_path, environ, "store", "db", "init", "--admin", server.url())
     assert done.returncode == 0
     assert "role postgres is a superuser" in done.stdout
 
@@ -593,7 +593,7 @@ def test_db_init_makes_a_store_that_the_commands_use(server: Server, tmp_path: P
     environ["RECOLLECT_STORE"] = server.new_database("commanded")
     project = tmp_path / "project"
     project.mkdir()
-    first, second = (_command(project, environ, "db", "init") for _ in range(2))
+    first, second = (_command(project, environ, "store", "db", "init") for _ in range(2))
     assert (first.returncode, second.returncode) == (0, 0)
     assert "made schema" in first.stdout
     assert "nothing to do" in second.stdout
@@ -611,21 +611,21 @@ def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ
     with Memory.open(project, environ=environ) as memory:
         memory.learn(learning())
         memory.context.vault.append("2026-03-01.md", "entry\n")
-    moved = _command(project, environ, "migrate", "--from", "embedded", "--to", url)
+    moved = _command(project, environ, "store", "migrate", "--from", "embedded", "--to", url)
     assert moved.returncode == 0
     assert "counts and hashes agree" in moved.stdout
-    again = _command(project, environ, "migrate", "--from", "embedded", "--to", url)
+    again = _command(project, environ, "store", "migrate", "--from", "embedded", "--to", url)
     assert (again.returncode, "already holds a memory" in again.stderr) == (1, True)
     team = {**environ, "RECOLLECT_STORE": url}
     with Memory.open(project, environ=team) as memory:
         memory.context.vault.append("2026-03-01.md", "from the team\n")
-    assert "wrote 2026-03-01.md" in _command(project, team, "vault", "pull").stdout
+    assert "wrote 2026-03-01.md" in _command(project, team, "store", "vault", "pull").stdout
     log = project / "memory" / "2026-03-01.md"
     assert log.read_text() == "entry\nfrom the team\n"
     log.write_text("entry\nfrom the team\nfrom here\n")
-    assert "wrote 2026-03-01.md" in _command(project, team, "vault", "push").stdout
-    assert "both sides are equal" in _command(project, team, "vault", "pull").stdout
-    assert _command(project, environ, "vault", "pull").returncode == 2
+    assert "wrote 2026-03-01.md" in _command(project, team, "store", "vault", "push").stdout
+    assert "both sides are equal" in _command(project, team, "store", "vault", "pull").stdout
+    assert _command(project, environ, "store", "vault", "pull").returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -642,7 +642,7 @@ def test_a_move_says_whether_the_source_was_upgraded(
     initialise(url)
     project = unpack(version, tmp_path / "project").parent.parent
     create(project, environ)  # takes it for one's own without opening it
-    assert says in _command(project, environ, "migrate", "--from", "embedded", "--to", url).stdout
+    assert says in _command(project, environ, "store", "migrate", "--from", "embedded", "--to", url).stdout
 
 
 def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
@@ -657,13 +657,16 @@ def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
         files = {"2026-03-01.md": "entry\n", "learnings/finding.md": "a finding\n"}
         for path, text in files.items():
             memory.context.vault.append(path, text)
-        assert _command(project, environ, "vault", "pull").returncode == 0
+        assert _command(project, environ, "store", "vault", "pull").returncode == 0
         shutil.rmtree(project / "memory")
-        pushed = _command(project, environ, "vault", "push")
+        pushed = _command(project, environ, "store", "vault", "push")
         for path in files:
-            assert f"missing here, kept in the store: {path}; bring it back with: recollect vault pull" in pushed.stdout
+            assert (
+                f"missing here, kept in the store: {path}; bring it back with: recollect store vault pull"
+                in pushed.stdout
+            )
         assert {path: memory.context.vault.read(path) for path in files} == files
-    assert _command(project, environ, "vault", "pull").returncode == 0
+    assert _command(project, environ, "store", "vault", "pull").returncode == 0
     assert {path: (project / "memory" / path).read_text() for path in files} == files
 
 

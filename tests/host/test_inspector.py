@@ -49,7 +49,7 @@ def test_the_inspector_lists_resources_and_prompts(shell: Shell) -> None:
 
 
 def test_the_inspector_lists_the_same_tools_over_http_with_a_token_and_nothing_without(shell: Shell) -> None:
-    secret = shell.json("token", "new", "inspector")["secret"]
+    secret = shell.json("host", "token", "new", "inspector")["secret"]
     process = subprocess.Popen(
         [*RECOLLECT, "serve", "--port", "0", "--no-cycle"],
         cwd=shell.folder,

@@ -67,21 +67,21 @@ def test_a_status_update_is_sent_to_the_log(run) -> None:  # type: ignore[no-unt
 
 def test_a_decision_is_reviewed_aged_and_taken_back(run, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     id = str(decide(run, "--pattern", "Measure before choosing")["id"])
-    assert id in run("review-queue").output
-    assert run("review", id, "--outcome", "success", "--lesson", "It held").exit_code == 0
-    assert "nothing waits" in run("review-queue").output
+    assert id in run("decision", "due", "--all").output
+    assert run("decision", "review", id, "--outcome", "success", "--lesson", "It held").exit_code == 0
+    assert "nothing waits" in run("decision", "due", "--all").output
     assert run("decision", "edit", id, "--context", "More").output == f"{id} is now at version 3\n"
     monkeypatch.setenv("RECOLLECT_NOW", "2026-07-02T09:00:00Z")
-    assert "## Wisdom" in run("decisions").output
-    assert json.loads(run("wisdom", "--json").output)["wisdom"][0]["decisions"] == 1
-    assert id in run("decisions", "--list").output
-    assert id in run("decisions", "--query", "postgresql").output
-    assert run("preserve", id).output == f"{id} stays whole\n"
-    assert "preserved" in run("decisions").output
-    assert run("preserve", id, "--off").output == f"{id} shrinks with age\n"
+    assert "## Wisdom" in run("decision", "list", "--levels").output
+    assert json.loads(run("decision", "wisdom", "--json").output)["wisdom"][0]["decisions"] == 1
+    assert id in run("decision", "list").output
+    assert id in run("decision", "list", "--levels", "--query", "postgresql").output
+    assert run("decision", "preserve", id).output == f"{id} stays whole\n"
+    assert "preserved" in run("decision", "list", "--levels").output
+    assert run("decision", "preserve", id, "--off").output == f"{id} shrinks with age\n"
     assert run("decision", "reverse", id, "--reason", "Too dear").output == f"{id} is reversed\n"
-    assert "over-confident" not in run("calibration").output
-    assert json.loads(run("calibration", "--json").output)["windows"]["30"]["decisions"] == 0
+    assert "over-confident" not in run("decision", "calibration").output
+    assert json.loads(run("decision", "calibration", "--json").output)["windows"]["30"]["decisions"] == 0
 
 
 def test_rpc_answers_what_it_reads(run) -> None:  # type: ignore[no-untyped-def]
@@ -98,6 +98,7 @@ def test_rpc_answers_what_it_reads(run) -> None:  # type: ignore[no-untyped-def]
 def test_findings_gather_into_themes(run) -> None:  # type: ignore[no-untyped-def]
     for n in range(5):
         done = run(
+            "theme",
             "finding",
             "add",
             f"Build cache misses the lockfile hash in job {n}",
@@ -107,14 +108,14 @@ def test_findings_gather_into_themes(run) -> None:  # type: ignore[no-untyped-de
             "Hash it",
         )
         assert done.output == f"saved finding/wu-{n}#1\n"
-    assert "5 raw files in 1 theme" in run("themes", "run").output
-    assert "nothing due" in run("themes", "run").output
-    (theme,) = json.loads(run("themes", "list", "--json").output)["themes"]
-    assert "## Related Work Units" in run("themes", "show", theme["name"]).output
-    assert run("themes", "rename", theme["name"], "speedy-builds").exit_code == 0
-    assert "speedy-builds" in run("themes", "list").output
-    assert "from finding/wu-1#1" in run("promote", "finding/wu-1#1").output
-    assert "rule: Hash it" in run("finding", "show", "finding/wu-1#1").output
+    assert "5 raw files in 1 theme" in run("theme", "run").output
+    assert "nothing due" in run("theme", "run").output
+    (theme,) = json.loads(run("theme", "list", "--json").output)["themes"]
+    assert "## Related Work Units" in run("theme", "show", theme["name"]).output
+    assert run("theme", "rename", theme["name"], "speedy-builds").exit_code == 0
+    assert "speedy-builds" in run("theme", "list").output
+    assert "from finding/wu-1#1" in run("learn", "promote", "finding/wu-1#1").output
+    assert "rule: Hash it" in run("theme", "finding", "show", "finding/wu-1#1").output
     assert "skipped" not in run("status").output
     Path("memory/learnings/odd.json").write_text("{}")
     assert "skipped     odd.json: without workId, timestamp, findings" in run("status").output

@@ -1,4 +1,4 @@
-"""Every command, option, setting and method is documented: a command `recollect a b` has its page docs/a.md."""
+"""Every command, option, setting and method is documented: a command with all its options on one page."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tu
         yield path, command
 
 
+PAGES = [page.read_text("utf-8") for page in sorted(DOCS.glob("*.md"))]
 COMMANDS = list(_commands(recollect))
 
 
 @pytest.mark.parametrize(("path", "command"), COMMANDS, ids=[" ".join(path) for path, _ in COMMANDS])
 def test_a_command_and_its_options_stand_in_the_docs(path: tuple[str, ...], command: click.Command) -> None:
-    page = (DOCS / f"{path[0]}.md").read_text("utf-8")
-    assert f"recollect {' '.join(path)}" in page
-    options = [name for param in command.params if isinstance(param, click.Option) for name in param.opts]
-    missing = [name for name in options if f"`{name}" not in page and f" {name}" not in page]
-    assert not missing
+    pages = [page for page in PAGES if f"recollect {' '.join(path)}" in page]
+    assert pages
+    shown = [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
+    options = [name for param in shown for name in param.opts]
+    missing = [[name for name in options if f"`{name}" not in page and f" {name}" not in page] for page in pages]
+    assert min(missing, key=len) == []
 
 
 @pytest.mark.parametrize(

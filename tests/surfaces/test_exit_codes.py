@@ -21,11 +21,11 @@ FINE = [
     "why ID",
     "search zebra",
     "search webhook",
-    "outcome list",
+    "task outcome list",
     "task list",
-    "discovery list",
-    "feedback --task TASK-7",
-    "observe --task TASK-7",
+    "task discovery list",
+    "task feedback --task TASK-7",
+    "task observe --task TASK-7",
     "inject --task TASK-7 --outcome billing --title zebra",
     "init",
     "--version",
@@ -38,7 +38,7 @@ NO = [
     ("learn supersede ID ID", "cannot replace itself"),
     ("learn merge ID ID", "cannot be merged with itself"),
     ("why learn_nope", "no learning learn_nope here"),
-    ("rate ID --helpful", "never injected"),
+    ("learn rate ID --helpful", "never injected"),
     ("why nonsense", "no 'nonsense' here"),
     ("get nonsense", "ids look like"),
     ("search zebra --semantic-weight 1", "nothing has been embedded yet"),
@@ -47,7 +47,7 @@ NO = [
     ("inject --task a --outcome b --learning learn_nope", "no learning learn_nope here"),
     ("task shown TASK-7", "no task TASK-7 here"),
     ("task list --outcome billing", "no outcome billing here"),
-    ("discovery list --task TASK-7", "no task TASK-7 here"),
+    ("task discovery list --task TASK-7", "no task TASK-7 here"),
 ]
 BAD = [
     ("learn add --title Alone", "--context"),
@@ -55,18 +55,18 @@ BAD = [
     ("learn edit ID --confidence 1.1", "between 0 and 1"),
     ("learn edit ID --confidence nan", "between 0 and 1"),
     ("learn tag ID", "--add"),
-    ("verify nowhere.db", "is not a file"),
-    ("restore nowhere.db", "is not a file"),
+    ("store verify nowhere.db", "is not a file"),
+    ("store restore nowhere.db", "is not a file"),
     ("learn list --limit 0", "limit"),
     ("learn list --limit 1001", "limit"),
     ("task list --limit -1", "limit"),
-    ("outcome list --limit 99999999999999999999999", "limit"),
-    ("discovery list --limit 0", "limit"),
+    ("task outcome list --limit 99999999999999999999999", "limit"),
+    ("task discovery list --limit 0", "limit"),
     ("search webhook --limit 0", "limit"),
     ("search webhook --staged --kind log", "--staged does not go with --kind"),
     ("search webhook --staged --min-confidence 0.9 --status all", "with --status or --min-confidence"),
-    ("rate ID --helpful --not-helpful", "one of"),
-    ("rate ID", "one of"),
+    ("learn rate ID --helpful --not-helpful", "one of"),
+    ("learn rate ID", "one of"),
     ("inject --task a --title b", "--outcome"),
     ("inject --task a --outcome b", "title"),
     ("inject --task a --outcome b --title c --budget many", "number"),
@@ -101,13 +101,15 @@ def test_bad_use_is_2(shell: Shell, id: str, line: str, message: str) -> None:
     _refused(shell, line.replace("ID", id), 2, message)
 
 
-@pytest.mark.parametrize("line", ["status", "search x", "inject --task a --outcome b --title c", "trust", "learn list"])
+@pytest.mark.parametrize(
+    "line", ["status", "search x", "inject --task a --outcome b --title c", "host trust", "learn list"]
+)
 def test_no_project_is_2_and_makes_nothing(bare: Shell, line: str) -> None:
     _refused(bare, line, 2, "recollect init")
     assert list(bare.folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("line", ["log add Hello", "log show today", "doctor", "compact", "search entry"])
+@pytest.mark.parametrize("line", ["log add Hello", "log show today", "doctor", "log compact", "search entry"])
 def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
     shell.said("log", "add", "The first entry of this log")
     (shell.folder / "recollect.toml").write_text('space = "shop"\ntimezone = "Mars/Base"\n')

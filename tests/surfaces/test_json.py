@@ -27,16 +27,16 @@ COMMANDS = [
     "search webhooks",
     "why ID",
     "undo",
-    "rate ID --helpful",
+    "learn rate ID --helpful",
     "task list",
     "task add TASK-9",
     "task shown TASK-7",
-    "outcome list",
-    "outcome add imports",
-    "discovery list",
+    "task outcome list",
+    "task outcome add imports",
+    "task discovery list",
     "inbox",
     "init",
-    "trust",
+    "host trust",
     "inject --task TASK-8 --outcome other --title webhooks",
 ]
 
@@ -45,7 +45,7 @@ COMMANDS = [
 def id(shell: Shell) -> str:
     id = shell.learn()
     shell.inject()
-    shell.said("observe", "--task", "TASK-7", stdin="DISCOVERY[constraint]: Amounts are stored in cents\n")
+    shell.said("task", "observe", "--task", "TASK-7", stdin="DISCOVERY[constraint]: Amounts are stored in cents\n")
     return id
 
 
@@ -87,12 +87,12 @@ def test_every_answer_is_one_json_value_with_plain_names_and_iso_times(shell: Sh
 
 def test_observing_and_feedback_say_what_was_taken(shell: Shell, id: str) -> None:
     seen = shell.json(
-        "observe", "--task", "TASK-8", stdin="DISCOVERY[blocker]: The cache ignores Vary\nDISCOVERY[odd]: x\n"
+        "task", "observe", "--task", "TASK-8", stdin="DISCOVERY[blocker]: The cache ignores Vary\nDISCOVERY[odd]: x\n"
     )
     assert [discovery["type"] for discovery in seen["discoveries"]] == ["blocker", "decision"]
     assert seen["unknown_types"] == ["odd"]
     assert seen["captured"][0]["learning"]["pattern_type"] == "gotcha"
-    taken = shell.json("feedback", "--task", "TASK-7", stdin=f"LEARNING_HELPFUL: {id}\n")
+    taken = shell.json("task", "feedback", "--task", "TASK-7", stdin=f"LEARNING_HELPFUL: {id}\n")
     assert taken == {"counted": [id], "repeated": [], "both": [], "not_injected": []}
 
 

@@ -1,4 +1,4 @@
-"""`recollect models`, `pending`, `apply` and `--offline`, as a user and an agent type them."""
+"""`recollect model`, `pending`, `apply` and `--offline`, as a user and an agent type them."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def endpoint(server: ScriptedServer) -> dict[str, str]:
 
 
 def observe(shell: Shell, *before: str, **environ: str) -> None:
-    shell.said(*before, "observe", "--task", "t", "--outcome", "o", stdin=DISCOVERY, **environ)
+    shell.said(*before, "task", "observe", "--task", "t", "--outcome", "o", stdin=DISCOVERY, **environ)
 
 
 def test_check_says_latency_and_cost(shell: Shell) -> None:
     with ScriptedServer([Reply(text="ready", input_tokens=1000, output_tokens=2)]) as server:
-        found = shell.json("models", "check", **endpoint(server))
+        found = shell.json("model", "check", **endpoint(server))
     (provider,) = found["providers"]
     assert (provider["name"], provider["ok"], provider["cost"]) == ("anthropic:m-1", True, 0.003)
     assert provider["seconds"] > 0
@@ -42,7 +42,7 @@ def test_check_says_latency_and_cost(shell: Shell) -> None:
 
 def test_check_fails_when_a_provider_does_and_never_shows_the_key(shell: Shell) -> None:
     with ScriptedServer([Fault(status=401, message=f"bad key {KEY}")]) as server:
-        done = shell.run("models", "check", **endpoint(server))
+        done = shell.run("model", "check", **endpoint(server))
     assert done.returncode == 1
     assert b"HTTP 401" in done.stdout
     assert KEY.encode() not in done.stdout + done.stderr
@@ -62,7 +62,7 @@ def test_offline_calls_nothing_whatever_is_configured(shell: Shell) -> None:
     with ScriptedServer(["never"]) as server:
         observe(shell, "--offline", **endpoint(server))
         observe(shell, RECOLLECT_OFFLINE="1", **endpoint(server))
-        assert shell.json("--offline", "models", "check", **endpoint(server))["providers"] == []
+        assert shell.json("--offline", "model", "check", **endpoint(server))["providers"] == []
     assert server.requests == []
 
 
@@ -70,21 +70,21 @@ def test_a_repositorys_file_configures_nothing_before_it_is_trusted(shell: Shell
     with (shell.folder / "recollect.toml").open("a") as file:
         file.write('[models]\nprovider = "command"\ncommand = ["touch", "/tmp/never-touched-by-recollect"]\n')
     done = shell.run("status")
-    assert (done.returncode, b"recollect trust" in done.stderr) == (2, True)
+    assert (done.returncode, b"recollect host trust" in done.stderr) == (2, True)
     assert not Path("/tmp/never-touched-by-recollect").exists()
 
 
 def test_an_agent_answers_what_is_pending(shell: Shell) -> None:
     observe(shell, **AGENT)
-    (waiting,) = shell.json("pending")
+    (waiting,) = shell.json("model", "pending")
     assert set(waiting) == {"id", "kind", "subject", "instructions", "sources", "max_tokens", "opened_at"}
     answer = {
         "title": "CI cannot reach staging", "context": "c", "observation": "o", "implication": "i", "action": "a",
         "tags": ["ci", "database"], "domain": "infrastructure",
     }  # fmt: skip
     given = json.dumps({"id": waiting["id"], "answer": json.dumps(answer)})
-    assert shell.said("apply", stdin=given) == f"{waiting['id']}  taken\n"
-    assert shell.said("pending") == "nothing waits\n"
+    assert shell.said("model", "apply", stdin=given) == f"{waiting['id']}  taken\n"
+    assert shell.said("model", "pending") == "nothing waits\n"
     shell.said("cycle", **AGENT)
     assert [each["title"] for each in shell.json("learn", "list")["learnings"]] == ["CI cannot reach staging"]
 
@@ -94,7 +94,7 @@ def test_an_agent_answers_what_is_pending(shell: Shell) -> None:
     [("", 2), ("[1", 2), ("[" * 100_000, 2), ("[]", 0), ("5", 1), ('{"id": "ask_1", "answer": "x"}', 1), ("[{}]", 1)],
 )
 def test_apply_says_what_it_could_not_take(shell: Shell, given: str, code: int) -> None:
-    done = shell.run("apply", stdin=given)
+    done = shell.run("model", "apply", stdin=given)
     assert done.returncode == code
     assert b"Traceback" not in done.stderr
 

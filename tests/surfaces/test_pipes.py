@@ -71,7 +71,7 @@ def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"Stripe webhooks" in done.stdout
-    assert shell.run("feedback", "--task", "a", stdin=b"\xff\x00").stdout == b"no verdicts\n"
+    assert shell.run("task", "feedback", "--task", "a", stdin=b"\xff\x00").stdout == b"no verdicts\n"
     unknown = shell.run("learn", "show", b"learn_\xff")
     assert unknown.stderr.startswith(b"recollect: no learning learn_")
 
@@ -79,7 +79,7 @@ def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -
 def test_a_byte_order_mark_hides_no_first_line(shell: Shell) -> None:
     id = shell.learn()
     shell.said("inject", "--task", "a", "--outcome", "b", "--learning", id)
-    shell.said("feedback", "--task", "a", stdin=f"\ufeffLEARNING_HELPFUL: {id}\r\n")
+    shell.said("task", "feedback", "--task", "a", stdin=f"\ufeffLEARNING_HELPFUL: {id}\r\n")
     assert shell.json("learn", "show", id)["times_helpful"] == 1
 
 
@@ -136,8 +136,8 @@ def test_a_terminal_gets_a_drawn_table_with_whole_ids(shell: Shell) -> None:
 
 def test_a_narrow_terminal_cuts_no_letter_of_an_id_off(shell: Shell) -> None:
     told = "DISCOVERY[blocker]: The sandbox answers 429 to bursts, so back off before the next request is sent."
-    shell.said("observe", "--task", "TASK-7", stdin=told)
-    assert "…" not in on_a_terminal(shell, "discovery list")[1]
+    shell.said("task", "observe", "--task", "TASK-7", stdin=told)
+    assert "…" not in on_a_terminal(shell, "task discovery list")[1]
 
 
 def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
@@ -146,7 +146,7 @@ def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
 
 def test_no_is_an_answer_to_a_purge(shell: Shell) -> None:
     id = shell.learn()
-    code, said = on_a_terminal(shell, f"purge {id}", typed="n\n")
+    code, said = on_a_terminal(shell, f"store purge {id}", typed="n\n")
     assert (code, "nothing was changed" in said) == (1, True)
     assert shell.json("learn", "show", id)["id"] == id
 
@@ -169,7 +169,7 @@ def test_stored_words_cannot_steer_the_terminal_or_forge_a_row(shell: Shell) -> 
         assert not [row for row in said.splitlines() if row.startswith("learn_000")]
 
 
-@pytest.mark.parametrize("command", ["observe --task z <&-", "feedback --task z <&-", "learn list >&-"])
+@pytest.mark.parametrize("command", ["task observe --task z <&-", "task feedback --task z <&-", "learn list >&-"])
 def test_a_closed_stream_ends_no_command_badly(shell: Shell, command: str) -> None:
     shell.learn()
     line = f"{sys.executable} -m recollect {command}"
@@ -177,7 +177,9 @@ def test_a_closed_stream_ends_no_command_badly(shell: Shell, command: str) -> No
     assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["purge ID", "import -", "rpc", "log add", "learn add", "learn edit ID"])
+@pytest.mark.parametrize(
+    "command", ["store purge ID", "store import -", "rpc", "log add", "learn add", "learn edit ID"]
+)
 def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
     arguments = command.replace("ID", shell.learn())
     said = []
@@ -190,7 +192,7 @@ def test_a_closed_input_is_an_empty_one(shell: Shell, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["observe --task t", "feedback --task t", "log add -", "stage Rule --body -", "rpc"]
+    "command", ["task observe --task t", "task feedback --task t", "log add -", "staged add Rule --body -", "rpc"]
 )
 def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(bare: Shell, command: str) -> None:
     line = [sys.executable, "-m", "recollect", *command.split()]
@@ -203,7 +205,7 @@ def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(
     assert run.returncode == 2
 
 
-@pytest.mark.parametrize("command", ["apply", "log add -", "import", "import - --preview"])
+@pytest.mark.parametrize("command", ["model apply", "log add -", "store import", "store import - --preview"])
 def test_input_that_cannot_be_used_makes_no_store(bare: Shell, command: str) -> None:
     (bare.folder / "recollect.toml").write_text('space = "shop"\n')
     assert bare.run(*command.split(), stdin="  \n").returncode == 2
@@ -214,7 +216,7 @@ def test_an_import_opens_the_store_when_something_comes(bare: Shell) -> None:
     (bare.folder / "recollect.toml").write_text('space = "shop"\n')
     fifo = bare.folder / "export.jsonl"
     os.mkfifo(fifo)
-    line = [sys.executable, "-m", "recollect", "import", fifo.name]
+    line = [sys.executable, "-m", "recollect", "store", "import", fifo.name]
     with subprocess.Popen(line, cwd=bare.folder, env=bare.environ, stdout=subprocess.PIPE) as run:
         with fifo.open("wb") as export:  # opens when the command does; it has nothing to read yet
             assert not (bare.folder / ".recollect").exists()
@@ -222,7 +224,7 @@ def test_an_import_opens_the_store_when_something_comes(bare: Shell) -> None:
         assert run.communicate()[0] == b"added 1 task\n"
 
 
-@pytest.mark.parametrize("command", ["compact", "doctor", "export", "learn list"])
+@pytest.mark.parametrize("command", ["log compact", "doctor", "store export", "learn list"])
 def test_without_a_place_for_errors_a_command_works_all_the_same(shell: Shell, command: str) -> None:
     shell.learn()
     line = f"{sys.executable} -m recollect {command} 2>&-"
@@ -232,8 +234,8 @@ def test_without_a_place_for_errors_a_command_works_all_the_same(shell: Shell, c
 
 def test_an_import_may_come_through_a_named_pipe(shell: Shell) -> None:
     shell.learn()
-    (shell.folder / "export.jsonl").write_text(shell.said("export"))
-    line = f"{sys.executable} -m recollect import <(cat export.jsonl)"
+    (shell.folder / "export.jsonl").write_text(shell.said("store", "export"))
+    line = f"{sys.executable} -m recollect store import <(cat export.jsonl)"
     done = subprocess.run(["bash", "-c", line], cwd=shell.folder, env=shell.environ, capture_output=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[:2]) == (0, [b"nothing new", b"1 known from before"])
 
@@ -247,7 +249,7 @@ def test_a_log_entry_may_be_piped_with_its_topic_or_session(shell: Shell, option
 def test_a_command_that_is_interrupted_does_not_say_that_nothing_was_changed(shell: Shell) -> None:
     lines = [json.dumps({"type": "outcome", "id": f"o{number}"}) + "\n" for number in range(BATCH)]
     with subprocess.Popen(
-        [sys.executable, "-m", "recollect", "import", "-"],
+        [sys.executable, "-m", "recollect", "store", "import", "-"],
         cwd=shell.folder,
         env=shell.environ,
         stdin=subprocess.PIPE,
@@ -259,9 +261,9 @@ def test_a_command_that_is_interrupted_does_not_say_that_nothing_was_changed(she
         importing.stdin.writelines(lines)
         importing.stdin.flush()
         deadline = time.monotonic() + 30
-        while not shell.json("outcome", "list") and time.monotonic() < deadline:
+        while not shell.json("task", "outcome", "list") and time.monotonic() < deadline:
             time.sleep(0.05)
         importing.send_signal(signal.SIGINT)
         assert importing.wait(timeout=30) == 130
         assert importing.stderr.read().strip() == "recollect: stopped; what was saved before that stays"
-    assert shell.json("outcome", "list")
+    assert shell.json("task", "outcome", "list")

@@ -50,9 +50,9 @@ def test_init_adds_one_line_to_gitignore(bare: Shell, before: str | None) -> Non
     assert [line for line in lines if line != ".recollect/"] == (["dist/"] if before and "dist" in before else [])
 
 
-@pytest.mark.parametrize("first", ["learn list", "inject --task a --outcome b --title c", "restore ../other.db"])
+@pytest.mark.parametrize("first", ["learn list", "inject --task a --outcome b --title c", "store restore ../other.db"])
 def test_others_cannot_look_into_the_store_of_a_fresh_clone(shell: Shell, first: str) -> None:
-    shell.said("backup", "../other.db")
+    shell.said("store", "backup", "../other.db")
     shutil.rmtree(shell.folder / ".recollect")
     assert shell.run(*first.split()).returncode == 0
     assert (shell.folder / ".recollect").stat().st_mode & 0o777 == 0o700
@@ -156,12 +156,12 @@ def test_a_worktree_begun_before_the_settings_are_committed_is_the_same_memory(b
 
 def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tmp_path: Path) -> None:
     for number in range(5):
-        shell.said("finding", "add", f"The build cache key misses hash {number}", "--work", f"wu-{number}")
-    shell.said("themes", "run")
+        shell.said("theme", "finding", "add", f"The build cache key misses hash {number}", "--work", f"wu-{number}")
+    shell.said("theme", "run")
     shutil.copytree(shell.folder, tmp_path / "clone", ignore=shutil.ignore_patterns(".recollect"))
-    assert "themes run --always" in shell.said("themes", "list", folder=tmp_path / "clone")
-    shell.said("themes", "run", "--always", folder=tmp_path / "clone")
-    assert shell.said("themes", "list", folder=tmp_path / "clone") == shell.said("themes", "list")
+    assert "theme run --always" in shell.said("theme", "list", folder=tmp_path / "clone")
+    shell.said("theme", "run", "--always", folder=tmp_path / "clone")
+    assert shell.said("theme", "list", folder=tmp_path / "clone") == shell.said("theme", "list")
 
 
 def test_a_killed_cycle_is_waited_for_and_that_is_said(shell: Shell) -> None:
@@ -219,19 +219,19 @@ def test_a_wrong_file_is_refused_by_name(shell: Shell, wrong: str) -> None:
 
 def test_a_repositorys_file_chooses_the_store_only_once_a_person_trusts_it(shell: Shell) -> None:
     _toml(shell).write_text(_toml(shell).read_text() + URL)
-    assert b"recollect trust" in shell.run("status").stderr
-    assert shell.run("trust", CLAUDECODE="1").returncode == 1
-    assert b"recollect trust" in shell.run("status").stderr
+    assert b"recollect host trust" in shell.run("status").stderr
+    assert shell.run("host", "trust", CLAUDECODE="1").returncode == 1
+    assert b"recollect host trust" in shell.run("status").stderr
     below = shell.folder / "src"
     below.mkdir()
-    shell.said("trust", folder=below)
-    assert b"recollect trust" not in shell.run("status").stderr
+    shell.said("host", "trust", folder=below)
+    assert b"recollect host trust" not in shell.run("status").stderr
     _toml(shell).write_text(_toml(shell).read_text() + "# changed\n")
-    assert b"recollect trust" in shell.run("status").stderr
+    assert b"recollect host trust" in shell.run("status").stderr
 
 
 def test_the_users_own_file_and_environment_may_choose_the_store(shell: Shell) -> None:
-    assert b"recollect trust" not in shell.run("status", RECOLLECT_STORE="odd://x").stderr
+    assert b"recollect host trust" not in shell.run("status", RECOLLECT_STORE="odd://x").stderr
     user = shell.home / ".config" / "recollect" / "config.toml"
     user.parent.mkdir(parents=True)
     user.write_text(URL.replace("postgresql", "odd"))
@@ -278,7 +278,7 @@ def test_what_an_agent_adds_starts_lower_and_is_marked(shell: Shell) -> None:
 def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
     for number in range(3):
         line = "DISCOVERY[blocker]: The sandbox answers 429 after 25 requests a second, so the importer must back off\n"
-        shell.said("observe", "--task", f"TASK-{number}", stdin=line)
+        shell.said("task", "observe", "--task", f"TASK-{number}", stdin=line)
     done = shell.run("inbox", "resolve", "1", "accept", CLAUDECODE="1")
     assert (done.returncode, b"only a person" in done.stderr) == (1, True)
     assert len(shell.json("inbox")) == 1
@@ -312,7 +312,7 @@ def test_a_link_in_place_of_our_folder_leads_nowhere_until_a_person_trusts_it(ba
     assert refused.returncode == 1
     assert "is a link that leads out of the project" in refused.stderr.decode()
     assert list(elsewhere.iterdir()) == []
-    bare.said("trust")
+    bare.said("host", "trust")
     bare.said("init")
     bare.said("log", "add", "A note for elsewhere")
     assert list(elsewhere.iterdir())
@@ -320,11 +320,11 @@ def test_a_link_in_place_of_our_folder_leads_nowhere_until_a_person_trusts_it(ba
 
 def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:
     id = shell.learn()
-    refused = shell.run("purge", id)
+    refused = shell.run("store", "purge", id)
     assert refused.returncode == 1
     assert "--yes" in refused.stderr.decode()
     assert shell.json("learn", "show", id)["id"] == id
-    assert shell.run("purge", "--text", "zebra crossing", "--yes").returncode == 1
-    assert shell.run("purge", id, "--dry-run").returncode == 0
-    assert shell.run("purge", id, "--yes").returncode == 0
+    assert shell.run("store", "purge", "--text", "zebra crossing", "--yes").returncode == 1
+    assert shell.run("store", "purge", id, "--dry-run").returncode == 0
+    assert shell.run("store", "purge", id, "--yes").returncode == 0
     assert shell.run("learn", "show", id).returncode == 1

@@ -35,7 +35,13 @@ def test_a_decision_that_no_longer_holds_says_so_wherever_it_is_found(shell: She
         shell.json("decide", text, "--confidence", "0.8", "--category", "storage")["id"]
         for text in ("Keep sessions in Redis because they expire", "Keep sessions in PostgreSQL because they must last")
     )
-    ways = (("search", old), ("get", old), ("around", old), ("decision", "show", old), ("decisions", "--list"))
+    ways = (
+        ("search", old),
+        ("get", old),
+        ("get", "--around", "3", old),
+        ("decision", "show", old),
+        ("decision", "list"),
+    )
     assert not [way for way in ways if "reversed" in shell.said(*way)]
     shell.said("decision", "reverse", old, "--reason", "Redis lost them")
     assert [way for way in ways if "reversed" in shell.said(*way)] == list(ways)
@@ -46,14 +52,14 @@ def test_a_decision_that_no_longer_holds_says_so_wherever_it_is_found(shell: She
 
 
 def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:
-    shell.said("stage", "Always pin the base image by digest", "--body", "Tags move between builds.")
+    shell.said("staged", "add", "Always pin the base image by digest", "--body", "Tags move between builds.")
     assert "pin the base image" in shell.said("search", "base image", "--staged", "--since", "2026-03-02")
     assert shell.said("search", "base image", "--staged", "--until", "2026-03-01") == ""
 
 
 def test_whole_instructions_call_outcome_and_task_by_what_they_are_known_as(shell: Shell) -> None:
     id = shell.learn()
-    shell.said("outcome", "add", "O-1", "--name", "Refunds in every currency")
+    shell.said("task", "outcome", "add", "O-1", "--name", "Refunds in every currency")
     shell.said("task", "add", "T-1", "--outcome", "O-1", "--title", "Convert at the day's rate")
     told = shell.said("inject", "--full", "--task", "T-1", "--outcome", "O-1", "--learning", id)
     assert "**Outcome**: Refunds in every currency\n" in told

@@ -1,4 +1,4 @@
-"""`recollect serve` and `recollect token` as a user runs them: real processes, real ports."""
+"""`recollect serve` and `recollect host token` as a user runs them: real processes, real ports."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def running(shell: Shell, *arguments: str, stop: signal.Signals = signal.SIGTERM
 
 
 def test_a_token_opens_the_server_until_it_is_revoked(shell: Shell) -> None:
-    secret = shell.json("token", "new", "worker")["secret"]
+    secret = shell.json("host", "token", "new", "worker")["secret"]
     shell.learn()
     with running(shell) as server:
         asked = {"authorization": f"Bearer {secret}"}
         assert httpx.get(f"{server.url}/api/learnings", headers=asked).json()["total"] == 1
-        shell.said("token", "revoke", "worker")
+        shell.said("host", "token", "revoke", "worker")
         assert httpx.get(f"{server.url}/api/learnings", headers=asked).status_code == 401
-    assert [(one["name"], one["revoked_at"] is None) for one in shell.json("token", "list")["tokens"]] == [
+    assert [(one["name"], one["revoked_at"] is None) for one in shell.json("host", "token", "list")["tokens"]] == [
         ("worker", False)
     ]
 
@@ -89,7 +89,7 @@ def test_started_by_an_agent_it_prints_no_code(shell: Shell) -> None:
 
 
 def test_an_agent_makes_no_token(shell: Shell) -> None:
-    done = shell.run("token", "new", "mine", CLAUDECODE="1")
+    done = shell.run("host", "token", "new", "mine", CLAUDECODE="1")
     assert (done.returncode, b"only a person" in done.stderr) == (1, True)
 
 

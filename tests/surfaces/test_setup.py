@@ -51,10 +51,10 @@ def test_init_twice_is_init_once_and_uninstall_leaves_only_data(shell: Shell, ho
     assert told.keys() > before.keys()
     shell.said("init", "--host", host)
     assert files(shell) == told
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert files(shell) == before
     assert not any((shell.folder / name).exists() for name in (".claude", ".codex", ".gemini", "skills"))
-    assert "nothing to do" in shell.said("uninstall")
+    assert "nothing to do" in shell.said("host", "uninstall")
 
 
 THEIRS = {
@@ -73,7 +73,7 @@ def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str
     shutil.rmtree(shell.folder / ".recollect")
     shell.said("init", "--host", host)
     assert files(shell) == before
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert not [name for name, text in files(shell).items() if name.endswith(".json") and b"recollect" in text]
 
 
@@ -85,7 +85,7 @@ def test_files_that_were_there_are_restored_byte_for_byte(shell: Shell) -> None:
     shell.said("init", *hosts)
     changed = files(shell)
     assert all(changed[name] != text.encode() for name, text in THEIRS.items())
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert {name: files(shell)[name] for name in THEIRS} == {name: text.encode() for name, text in THEIRS.items()}
 
 
@@ -96,7 +96,7 @@ def test_a_hook_of_the_users_beside_ours_survives_uninstall(shell: Shell) -> Non
     theirs = {"hooks": [{"type": "command", "command": "say done"}]}
     settings["hooks"]["Stop"].append(theirs)
     file.write_text(json.dumps(settings))
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert json.loads(file.read_text()) == {"hooks": {"Stop": [theirs]}}
 
 
@@ -106,7 +106,7 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(bare: Shell) -> None:
     assert list(bare.folder.iterdir()) == []
     bare.said("init", "--host", "claude-code")
     assert bare.said("init", "--host", "claude-code", "--dry-run") == ""
-    assert f"--- a/{SETTINGS}" in bare.said("uninstall", "--dry-run")
+    assert f"--- a/{SETTINGS}" in bare.said("host", "uninstall", "--dry-run")
     assert (bare.folder / SETTINGS).exists()
 
 
@@ -151,7 +151,7 @@ def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> 
     assert f"took our hooks and server out of {SETTINGS}" in shell.said("init", "--host", "claude-code")
     assert files(shell) == before | codex
     assert "everything comes twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert files(shell) == before
 
 
@@ -162,7 +162,7 @@ def test_a_file_that_was_there_keeps_its_permissions(shell: Shell, mode: int) ->
     file.chmod(mode)
     shell.said("init", "--host", "claude-code")
     assert file.stat().st_mode & 0o777 == mode
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert file.stat().st_mode & 0o777 == mode
 
 
@@ -176,7 +176,7 @@ def test_a_link_stays_one_and_the_file_it_leads_to_is_changed_and_restored(shell
     shell.said("init", "--host", "claude-code")
     assert link.is_symlink()
     assert "SessionStart" in target.read_text()
-    shell.said("uninstall")
+    shell.said("host", "uninstall")
     assert link.is_symlink()
     assert target.read_bytes() == THEIRS[SETTINGS].encode()
 
@@ -268,12 +268,12 @@ def test_hooks_are_silent_where_init_never_ran(bare: Shell) -> None:
 
 
 def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
-    shell.said("pause")
+    shell.said("host", "pause")
     assert start(shell) == ""
     shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
     assert not (shell.folder / "memory").exists()
     assert all("pause --off" in shell.said(command) for command in ("status", "doctor"))
-    shell.said("pause", "--off")
+    shell.said("host", "pause", "--off")
     assert BRIEF in start(shell)
     assert not any("pause --off" in shell.said(command) for command in ("status", "doctor"))
 
@@ -444,11 +444,14 @@ def carried(shell: Shell, tmp_path: Path) -> Path:
         ("search", "installer"),
         ("inject", "--task", "t", "--outcome", "o", "--title", "Curl the installer"),
         ("status",),
-        ("export",),
+        (
+            "store",
+            "export",
+        ),
         ("serve", "--port", "0"),
         ("doctor", "--host", "claude-code"),
-        ("restore", "x.db"),
-        ("migrate", "--from", "embedded", "--to", "postgresql://nowhere.invalid/x"),
+        ("store", "restore", "x.db"),
+        ("store", "migrate", "--from", "embedded", "--to", "postgresql://nowhere.invalid/x"),
     ],
     ids=lambda command: command[0],
 )

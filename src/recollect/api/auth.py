@@ -63,7 +63,7 @@ class Rate:
             return waits
 
 
-_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token made by `recollect token new`.")
+_bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token made by `recollect host token new`.")
 
 
 class Denied(Exception):
@@ -91,7 +91,8 @@ class Authenticator:
                 raise _too_many(waits)
             raise Denied(
                 401,
-                "no valid token; make one with: recollect token new NAME, and send it as 'Authorization: Bearer …'",
+                "no valid token; make one with: recollect host token new NAME, and send it as "
+                "'Authorization: Bearer …'",
                 headers={"www-authenticate": 'Bearer realm="recollect"'},
             )
         waits = self.calls.wait(token.id)
@@ -181,7 +182,7 @@ def caller(request: Request, writing: bool) -> Memory:
 
 
 def may_only_read(token: Token) -> str:
-    return f"token {token.name} may only read; make another with: recollect token new NAME"
+    return f"token {token.name} may only read; make another with: recollect host token new NAME"
 
 
 def address_of(request: Request) -> str:

@@ -75,7 +75,7 @@ def query_fault(query: bytes) -> RequestFault | None:
             return RequestFault(
                 status=400,
                 detail="a token does not belong in an address: send it as 'Authorization: Bearer …', "
-                "and revoke this one with: recollect token revoke",
+                "and revoke this one with: recollect host token revoke",
             )
     return None
 

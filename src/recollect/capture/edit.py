@@ -86,7 +86,7 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
     given = storable_record(changes)[0].given
     if "confidence" in given:
         if ctx.actor.trust != "human":
-            raise Forbidden("only a person sets a confidence; an agent says what helped: recollect rate")
+            raise Forbidden("only a person sets a confidence; an agent says what helped: recollect learn rate")
         given["confidence"] = thousandths(given["confidence"]) / 1000
 
     def change(tx: Tx, learning: Learning) -> Learning:

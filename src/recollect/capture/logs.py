@@ -89,7 +89,7 @@ def show(ctx: Context, day: date) -> str:
     """The text of a day's log."""
     text = ctx.vault.read(log_path(day))
     if text is None:
-        raise NotFound(f"no log for {day}; the days with one are listed by: recollect tree --period {day:%Y-%m}")
+        raise NotFound(f"no log for {day}; the days with one are listed by: recollect log tree --period {day:%Y-%m}")
     return text
 
 

@@ -43,7 +43,7 @@ TRIES = 20  # attempts to write a file that other processes change at the same t
 _BEGINNING = """\
 # Learnings
 
-Jotted between hand-offs, one `##` section each. `recollect consolidate` moves what has proved itself on.
+Jotted between hand-offs, one `##` section each. `recollect staged consolidate` moves what has proved itself on.
 
 ---
 """

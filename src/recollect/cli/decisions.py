@@ -6,13 +6,11 @@ Commands that read decisions: decisions, wisdom, calibration, review-queue, and 
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import click
 
 from recollect.cli.command import Group, Output, answers, redactions, table
-from recollect.cli.printing import open_memory
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.decision_levels import LEVELS
@@ -64,7 +62,12 @@ def decide(memory: Memory, text: str, pairs: tuple[str, ...], anyway: bool, **gi
     return Output({**vars(done.decision), "redacted": done.redacted}, said)
 
 
-@click.command()
+@click.group(cls=Group)
+def decision() -> None:
+    """One decision: show it whole, edit it, take it back, adopt it."""
+
+
+@decision.command()
 @click.argument("id")
 @click.option("--outcome", required=True, type=click.Choice(OUTCOMES), help="What came of it.")
 @click.option("--result", default="", help="What happened.")
@@ -75,11 +78,6 @@ def review(memory: Memory, id: str, outcome: Any, result: str, lesson: str, vers
     """Say what came of a decision. Reviewing again replaces the outcome; `why` shows both."""
     after = memory.decisions.review(id, Review(outcome=outcome, result=result, lesson=lesson), expect=version)
     return Output(after, f"{id}: {outcome}, at confidence {after.confidence:.2f}")
-
-
-@click.group(cls=Group)
-def decision() -> None:
-    """One decision: show it whole, edit it, take it back, adopt it."""
 
 
 @decision.command()
@@ -128,7 +126,7 @@ def adopt(memory: Memory, id: str) -> Output:
     return Output(after, f"{id} may teach from now on")
 
 
-@click.command()
+@decision.command()
 @click.argument("id")
 @click.option("--off", is_flag=True, help="Let it shrink again.")
 @answers
@@ -173,26 +171,30 @@ def _pair(text: str) -> tuple[str, str]:
     return found.group(1), found.group(2)
 
 
-@click.command()
-@click.option("--level", type=click.Choice(LEVELS), help="Only what is at this level.")
+@decision.command("list")
+@click.option("--query", metavar="TEXT", default="", help="Only decisions that contain these words, best match first.")
+@click.option("--level", type=click.Choice(LEVELS), help="Only decisions at this level.")
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only this agent's.")
-@click.option("--budget", type=int, metavar="TOKENS", help="Shrink the least important until the page fits.")
-@click.option("--limit", type=int, default=500, show_default=True, help="How many above the wisdom level.")
-@click.option("--offset", type=int, default=0, help="How many of those to skip.")
-@click.option("--list", "listed", is_flag=True, help="One line each instead, newest first, wisdom included.")
-@click.option("--query", metavar="TEXT", default="", help="With --list: those that hold these words, best first.")
+@click.option("--limit", type=int, help="How many (50; 500 with --levels, not counting the wisdom level).")
+@click.option("--offset", type=int, default=0, help="How many to skip.")
+@click.option("--levels", is_flag=True, help="One page instead, each decision as long as its age allows.")
+@click.option("--budget", type=int, metavar="TOKENS", help="With --levels: shorten the least important until it fits.")
+@click.option("--list", "listed", is_flag=True, hidden=True)  # `decisions` showed levels without it
 @answers
-def decisions(memory: Memory, listed: bool, query: str, **wanted: Any) -> Output:
-    """Show decisions at the level their age asks for: full, summary, digest, wisdom."""
-    if listed or query:
-        return _list(memory, query, wanted)
-    page = memory.decisions.compacted(**wanted)
+def list_decisions(memory: Memory, query: str, levels: bool, listed: bool, budget: int | None, **wanted: Any) -> Output:
+    """List decisions, newest first; --levels shows them as full text, summary, digest and wisdom."""
+    wanted["limit"] = wanted["limit"] if wanted["limit"] is not None else 500 if levels else 50
+    if budget is not None and not levels:
+        raise BadInput("--budget goes with --levels")
+    if not levels or listed or query:
+        return _list(memory, query, **wanted)
+    page = memory.decisions.compacted(budget=budget, **wanted)
     text = render(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
     return Output(page, text)
 
 
-@click.command()
+@decision.command()
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only from this agent's decisions.")
 @answers
@@ -202,7 +204,7 @@ def wisdom(memory: Memory, category: str | None, agent: str | None) -> Output:
     return Output({"wisdom": found}, wisdom_text(found) or "no reviewed decision is old enough yet")
 
 
-@click.command()
+@decision.command()
 @click.option("--category", help="Only this category.")
 @click.option("--agent", help="Only this agent's.")
 @click.option("--window", type=int, metavar="DAYS", help="Only reviews of the last days: 30, 60, 90, …")
@@ -233,13 +235,14 @@ def calibration(memory: Memory, category: str | None, agent: str | None, window:
     return Output({**found, "windows": windows}, text)
 
 
-@click.command("review-queue")
+@decision.command()
 @click.option("--agent", help="Only this agent's.")
-@click.option("--due", "due_only", is_flag=True, help="Only what is due.")
+@click.option("--all", "everything", is_flag=True, help="All without an outcome, also those that are not due yet.")
+@click.option("--due", "due_only", is_flag=True, hidden=True)  # `review-queue` listed all without it
 @answers
-def review_queue(memory: Memory, agent: str | None, due_only: bool) -> Output:
-    """List decisions without an outcome; they stay whole until somebody reviews them."""
-    waiting = memory.decisions.review_queue(agent=agent, due_only=due_only)
+def due(memory: Memory, agent: str | None, everything: bool, due_only: bool) -> Output:
+    """List decisions that are due for a review. A decision keeps its full text until it is reviewed."""
+    waiting = memory.decisions.review_queue(agent=agent, due_only=due_only or not everything)
     rows = [
         (one.decision.id, f"{one.age_days}d", "due" if one.due else "", " ".join(one.decision.decision.split())[:80])
         for one in waiting
@@ -248,25 +251,11 @@ def review_queue(memory: Memory, agent: str | None, due_only: bool) -> Output:
     return Output({"waiting": waiting}, text)
 
 
-@click.command()
-@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
-def rpc(project: str | None) -> None:
-    """Answer the JSON-RPC 2.0 request (or batch) on standard input: the cstp.* methods."""
-    from recollect.api.rpc import dispatch, methods
-
-    request = sys.stdin.buffer.read()
-    with open_memory(project) as memory:
-        answer = dispatch(request, methods(memory))
-    if answer is not None:
-        click.echo(answer.decode())
-
-
-def _list(memory: Memory, query: str, wanted: dict[str, Any]) -> Output:
-    names = ("level", "category", "agent", "limit", "offset")
-    hits, total = memory.decisions.query(query, **{name: wanted[name] for name in names})
+def _list(memory: Memory, query: str, *, offset: int, **wanted: Any) -> Output:
+    hits, total = memory.decisions.query(query, offset=offset, **wanted)
     rows = [(hit.id, hit.level, hit.decision.category, _said(hit)) for hit in hits]
     text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
-    if total > len(hits) + wanted["offset"]:
+    if total > len(hits) + offset:
         text += f"\n{len(hits)} of {total}; --offset shows more"
     return Output({"decisions": hits, "total": total}, text)
 

@@ -1,6 +1,6 @@
 """`recollect log`: the raw journal.
 
-`recollect compact`, `tree` and `recall`: the compaction tree.
+`recollect log compact`, `tree` and `recall`: the compaction tree.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def show(memory: Memory, date: str) -> Output:
     return Output({"day": date, "text": text}, text.rstrip("\n"))
 
 
-@click.command()
+@log.command()
 @click.option("--all", "everything", is_flag=True, help="Look at every log and node, and ask for all that waits.")
 @click.option("--dry-run", is_flag=True, help="Say what would be made, make nothing.")
 @answers
@@ -97,7 +97,7 @@ def compact(memory: Memory, everything: bool, dry_run: bool) -> Output:
     return Output(done, _told(done, "would be " if dry_run else ""))
 
 
-@click.command()
+@log.command()
 @click.option("--period", help="A day 2026-03-01, a week 2026-W09 or a month 2026-03, with everything below it.")
 @click.argument("id", required=False)
 @answers
@@ -119,21 +119,6 @@ def tree(memory: Memory, period: str | None, id: str | None) -> Output:
     ]
     nothing = "nothing yet; begin with: recollect log add"
     return Output(found, table(("node", "status", "tokens", "topics"), rows) if rows else nothing)
-
-
-@click.command()
-@click.argument("question")
-@click.option("--limit", type=int, default=5, show_default=True, help="How many entries.")
-@answers
-def recall(memory: Memory, question: str, limit: int) -> Output:
-    """Walk from ROOT.md down to the raw words that answer a question, and show the way."""
-    found = memory.recall(question, limit=limit)
-    lines = [f"{step.id:<18} {step.score:6.2f}  {step.line}" for step in found.steps]
-    for entry in found.entries:
-        mark = "" if entry.trust != "external" else " [external]"
-        lines += ["", f"{entry.id}  {entry.score:.2f}  {entry.topic}{mark}", f"    {entry.snippet}"]
-        lines.append(f"    {' → '.join([*entry.way, entry.id]) if entry.way else 'found beside the tree'}")
-    return Output(found, "\n".join(lines) if found.entries else "nothing found")
 
 
 def _told(done: Compacted, how: str) -> str:

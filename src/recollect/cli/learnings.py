@@ -311,6 +311,45 @@ def adopt(memory: Memory, id: str) -> Output:
     return Output(after, f"{id} may be injected from now on")
 
 
+@learn.command()
+@click.argument("learning")
+@click.option("--task", help="The task it was shown to; the last one when not given.")
+@click.option("--helpful", is_flag=True, help="It helped.")
+@click.option("--not-helpful", is_flag=True, help="It did not.")
+@answers
+def rate(memory: Memory, learning: str, task: str | None, helpful: bool, not_helpful: bool) -> Output:
+    """Say whether a learning helped; a person may change a verdict later."""
+    if helpful == not_helpful:
+        raise BadInput("say one of --helpful and --not-helpful")
+    after = memory.rate(learning, "helpful" if helpful else "not_helpful", task=task)
+    return Output(after, f"{learning} now has confidence {after.confidence:.3f}")
+
+
+@learn.command()
+@click.argument("id")
+@click.option("--title", help="Of a finding: the learning's title (the proposed rule).")
+@click.option("--context", default="", help="Of a staged entry: when it applies (that it was staged).")
+@click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
+@click.option("--action", default="", help="Of a staged entry: what to do (the title).")
+@answers
+def promote(memory: Memory, id: str, title: str | None, context: str, implication: str, action: str) -> Output:
+    """Make a learning of a finding (finding/WORK-ID#2) or of a staged entry (its slug), with its provenance."""
+    finding = id.startswith("finding/")
+    if finding and (context or implication or action):
+        raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
+    if title and not finding:
+        raise BadInput("a staged entry keeps its title; edit the learning afterwards: recollect learn edit")
+    if finding:
+        captured = memory.themes.promote(id, title=title)
+    else:
+        captured = memory.staging.promote(
+            id.removeprefix("staged/"), context=context, implication=implication, action=action
+        )
+    learning = captured.learning
+    said = f"{learning.id} already says so" if captured.merged else f"saved {learning.id} from {id}"
+    return Output({**vars(learning), "merged": captured.merged}, said)
+
+
 @click.command()
 @answers
 def undo(memory: Memory) -> Output:

@@ -1,7 +1,4 @@
-"""Commands about the project as a whole: init, status, cycle, trust.
-
-Commands that tell hosts about the memory and take it back: the host part of init, uninstall, pause.
-"""
+"""The project as a whole: `recollect init`, `status`, `cycle`, and `host` for the programs that use its memory."""
 
 from __future__ import annotations
 
@@ -12,9 +9,11 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.command import HELD, Output, answers, common, emit
+from recollect.cli.command import HELD, Group, Output, answers, common, emit, table
 from recollect.cli.printing import actor_of, find_project
+from recollect.core.clock import iso
 from recollect.core.errors import Forbidden, Refused
+from recollect.core.token import TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel
 from recollect.hosts import install
 from recollect.hosts.hook import HOSTS, PAUSED, SILENT
 from recollect.memory import Memory
@@ -132,7 +131,7 @@ def _models(found: ModelsStatus) -> str:
             f"{counted(ever.fallbacks, 'fall-back')}" + (f", cost {ever.cost:.4f}" if ever.cost else "")
         )
     if found.pending:
-        parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect pending)")
+        parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect model pending)")
     return "; ".join(parts)
 
 
@@ -148,16 +147,6 @@ def cycle(memory: Memory, dry_run: bool) -> Output:
     report = memory.cycle(dry_run=dry_run)
     text = HELD if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     return Output(report, text)
-
-
-@click.command()
-@common
-def trust(project: str | None, as_json: bool) -> None:
-    """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
-    if actor_of(os.environ).trust != "human":
-        raise Forbidden("only a person may trust a repository's settings; read the file and run this yourself")
-    file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
-    emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
 
 
 def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tuple[list[str], list[str]]:
@@ -182,7 +171,12 @@ def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tupl
     return made, notes
 
 
-@click.command()
+@click.group(cls=Group)
+def host() -> None:
+    """Agent programs and other callers: their hooks, their settings, their tokens."""
+
+
+@host.command()
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff.")
 @common
 def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
@@ -201,7 +195,7 @@ def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
 _STAYS = "what is remembered stays: recollect.toml, memory/ and .recollect/"
 
 
-@click.command()
+@host.command()
 @click.option("--off", is_flag=True, help="Go on.")
 @common
 def pause(off: bool, project: str | None, as_json: bool) -> None:
@@ -211,6 +205,69 @@ def pause(off: bool, project: str | None, as_json: bool) -> None:
     if off:
         mark.unlink(missing_ok=True)
     else:
-        write_path(mark, "hooks are silent while this file is here; recollect pause --off removes it\n")
-    text = "hooks answer again" if off else "hooks are silent; go on with: recollect pause --off"
+        write_path(mark, "hooks are silent while this file is here; recollect host pause --off removes it\n")
+    text = "hooks answer again" if off else "hooks are silent; go on with: recollect host pause --off"
     emit({"paused": not off}, text, as_json=as_json)
+
+
+@host.command()
+@common
+def trust(project: str | None, as_json: bool) -> None:
+    """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
+    if actor_of(os.environ).trust != "human":
+        raise Forbidden("only a person may trust a repository's settings; read the file and run this yourself")
+    file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
+    emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
+
+
+@host.group(cls=Group)
+def token() -> None:
+    """Make, list and revoke the tokens that programs show the server."""
+
+
+@token.command()
+@click.argument("name")
+@click.option(
+    "--channel",
+    type=click.Choice(TOKEN_CHANNELS),
+    default="api",
+    show_default=True,
+    help="What the holder is: api for agents, person for a program only you use, import for text from outside.",
+)
+@click.option("--read-only", is_flag=True, help="Refuse everything that would change the memory.")
+@answers
+def new(memory: Memory, name: str, channel: TokenChannel, read_only: bool) -> Output:
+    """Make a token. Its secret is shown now and never again."""
+    made, secret = memory.tokens.new(name, channel=channel, read_only=read_only)
+    text = f"made {made.name} ({_terms(made)}). Keep it secret; it is not shown again:\n{secret}"
+    return Output({**vars(made), "secret": secret}, text)
+
+
+@token.command("list")
+@answers
+def list_(memory: Memory) -> Output:
+    """List tokens, newest first. Secrets are not kept."""
+    found = memory.tokens.list()
+    rows = [
+        (one.id, one.name, _terms(one), iso(one.created_at), iso(one.revoked_at) if one.revoked_at else "")
+        for one in found
+    ]
+    text = (
+        table(("id", "name", "may", "made", "revoked"), rows)
+        if rows
+        else "no tokens; make one: recollect host token new"
+    )
+    return Output({"tokens": found}, text)
+
+
+@token.command()
+@click.argument("name")
+@answers
+def revoke(memory: Memory, name: str) -> Output:
+    """Refuse a token from now on, named by its name or id."""
+    gone = memory.tokens.revoke(name)
+    return Output(gone, f"revoked {gone.name}")
+
+
+def _terms(one: Token) -> str:
+    return f"{'read' if one.read_only else 'read and write'} as {one.channel} ({TRUST_OF[one.channel]})"

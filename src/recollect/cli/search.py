@@ -75,9 +75,17 @@ def search(
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--around", type=int, metavar="N", help="List N texts before and N after the ID instead.")
+@click.option("--before", type=int, hidden=True)  # `recollect around` had a number for each side
+@click.option("--after", type=int, hidden=True)
 @answers
-def get(memory: Memory, ids: tuple[str, ...]) -> Output:
-    """Show the whole text of whatever ids name; those that are there also when others are not."""
+def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | None, after: int | None) -> Output:
+    """Show the full text of each ID; --around lists the texts before and after it in its session or document."""
+    if around is not None:
+        if len(ids) > 1:
+            raise BadInput("--around takes one ID")
+        sides = [around if side is None else side for side in (before, after)]
+        return _around(memory, ids[0], *sides)
     found, missing = [], []
     for id in ids:
         try:
@@ -92,13 +100,7 @@ def get(memory: Memory, ids: tuple[str, ...]) -> Output:
     return Output({"results": found, "total": len(found)}, "\n\n".join(texts), code=1 if missing else 0)
 
 
-@click.command()
-@click.argument("id")
-@click.option("--before", type=int, default=3, show_default=True, help="How many before.")
-@click.option("--after", type=int, default=3, show_default=True, help="How many after.")
-@answers
-def around(memory: Memory, id: str, before: int, after: int) -> Output:
-    """Show what stands before and after an ID: in its session or document, otherwise by time."""
+def _around(memory: Memory, id: str, before: int, after: int) -> Output:
     found = memory.texts.around(id, before=before, after=after)
     lines = [
         f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}"
@@ -106,6 +108,21 @@ def around(memory: Memory, id: str, before: int, after: int) -> Output:
         for one in found
     ]
     return Output({"results": found, "total": len(found)}, "\n".join(lines))
+
+
+@click.command()
+@click.argument("question")
+@click.option("--limit", type=int, default=5, show_default=True, help="How many entries.")
+@answers
+def recall(memory: Memory, question: str, limit: int) -> Output:
+    """Walk from ROOT.md down to the raw words that answer a question, and show the way."""
+    found = memory.recall(question, limit=limit)
+    lines = [f"{step.id:<18} {step.score:6.2f}  {step.line}" for step in found.steps]
+    for entry in found.entries:
+        mark = "" if entry.trust != "external" else " [external]"
+        lines += ["", f"{entry.id}  {entry.score:.2f}  {entry.topic}{mark}", f"    {entry.snippet}"]
+        lines.append(f"    {' → '.join([*entry.way, entry.id]) if entry.way else 'found beside the tree'}")
+    return Output(found, "\n".join(lines) if found.entries else "nothing found")
 
 
 def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
@@ -176,7 +193,7 @@ def _entry(found: EntryExplanation) -> str:
     lines = [
         f"{found.id}: {found.topic} [{found.type}], trusted as {found.trust}",
         f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
-        " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect compact",
+        " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect log compact",
     ]
     return "\n".join([*lines, *map(_event, found.events)])
 

@@ -161,3 +161,16 @@ def mcp(project: str | None) -> None:
             raise Trouble("MCP needs its SDK; run: pip install 'recollect-memory[mcp]'") from None
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread that only the end of its input stops
         make_server(memory).run("stdio")
+
+
+@click.command()
+@click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
+def rpc(project: str | None) -> None:
+    """Answer the JSON-RPC 2.0 request (or batch) on standard input: the cstp.* methods."""
+    from recollect.api.rpc import dispatch, methods
+
+    request = sys.stdin.buffer.read()
+    with open_memory(project) as memory:
+        answer = dispatch(request, methods(memory))
+    if answer is not None:
+        click.echo(answer.decode())

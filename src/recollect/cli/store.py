@@ -1,20 +1,14 @@
-"""Commands that look after the store: backup, restore, verify, doctor, rebuild, embed.
-
-Commands that move data: export, import, purge.
-
-`recollect models`, `recollect pending` and `recollect apply`.
-"""
+"""`recollect store` and `recollect doctor`: keep the store whole, move it, bring data in and out."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import click
 
@@ -28,18 +22,19 @@ from recollect.core.errors import BadInput, Refused
 from recollect.hosts.hook import HOSTS, PAUSED, SILENT
 from recollect.memory import Memory
 from recollect.memory.admin import Rescue
-from recollect.models.budget import KINDS
-from recollect.models.configured import ProviderCheck
-from recollect.search.meaning import NO_EMBEDDER
 from recollect.tend.export import Imported
+from recollect.tend.mirror import Mirrored
 from recollect.tend.purge import Purged, PurgePlan
 from recollect.tend.verify import Discrepancy
 from recollect.text.sentences import counted
 
-EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"
+
+@click.group(cls=Group)
+def store() -> None:
+    """The store that holds the memory, on SQLite or PostgreSQL."""
 
 
-@click.command()
+@store.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @answers
 def backup(memory: Memory, file: Path | None) -> Output:
@@ -50,7 +45,7 @@ def backup(memory: Memory, file: Path | None) -> Output:
     return Output(done, "\n".join(lines))
 
 
-@click.command()
+@store.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @common
 def restore(file: Path, project: str | None, as_json: bool) -> None:
@@ -67,7 +62,7 @@ def restore(file: Path, project: str | None, as_json: bool) -> None:
     emit(done, "\n".join(lines), as_json=as_json)
 
 
-@click.command()
+@store.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @common
 def verify(file: Path | None, project: str | None, as_json: bool) -> int:
@@ -103,43 +98,11 @@ def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_js
     lines = [f"mended: {finding.subject} {finding.detail}" for finding in found.fixed]
     lines += _told(found.findings) or ["nothing is wrong"]
     good = sum(not kept.problem for kept in found.backups)
-    none = "backups: none yet; take one with: recollect backup"
+    none = "backups: none yet; take one with: recollect store backup"
     lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
     lines += [SILENT] if (rescue.data / PAUSED).exists() else []
     emit(found, "\n".join(lines), as_json=as_json)
     return _code(found.findings, strict=strict)
-
-
-@click.command()
-@answers
-def rebuild(memory: Memory) -> Output:
-    """Make everything derived again: the tree, passages, term counts, indexes, counters."""
-    with counting("passages") as progress:
-        done = memory.data.rebuild(progress=progress)
-    said = (
-        f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
-        f"removed {counted(done.orphans, 'passage')} that nothing owns, "
-        f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
-        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else "")
-    )
-    return Output(done, said)
-
-
-@click.command()
-@answers
-def embed(memory: Memory) -> Output:
-    """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
-    with counting("passages") as progress:
-        done = memory.data.embed(progress=progress)
-    text = _without_vectors(memory, done.why_not) or f"made the vectors of {done.made} passages, {done.waiting} wait"
-    return Output(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
-
-
-def _without_vectors(memory: Memory, why_not: str) -> str:
-    if why_not != NO_EMBEDDER:
-        return why_not
-    off = memory.context.settings.embed.use == "off"
-    return f"{why_not}; {'embed.use is off' if off else EMBEDDER_MISSING}"
 
 
 def _prove(memory: Memory, host: str) -> Output:
@@ -177,7 +140,22 @@ def _code(findings: Sequence[Discrepancy], *, strict: bool) -> int:
     return 1 if strict and "difference" in levels else 0
 
 
-@click.command()
+@store.command()
+@answers
+def rebuild(memory: Memory) -> Output:
+    """Make everything derived again: the tree, passages, term counts, indexes, counters."""
+    with counting("passages") as progress:
+        done = memory.data.rebuild(progress=progress)
+    said = (
+        f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
+        f"removed {counted(done.orphans, 'passage')} that nothing owns, "
+        f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
+        + (f", dropped the vectors of {counted(done.vectors_dropped, 'passage')}" if done.vectors_dropped else "")
+    )
+    return Output(done, said)
+
+
+@store.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @answers
 def export(memory: Memory, file: Path | None) -> Output | None:
@@ -191,7 +169,7 @@ def export(memory: Memory, file: Path | None) -> Output | None:
     return Output({"file": str(file), **vars(done)}, f"wrote {file}: {said}")
 
 
-@click.command("import")
+@store.command("import")
 @click.argument("path", required=False, type=click.Path(allow_dash=True, path_type=Path))
 @click.option("--from", "source", type=click.Choice(SOURCES), help="Take in what this tool kept, not an export.")
 @click.option("--of", metavar="NAME", help="The project, as claude-mem calls it; this folder's name unless given.")
@@ -266,7 +244,7 @@ def _gathered(found: ImportedPieces) -> list[str]:
     return lines + ([f"and {more} more passed over"] if more else [])
 
 
-@click.command()
+@store.command()
 @click.argument("id", required=False)
 @click.option("--text", help="Remove this text wherever it stands, also inside a longer word.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
@@ -306,65 +284,84 @@ def _done(done: Purged) -> list[str]:
     return [*lines, *(f"out of reach: {what}" for what in done.out_of_reach)]
 
 
-MOST_BYTES = 50_000_000
+@store.group(cls=Group)
+def db() -> None:
+    """A team's store on PostgreSQL."""
 
 
-@click.group(cls=Group)
-def models() -> None:
-    """Which models are configured."""
-
-
-@models.command()
-@answers
-def check(memory: Memory) -> Output:
-    """Say who does which kind of job, and try each with one tiny call."""
-    found = memory.models.check()
-    embedder = memory.status().embedder
-    rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
-    text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
-    return Output(
-        {"providers": found, "embedder": embedder},
-        f"{text}\nembedder: {embedder}",
-        code=1 if not all(each.ok for each in found) else 0,
-    )
-
-
-def _kinds(kinds: tuple[str, ...]) -> str:
-    return "all" if len(kinds) == len(KINDS) else ", ".join(kinds)
-
-
-def _how(found: ProviderCheck) -> str:
-    if found.seconds is None:
-        return found.reason if found.ok else f"failed: {found.reason}"
-    cost = "cost not known" if found.cost is None else f"cost {found.cost:.6f}"
-    used = f"{found.seconds:.2f} s, {found.input_tokens} + {found.output_tokens} tokens, {cost}"
-    return f"fine: {used}" if found.ok else f"failed: {found.reason} ({used})"
-
-
-@click.command()
-@click.option("--limit", type=click.IntRange(min=1), help="How many to show at most.")
-@answers
-def pending(memory: Memory, limit: int | None) -> Output:
-    """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
-    found = memory.models.pending(limit=limit)
-    rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
-    return Output(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits")
-
-
-@click.command()
-@click.argument("file", type=click.File("rb"), default="-")
+@db.command("init")
+@click.option("--store", metavar="URL", help="The store to make (store.url or RECOLLECT_STORE when not given).")
+@click.option(
+    "--admin",
+    metavar="URL",
+    envvar="RECOLLECT_ADMIN",
+    help="Address of somebody who may make databases and roles; also read from RECOLLECT_ADMIN.",
+)
 @common
-def apply(file: BinaryIO, project: str | None, as_json: bool) -> int:
-    """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
-    raw = file.read(MOST_BYTES + 1)
-    if len(raw) > MOST_BYTES:
-        raise BadInput(f"more than {MOST_BYTES:,} bytes; apply fewer answers at a time")
-    try:
-        given = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
-    with open_memory(project) as memory:
-        done = memory.models.apply(given if isinstance(given, list) else [given])
-    lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
-    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
-    return 0 if all(each.taken for each in done) else 1
+def db_init(store: str | None, admin: str | None, project: str | None, as_json: bool) -> None:
+    """Make a team's store, or bring its tables up to this program's. Run again, it only does what is missing."""
+    from recollect.memory.admin import initialise_store, store_address
+
+    url = store or store_address(Path(project or "."), os.environ)
+    done = initialise_store(url, admin=admin)
+    lines = [f"made {line}" for line in done.made] or ["nothing to do: the store is up to date"]
+    emit(done, "\n".join([*lines, *done.notes]), as_json=as_json)
+
+
+@store.command()
+@click.option("--from", "source", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
+@click.option("--to", "target", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
+@common
+def migrate(source: str, target: str, project: str | None, as_json: bool) -> None:
+    """Copy this project's memory to another store, all of it or nothing. The source is only read."""
+    from recollect.memory import admin
+
+    with copying("migrated") as progress:
+        done = admin.migrate(find_project(project), source=source, target=target, progress=progress)
+    upgraded = "upgraded to this program's schema after a backup, and otherwise " if done.upgraded else ""
+    text = (
+        f"migrated {counted(sum(done.rows.values()), 'row')} and {counted(done.files, 'file')} from {done.source} to "
+        f"{done.target}; counts and hashes agree.\n"
+        f"{done.source} was {upgraded}not changed. "
+        + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
+        + " the new one."
+    )
+    emit(done, text, as_json=as_json)
+
+
+@store.group(cls=Group)
+def vault() -> None:
+    """The vault of a team's store, mirrored to files and back."""
+
+
+@vault.command("pull")
+@click.option("--force", is_flag=True, help="Where both sides changed, take the team's text.")
+@common
+def vault_pull(force: bool, project: str | None, as_json: bool) -> None:
+    """Bring the team's logs, nodes, findings and themes into the memory folder."""
+    from recollect.memory.admin import pull_vault
+
+    _report(pull_vault(find_project(project), force=force), pull=True, as_json=as_json)
+
+
+@vault.command("push")
+@click.option("--force", is_flag=True, help="Where both sides changed, take this folder's text.")
+@common
+def vault_push(force: bool, project: str | None, as_json: bool) -> None:
+    """Bring what was changed in the memory folder to the team."""
+    from recollect.memory.admin import push_vault
+
+    _report(push_vault(find_project(project), force=force), pull=False, as_json=as_json)
+
+
+def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:
+    where, back, side = ("here", "push", "team") if pull else ("there", "pull", "folder")
+    kept = "missing there, kept here" if pull else "missing here, kept in the store"
+    lines = [f"wrote {path}" for path in done.written] + [f"removed {path}" for path in done.removed]
+    lines += [f"newer {where}, left alone: {path}" for path in done.ahead]
+    lines += [f"{kept}: {path}; bring it back with: recollect store vault {back}" for path in done.missing]
+    lines += [f"changed on both sides, left alone: {path}; --force takes the {side}'s" for path in done.conflicts]
+    value = {name: getattr(done, name) for name in ("written", "removed", "ahead", "missing", "conflicts")}
+    emit(value, "\n".join(lines) or "nothing to do: both sides are equal", as_json=as_json)
+    if done.conflicts:
+        raise click.exceptions.Exit(1)

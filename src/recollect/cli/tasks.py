@@ -1,8 +1,8 @@
 """Commands about work: observe, outcome, task, discovery.
 
-`recollect feedback` and `recollect rate`.
+`recollect task feedback` and `recollect learn rate`.
 
-`recollect promote`: a finding or a staged entry becomes a learning.
+`recollect learn promote`: a finding or a staged entry becomes a learning.
 
 The help page of `recollect hook`, whose own reader loads no click.
 
@@ -20,13 +20,17 @@ from recollect.cli.command import Group, Output, answers, common, emit, table
 from recollect.cli.inject import OPTIONS, run
 from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.clock import iso
-from recollect.core.errors import BadInput
 from recollect.hosts.hook import HOSTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
 
 
-@click.command()
+@click.group(cls=Group)
+def task() -> None:
+    """Tasks, and what each was shown."""
+
+
+@task.command()
 @click.option("--task", required=True, help="Id of the finished task.")
 @click.option("--outcome", help="Id of what it belongs to.")
 @click.option("--title", default="", help="What the task was about.")
@@ -47,7 +51,7 @@ def observe(task: str, outcome: str | None, title: str, project: str | None, as_
     emit(seen, "\n".join(lines) or "no discoveries", as_json=as_json)
 
 
-@click.group(cls=Group)
+@task.group(cls=Group)
 def outcome() -> None:
     """Outcomes: what tasks belong to."""
 
@@ -70,11 +74,6 @@ def outcome_list(memory: Memory, limit: int) -> Output:
     found = memory.work.outcomes(limit=limit)
     rows = [(each.id, iso(each.created_at), each.name) for each in found]
     return Output(found, table(("id", "since", "name"), rows) if rows else "no outcomes yet")
-
-
-@click.group(cls=Group)
-def task() -> None:
-    """Tasks, and what each was shown."""
 
 
 @task.command("add")
@@ -109,7 +108,7 @@ def task_shown(memory: Memory, id: str) -> Output:
     return Output(found, table(("learning", "shown", "verdict"), rows) if rows else "it was shown nothing")
 
 
-@click.group(cls=Group)
+@task.group(cls=Group)
 def discovery() -> None:
     """Raw discoveries and what became of them."""
 
@@ -125,7 +124,7 @@ def discovery_list(memory: Memory, task: str | None, limit: int) -> Output:
     return Output(found, table(("id", "type", "became", "content"), rows) if rows else "no discoveries yet")
 
 
-@click.command()
+@task.command()
 @click.option("--task", required=True, help="Id of the task whose agent wrote the output.")
 @common
 def feedback(task: str, project: str | None, as_json: bool) -> None:
@@ -141,45 +140,6 @@ def feedback(task: str, project: str | None, as_json: bool) -> None:
     }
     lines = [f"{what}: {', '.join(ids)}" for what, ids in said.items() if ids]
     emit(taken, "\n".join(lines) or "no verdicts", as_json=as_json)
-
-
-@click.command()
-@click.argument("learning")
-@click.option("--task", help="The task it was shown to; the last one when not given.")
-@click.option("--helpful", is_flag=True, help="It helped.")
-@click.option("--not-helpful", is_flag=True, help="It did not.")
-@answers
-def rate(memory: Memory, learning: str, task: str | None, helpful: bool, not_helpful: bool) -> Output:
-    """Say whether a learning helped; a person may change a verdict later."""
-    if helpful == not_helpful:
-        raise BadInput("say one of --helpful and --not-helpful")
-    after = memory.rate(learning, "helpful" if helpful else "not_helpful", task=task)
-    return Output(after, f"{learning} now has confidence {after.confidence:.3f}")
-
-
-@click.command()
-@click.argument("id")
-@click.option("--title", help="Of a finding: the learning's title (the proposed rule).")
-@click.option("--context", default="", help="Of a staged entry: when it applies (that it was staged).")
-@click.option("--implication", default="", help="Of a staged entry: what it means for future work (the body).")
-@click.option("--action", default="", help="Of a staged entry: what to do (the title).")
-@answers
-def promote(memory: Memory, id: str, title: str | None, context: str, implication: str, action: str) -> Output:
-    """Make a learning of a finding (finding/WORK-ID#2) or of a staged entry (its slug), with its provenance."""
-    finding = id.startswith("finding/")
-    if finding and (context or implication or action):
-        raise BadInput("a finding takes --title only; edit the learning afterwards: recollect learn edit")
-    if title and not finding:
-        raise BadInput("a staged entry keeps its title; edit the learning afterwards: recollect learn edit")
-    if finding:
-        captured = memory.themes.promote(id, title=title)
-    else:
-        captured = memory.staging.promote(
-            id.removeprefix("staged/"), context=context, implication=implication, action=action
-        )
-    learning = captured.learning
-    said = f"{learning.id} already says so" if captured.merged else f"saved {learning.id} from {id}"
-    return Output({**vars(learning), "merged": captured.merged}, said)
 
 
 @click.command()

@@ -133,7 +133,7 @@ class NoSpace(Trouble):
 
 
 class NoAnswer(Trouble):
-    """Seen by `ask()`, which tries again or does without; by a person only in `recollect models check`.
+    """Seen by `ask()`, which tries again or does without; by a person only in `recollect model check`.
 
     `again` says that another try may help, `after` how many seconds the server wants to be left alone, and `billed`
     that the call may have been paid for although nothing came of it. The message never holds a key.

@@ -98,7 +98,7 @@ class ConsolidateSettings:
 @record
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, `openai` for an endpoint, or `off` for words alone
-    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect embed` does all that wait
+    per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect model embed` does all that wait
     distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
     model: str = ""  # folder of another ONNX model with its tokenizer.json, empty for MiniLM; an endpoint's model
     base_url: str = ""  # the OpenAI-compatible endpoint that `openai` sends texts to
@@ -237,7 +237,7 @@ GUARDED = frozenset(
         *(f"models.{name}" for name in vars(ModelSettings())),
     }
 )
-"""What a repository's file may not choose until the user ran `recollect trust`."""
+"""What a repository's file may not choose until the user ran `recollect host trust`."""
 
 
 def check_order(settings: Settings) -> Settings:
@@ -344,7 +344,7 @@ def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable
     if name in GUARDED and value != current and not trusted():
         raise BadInput(
             f"{source} sets {name}, which a repository may not choose by itself. "
-            "Look at the file, then run: recollect trust"
+            "Look at the file, then run: recollect host trust"
         )
     if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

@@ -200,9 +200,7 @@ def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
         lines += [f"- Fails by: {_safe(one.common_failure_mode)}"] if one.common_failure_mode else []
         lines += [f"- Bridge: {_safe(bridge.text)} ({len(bridge.ids)})" for bridge in one.bridges]
         lines += [f"- ids: {' '.join(one.ids)}"] if one.ids else []
-        lines += (
-            [f"- and {one.more} older ones: recollect decisions --list --category {one.category}"] if one.more else []
-        )
+        lines += [f"- and {one.more} older ones: recollect decision list --category {one.category}"] if one.more else []
     return lines
 
 

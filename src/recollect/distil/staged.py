@@ -90,7 +90,7 @@ def undated(ctx: Context) -> Ages:
 def read_with_history(ctx: Context, path: str) -> StagingFile:
     text = ctx.worktree.read(path)
     if text is None:
-        raise NotFound(f"there is no {path}; `recollect stage` creates it")
+        raise NotFound(f"there is no {path}; `recollect staged add` creates it")
     refuse_conflicts(path, text)
     staging = read_staging(text)
     lines, line_days, active = lines_of(text), ctx.git.line_days(path, text), ctx.git.active_days()
@@ -148,7 +148,7 @@ def find_entry(ctx: Context, id: str) -> StagedEntry:
     slug = id.removeprefix("staged/")
     found = read_staging(read_file(ctx)).entry(slug)
     if found is None:
-        raise NotFound(f"no staged entry {slug!r}; `recollect ages` lists them")
+        raise NotFound(f"no staged entry {slug!r}; `recollect staged list` lists them")
     return found
 
 

@@ -146,7 +146,7 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
             passages.remove(tx, f"theme/{old}")
         events.record(tx, ctx, subject=f"theme/{new}", what="theme.renamed", old={"name": old}, new={"name": new})
     if new != old:
-        with after(f"The theme is called {new} now", "Run: recollect themes run --always"):
+        with after(f"The theme is called {new} now", "Run: recollect theme run --always"):
             with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
                 ctx.vault.delete(theme_path(old), expect=known.file_hash)
             run(ctx, always=True)
@@ -172,7 +172,7 @@ def index(ctx: Context) -> str:
     """INDEX.md as it stands."""
     text = ctx.vault.read(INDEX)
     if text is None:
-        raise NotFound("there is no INDEX.md yet; make it with: recollect themes run")
+        raise NotFound("there is no INDEX.md yet; make it with: recollect theme run")
     return text
 
 
@@ -212,7 +212,7 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
         _forget_findings(tx, placed, hashes)
         _record(tx, ctx, made, fresh, generators)
         journal.put_state(tx, WORDED_BY, version_asked(ctx, SUMMARY_KIND))
-    with after("The themes were gathered", "Run: recollect themes run --always"):
+    with after("The themes were gathered", "Run: recollect theme run --always"):
         _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 

@@ -41,7 +41,7 @@ class Compacted:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeView:
-    """A node as `recollect tree` lists it."""
+    """A node as `recollect log tree` lists it."""
 
     id: str
     level: str
@@ -90,7 +90,7 @@ def view(ctx: Context, period: str | None = None) -> list[NodeView]:
         levels = calendar.LEVELS[: calendar.LEVELS.index(wanted.level) + 1]
         rows = [row for level in levels for row in journal.nodes_between(tx, level, wanted.first, wanted.last)]
     if not rows:
-        raise NotFound(f"no node in {wanted.id}; make what is due with: recollect compact")
+        raise NotFound(f"no node in {wanted.id}; make what is due with: recollect log compact")
     order = {level: number for number, level in enumerate(reversed(calendar.LEVELS))}
     rows.sort(key=lambda row: (_path(row), order[calendar.parse_period(row.id).level]))
     return [_view(row) for row in rows]
@@ -100,7 +100,7 @@ def sources(ctx: Context, id: str) -> list[Point]:
     """Every line of a node with the entries it was taken from."""
     text = ctx.vault.read(path_of(id))
     if text is None:
-        raise NotFound(f"no node {id}; see: recollect tree")
+        raise NotFound(f"no node {id}; see: recollect log tree")
     node = nodes.parse(id, text)
     return nodes.points_of(id, node.body, node.generator)
 
@@ -110,7 +110,7 @@ def read(ctx: Context, id: str) -> str:
     path = f"{id}.md" if is_kept(id) else path_of(id if id == ROOT else calendar.parse_period(id).id)
     text = ctx.vault.read(path)
     if text is None:
-        raise NotFound(f"no node {id}; see: recollect tree")
+        raise NotFound(f"no node {id}; see: recollect log tree")
     return text
 
 

@@ -73,7 +73,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 PAUSED = "paused"
-SILENT = "hooks are silent: recollect pause --off lets them answer again"
+SILENT = "hooks are silent: recollect host pause --off lets them answer again"
 
 
 def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> bool:

@@ -109,7 +109,7 @@ def delete(memory: Memory, path: str) -> str:
     """Archive a learning; it can be restored."""
     folder, name = _place(path)
     if folder == LOGS:
-        raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect purge")
+        raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect store purge")
     if not name:
         raise Refused(f"Cannot delete {path}: learnings are deleted one at a time, everything else is read-only")
     learning = _learning(memory, path, folder, name)

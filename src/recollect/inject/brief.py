@@ -90,7 +90,13 @@ def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
     lines = [f"- {escape(one_line(id))}: {escape(one_line(text))[:200]}" for id, text in due[:REVIEWS_SHOWN]]
     if due:
         count = f"{len(due)} decision{'' if len(due) == 1 else 's'}"
-        lines = ["", "### Waiting", "", f"{count} without an outcome, due for review (`recollect review`):", *lines]
+        lines = [
+            "",
+            "### Waiting",
+            "",
+            f"{count} without an outcome, due for review (`recollect decision review`):",
+            *lines,
+        ]
     inbox = len(events.waiting_escalations(tx))
     if inbox:
         lines += ["", f"{inbox} matter{'' if inbox == 1 else 's'} in the inbox for a person (`recollect inbox`)."]

@@ -55,7 +55,7 @@ Then tell the user in a few lines what you kept, with the ids."""
 REVIEW = """\
 Say what came of these decisions. For each, look at what happened since: `get` shows it whole, `recall` what the journal
 says. Tell the user for each one whether it was a success, partial, a failure or abandoned, what shows it, and what it
-teaches; they settle it with `recollect review ID OUTCOME`. If you cannot tell, say so.
+teaches; they settle it with `recollect decision review ID OUTCOME`. If you cannot tell, say so.
 
 """
 

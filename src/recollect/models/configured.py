@@ -141,7 +141,9 @@ def check(ctx: Context) -> list[ProviderCheck]:
 
 def _checked(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> ProviderCheck:
     if isinstance(provider, AgentProvider):
-        return ProviderCheck(name=provider.name, kinds=kinds, ok=True, reason="answers later; see: recollect pending")
+        return ProviderCheck(
+            name=provider.name, kinds=kinds, ok=True, reason="answers later; see: recollect model pending"
+        )
     job = job_of(ctx.settings.models, kinds[0])
     prompt = Prompt(
         kind="check",

@@ -16,7 +16,8 @@ A program that answers: the prompt on its standard input, the answer on its stan
 It runs in an empty folder, so that an agent program started this way finds no project and no hooks, in a process group
 of its own that is ended with all it started.
 
-The agent as a provider that answers later: asks are left open for `recollect pending` and `recollect apply`.
+The agent as a provider that answers later: asks are left open for `recollect model pending` and
+`recollect model apply`.
 """
 
 from __future__ import annotations
@@ -357,4 +358,4 @@ class AgentProvider:
     name = "agent"
 
     def complete(self, prompt: Prompt) -> Completion:
-        raise NoAnswer("an agent answers later; see: recollect pending")
+        raise NoAnswer("an agent answers later; see: recollect model pending")

@@ -36,7 +36,7 @@ def token_named(tx: Tx, name: str) -> Token:
         ORDER BY created_at DESC"""
     found = tx.row(sql, name=name)
     if found is None:
-        raise NotFound(f"no token {name[:80]!r}; see: recollect token list")
+        raise NotFound(f"no token {name[:80]!r}; see: recollect host token list")
     return _token(found)
 
 

@@ -177,7 +177,7 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
     if not source.is_file():
         raise BadInput(f"{source} is not a file")
     if log_of(source).exists() and log_of(source).stat().st_size:
-        raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect backup FILE")
+        raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect store backup FILE")
     copy = temp_beside(beside)
     with os_errors(copy):
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -85,7 +85,7 @@ def save(tx: Tx, decision: Decision, *, expect: int) -> None:
 def get(tx: Tx, id: str) -> Decision:
     found = many(tx, [id])
     if not found:
-        raise NotFound(f"no decision {id} here; `recollect decisions` shows what there is")
+        raise NotFound(f"no decision {id} here; `recollect decision list` shows what there is")
     return found[0]
 
 

@@ -148,7 +148,7 @@ def _event(row: tuple[Any, ...]) -> Event:
     except (TypeError, ValueError):
         raise StoreDamaged(
             f"what happened to {values['subject']} does not read back (event {values['seq']}). "
-            "Nothing was deleted. Run: recollect doctor, then recollect restore"
+            "Nothing was deleted. Run: recollect doctor, then recollect store restore"
         ) from None
     return Event(**values | {"old": old, "new": new})
 

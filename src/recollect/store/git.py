@@ -213,7 +213,7 @@ def _command() -> str:
     python = shlex.quote(sys.executable).replace("%", "%%")
     by_lines = shlex.join(("git", *_BY_LINES))
     return (
-        f"if {python} -P -c 'import recollect'; then {python} -P -m recollect merge-driver %O %A %B %P; "
+        f"if {python} -P -c 'import recollect'; then {python} -P -m recollect staged merge-driver %O %A %B %P; "
         f"else {by_lines} %A %O %B; fi"
     )
 

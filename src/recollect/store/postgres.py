@@ -75,7 +75,7 @@ class PostgresDb:
 
     engine = "postgresql"
     holds_vault = True
-    upgraded = False  # only `recollect db init` upgrades a server's store
+    upgraded = False  # only `recollect store db init` upgrades a server's store
 
     def __init__(self, url: str, *, busy_seconds: float = 30.0, connect_seconds: float = 5.0, connections: int = 4):
         self.address = Address(url)
@@ -127,7 +127,7 @@ class PostgresDb:
                 if not allowed:  # the server would only warn, and skip it
                     raise StoreUnreachable(
                         f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
-                        "An administrator runs: recollect db init --admin ADDRESS"
+                        "An administrator runs: recollect store db init --admin ADDRESS"
                     )
                 connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
 

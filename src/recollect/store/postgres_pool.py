@@ -93,7 +93,9 @@ def translated(place: str) -> Iterator[None]:
         raise NoSpace(f"{place} has no room left{NOT_DONE}. Free some and try again") from None
     except psycopg.errors.InsufficientPrivilege as error:
         said = error.diag.message_primary
-        raise StoreUnreachable(f"{place}: {said}. An administrator runs: recollect db init --admin ADDRESS") from None
+        raise StoreUnreachable(
+            f"{place}: {said}. An administrator runs: recollect store db init --admin ADDRESS"
+        ) from None
     except psycopg.errors.ReadOnlySqlTransaction:
         raise StoreUnreachable(f"{place} only takes reads (a standby?); point store.url at the primary") from None
     except (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted, psycopg.errors.UndefinedTable) as error:
@@ -118,7 +120,9 @@ def unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
     if "password" in reason:
         return StoreUnreachable(f"{place} refused the password; check store.url, RECOLLECT_STORE or ~/.pgpass")
     if "does not exist" in reason:
-        return StoreUnreachable(f"{place}: {reason}. An administrator makes it with: recollect db init --admin ADDRESS")
+        return StoreUnreachable(
+            f"{place}: {reason}. An administrator makes it with: recollect store db init --admin ADDRESS"
+        )
     return StoreUnreachable(
         f"{place} cannot be reached ({reason}); check that the server runs and the address is right"
     )

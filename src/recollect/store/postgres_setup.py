@@ -1,7 +1,7 @@
 """Opening a store on PostgreSQL, and making one: extension, tables. Database and role are `postgres_roles`.
 
-Opening never changes a schema: many programs share it, so `recollect db init` does, when somebody decides to. Whatever
-is refused is refused before anything was made.
+Opening never changes a schema: many programs share it, so `recollect store db init` does, when somebody decides to.
+Whatever is refused is refused before anything was made.
 
 Who comes into a store's database on PostgreSQL, and what they may do there: rows, and nothing else.
 
@@ -175,11 +175,11 @@ def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, conn
             seen = _look(connection, db.place)
         _refuse_unusable(seen, db.place)
         if not seen.mark:
-            raise NotInitialised(f"{db.place} has no store yet; make one with: recollect db init")
+            raise NotInitialised(f"{db.place} has no store yet; make one with: recollect store db init")
         if seen.version < VERSION:
             raise StoreUnreachable(
                 f"{db.place} has schema {seen.version}, this program needs {VERSION}. Nothing was touched; take a "
-                f"backup (pg_dump), then run: recollect db init{'' if seen.may_upgrade else ' --admin ADDRESS'}"
+                f"backup (pg_dump), then run: recollect store db init{'' if seen.may_upgrade else ' --admin ADDRESS'}"
             )
         db.keeps_vectors = seen.keeps_vectors
     except BaseException:

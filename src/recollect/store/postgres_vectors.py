@@ -84,7 +84,7 @@ class PostgresVectors:
             if self._has_index(cursor) or not self._is_large(cursor):
                 return ""
             if not _owns(cursor):
-                return "this space has grown large: an administrator makes its searches faster with recollect db init"
+                return "this space is large: an administrator makes its searches faster with recollect store db init"
             name = sql.Identifier(self._index)
             cursor.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(name))  # one whose making was interrupted
             literals = {key: sql.Literal(value) for key, value in {**self._whose, "dimensions": dimensions}.items()}

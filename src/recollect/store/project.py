@@ -181,7 +181,7 @@ def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
         if leads_out and not is_trusted(root / SETTINGS_FILE, environ):
             raise Refused(
                 f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
-                "allow it with: recollect trust"
+                "allow it with: recollect host trust"
             )
     return shared / DATA_FOLDER
 

@@ -292,9 +292,11 @@ def about_words(message: str) -> bool:
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
     if about_words(str(error)):
-        return StoreDamaged(f"the word index in {path} is damaged ({error}). Make it again with: recollect rebuild")
+        return StoreDamaged(
+            f"the word index in {path} is damaged ({error}). Make it again with: recollect store rebuild"
+        )
     return StoreDamaged(
-        f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect restore"
+        f"{path} is damaged ({error}). Nothing was deleted. Run: recollect doctor, then recollect store restore"
     )
 
 

@@ -60,7 +60,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
     empty = not path.exists() or path.stat().st_size == 0
     if empty and made_before:
         raise StoreDamaged(
-            f"{path} is missing or empty, but it was there before. Bring it back with: recollect restore FILE "
+            f"{path} is missing or empty, but it was there before. Bring it back with: recollect store restore FILE "
             f"(backups are in {path.parent / 'backups'}). To begin anew on purpose, delete {made}"
         )
     if empty and not create:
@@ -211,7 +211,7 @@ def refuse_lost_log(db: SqliteDb) -> None:
     raise StoreDamaged(
         f"{log_of(db.path)} is damaged: saved changes behind the damage ({lost} or more) do not read back. The log is "
         f"kept in {kept}; everything before the damage is intact, and the next command works with that. To go back to "
-        "a backup instead: recollect restore FILE"
+        "a backup instead: recollect store restore FILE"
     )
 
 

@@ -61,7 +61,7 @@ def task(tx: Tx, id: str) -> Task:
 def outcome(tx: Tx, id: str) -> Outcome:
     found = known_outcome(tx, id)
     if found is None:
-        raise NotFound(f"no outcome {id} here; `recollect outcome list` shows what there is")
+        raise NotFound(f"no outcome {id} here; `recollect task outcome list` shows what there is")
     return found
 
 

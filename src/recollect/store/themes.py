@@ -60,7 +60,7 @@ def get(tx: Tx, name: str) -> StoredTheme:
     for stored in everything(tx):
         if stored.theme.name == name:
             return stored
-    raise NotFound(f"no theme {name} here; `recollect themes list` shows what there is")
+    raise NotFound(f"no theme {name} here; `recollect theme list` shows what there is")
 
 
 def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str, str]) -> None:

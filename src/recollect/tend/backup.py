@@ -157,7 +157,8 @@ def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progr
         if any(dump.count(new, table) for table in dump.TABLES):
             raise Refused(
                 f"{target.db.place} already holds a memory for space {space}. Nothing was changed. To replace it, run "
-                "`recollect backup FILE` with the source as store, then `recollect restore FILE` with the target"
+                "`recollect store backup FILE` with the source as store, then `recollect store restore FILE` with the "
+                "target"
             )
         with source.db.read(space) as old:
             before, texts = _size(old), _texts(source.vault.inside(old))
@@ -182,7 +183,7 @@ def _copy_files(texts: dict[str, str], target: Vault, replaced: dict[str, str | 
     if other := sorted(path for path, text in there.items() if not texts[path].startswith(text or "")):
         raise Refused(
             f"The target has different text in {', '.join(other)}. Nothing was changed. Make both sides equal with "
-            "`recollect vault push` or `recollect vault pull`, or move these files away"
+            "`recollect store vault push` or `recollect store vault pull`, or move these files away"
         )
     for path, text in texts.items():
         if (old := there[path]) != text:

@@ -128,7 +128,7 @@ def _consolidation(ctx: Context, dry_run: bool) -> str:
         return f"{NOTHING}: {found.reason}"
     if dry_run:
         return f"would say that a consolidation is due ({found.reason})"
-    return f"due ({found.reason}): ripe: {counted(len(found.batch), 'entry')}; run: recollect consolidate"
+    return f"due ({found.reason}): ripe: {counted(len(found.batch), 'entry')}; run: recollect staged consolidate"
 
 
 def _documents(ctx: Context, dry_run: bool) -> str:
@@ -154,7 +154,7 @@ def _vectors(ctx: Context, dry_run: bool) -> str:
         return done.why_not
     parts = [f"made for {counted(done.made, 'passage')}" if done.made else NOTHING]
     if done.waiting:
-        parts.append(f"{done.waiting} wait (recollect embed makes them now)")
+        parts.append(f"{done.waiting} wait (recollect model embed makes them now)")
     return "; ".join(part for part in (*parts, done.note) if part)
 
 

@@ -85,14 +85,18 @@ def _examined(
 
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[own_backups.OwnBackup, ...]) -> Discrepancy:
     good = next((backup.path for backup in kept if not backup.problem), None)
-    remedy = f"recollect restore {good}" if good else "no backup of it is here; look for one elsewhere, then restore it"
+    remedy = (
+        f"recollect store restore {good}"
+        if good
+        else "no backup of it is here; look for one elsewhere, then restore it"
+    )
     place, url = str(project.database), project.settings.store.url
     if url:
         from recollect.store.postgres_pool import Address  # the driver is there only where a store needs it
 
         place = Address(url).shown
-        remedy = "the server's own backup; or recollect db init on an empty database and there " + (
-            f"recollect restore {good}" if good else "recollect restore, if you find a backup elsewhere"
+        remedy = "the server's own backup; or recollect store db init on an empty database and there " + (
+            f"recollect store restore {good}" if good else "recollect store restore, if you find a backup elsewhere"
         )
     return Discrepancy(level="damage", what="store", subject=place, detail=str(error), remedy=remedy)
 
@@ -164,5 +168,5 @@ def _permissions(project: Project) -> Iterator[Discrepancy]:
 def _backups(kept: tuple[own_backups.OwnBackup, ...]) -> Iterator[Discrepancy]:
     for backup in kept:
         if backup.problem:
-            remedy = "take a new one with: recollect backup"
+            remedy = "take a new one with: recollect store backup"
             yield _notice("backup", backup.path, f"would not restore: {backup.problem}", remedy)

@@ -273,7 +273,7 @@ def _finding(ctx: Context, id: str) -> tuple[str, str]:
 def _theme(ctx: Context, id: str) -> tuple[str, str]:
     text = ctx.vault.read(themes.theme_path(id.removeprefix("theme/")))
     if text is None:
-        raise NotFound(f"no {id}; see: recollect themes list")
+        raise NotFound(f"no {id}; see: recollect theme list")
     return "", text
 
 

@@ -78,7 +78,7 @@ def _take(ctx: Context, id: str, text: str) -> None:
     with ctx.db.read(ctx.space) as tx:
         opened = model_rows.get_ask(tx, id)
     if opened is None:
-        raise Refused("stale: there is no such ask any more; see: recollect pending")
+        raise Refused("stale: there is no such ask any more; see: recollect model pending")
     if opened.answered_at is not None:
         raise Refused("it was answered before; the next cycle uses that answer")
     question = _question(ctx, opened)

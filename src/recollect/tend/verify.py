@@ -47,8 +47,8 @@ class Discrepancy:
     remedy: str
 
 
-REBUILD = "recollect doctor --fix, or recollect rebuild"
-RESTORE = "recollect restore FILE; recollect doctor lists the backups that would restore"
+REBUILD = "recollect doctor --fix, or recollect store rebuild"
+RESTORE = "recollect store restore FILE; recollect doctor lists the backups that would restore"
 LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 

@@ -144,7 +144,7 @@ def _staged(ctx: Context, slug: str) -> _Told:
     with ctx.db.read(ctx.space) as tx:
         left = [event for event in events.of(tx, f"staged/{slug}") if "title" in (event.old or event.new)]
     if not left:
-        raise NotFound(f"no staged entry {slug!r}; `recollect ages` lists them")
+        raise NotFound(f"no staged entry {slug!r}; `recollect staged list` lists them")
     last = left[-1]
     gone = (("went to", last.new["where"]),) if "where" in last.new else ()
     return (last.old or last.new)["title"], f"no longer in {file}", gone

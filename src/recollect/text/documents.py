@@ -143,7 +143,10 @@ def _places(lines: list[str], wanted: list[str]) -> list[int]:
 
 # --- The index
 
-_HEAD = "# Memory index\n\n<!-- recollect: generated from the documents below; `recollect index` writes it again -->\n"
+_HEAD = (
+    "# Memory index\n\n"
+    "<!-- recollect: generated from the documents below; `recollect staged index` writes it again -->\n"
+)
 _LINE = lazy(r"- \[(?P<title>.*)\]\((?P<target>[^)]+)\)(?: — .*)?$")
 SAYS = 120  # characters of a section's first sentence
 

@@ -169,11 +169,11 @@ def test_a_whole_number_serves_as_a_decimal() -> None:
 
 def test_a_repository_may_not_choose_the_store_until_trusted(root: Path, environ: dict[str, str]) -> None:
     text = "[store]\nurl = 'postgresql://elsewhere'\n"
-    with pytest.raises(BadInput, match="recollect trust"):
+    with pytest.raises(BadInput, match="recollect host trust"):
         load(root, environ, text)
     project.trust(root, environ)
     assert load(root, environ, text).store.url == "postgresql://elsewhere"
-    with pytest.raises(BadInput, match="recollect trust"):
+    with pytest.raises(BadInput, match="recollect host trust"):
         load(root, environ, text.replace("elsewhere", "another"))
 
 
@@ -183,7 +183,7 @@ def test_a_trusted_file_is_trusted_where_it_is_only(root: Path, environ: dict[st
     project.trust(root, environ)
     copy = tmp_path / "copy"
     copy.mkdir()
-    with pytest.raises(BadInput, match="recollect trust"):
+    with pytest.raises(BadInput, match="recollect host trust"):
         load(copy, environ, text)
 
 
@@ -206,7 +206,7 @@ def test_a_remembered_copy_passes_the_same_checks(root: Path, environ: dict[str,
     (root / ".recollect").mkdir()
     text = "[store]\nurl = 'postgresql://elsewhere'\n"
     for _ in range(2):
-        with pytest.raises(BadInput, match="recollect trust"):
+        with pytest.raises(BadInput, match="recollect host trust"):
             load(root, environ, text)
 
 

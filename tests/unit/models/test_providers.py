@@ -262,7 +262,7 @@ def test_settings_that_cannot_hold_are_refused(wrong: dict[str, object]) -> None
 @pytest.mark.parametrize("name", ["provider", "base_url", "command", "key_command", "key_env", "jobs"])
 def test_a_repository_chooses_no_model_before_it_is_trusted(name: str) -> None:
     value: object = ["x"] if "command" in name else {"daily": {"model": "m"}} if name == "jobs" else "x"
-    with pytest.raises(BadInput, match="recollect trust"):
+    with pytest.raises(BadInput, match="recollect host trust"):
         merged(Settings(), {"models": {name: value}}, "recollect.toml", trusted=lambda: False)
 
 

@@ -192,7 +192,7 @@ def test_links_follow_the_headings_that_moved() -> None:
 DOCUMENTS = {"docs/testing.md": DOCUMENT, "agents/x.md": "# Skills\n\nNo sections.\n"}
 INDEX = """# Memory index
 
-<!-- recollect: generated from the documents below; `recollect index` writes it again -->
+<!-- recollect: generated from the documents below; `recollect staged index` writes it again -->
 
 ## agents/x.md
 

@@ -98,7 +98,7 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
     views = journal.tree(None if id == ROOT else id)
     itself = next((view for view in views if view.id == id), None)
     if itself is None:
-        raise NotFound(f"no node {id}; make what is due with: recollect compact")
+        raise NotFound(f"no node {id}; make what is due with: recollect log compact")
     return page(
         "node.html",
         visit,

@@ -1,9 +1,4 @@
-"""Commands about staged learnings: ages, stage, consolidate, promote, restore-entry, refactor, index, merge-driver.
-
-Commands about findings and themes: finding, themes, promote.
-
-`recollect inbox`.
-"""
+"""`recollect staged`, `recollect theme` and `recollect inbox`: what waits to be distilled, and what needs a person."""
 
 from __future__ import annotations
 
@@ -22,11 +17,16 @@ from recollect.memory import Memory
 from recollect.text.sentences import counted
 
 
-@click.command()
+@click.group(cls=Group)
+def staged() -> None:
+    """Staged learnings, and the permanent documents they move into."""
+
+
+@staged.command("list")
 @click.argument("file", required=False)
 @click.option("--summary", is_flag=True, help="One line instead of the list.")
 @answers
-def ages(memory: Memory, file: str | None, summary: bool) -> Output:
+def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
     """Say how old each staged learning is, oldest first, in active days: days with a commit.
 
     FILE is relative to the project and is the setting staging.file when not given.
@@ -43,7 +43,7 @@ def ages(memory: Memory, file: str | None, summary: bool) -> Output:
     return Output(report, _summary(found) if summary else _report(found))
 
 
-@click.command()
+@staged.command("add")
 @click.argument("title")
 @click.option("--body", help="Why, how, where; - reads standard input.")
 @common
@@ -51,12 +51,12 @@ def stage(title: str, body: str | None, project: str | None, as_json: bool) -> N
     """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
     text = read_stdin() if body == "-" else body or ""
     with open_memory(project) as memory:
-        staged = memory.staging.stage(title, text)
-    said = f"{staged.id} already says so" if staged.repeated else f"staged {staged.id}"
-    emit(staged, said + redactions(staged.redacted), as_json=as_json)
+        added = memory.staging.stage(title, text)
+    said = f"{added.id} already says so" if added.repeated else f"staged {added.id}"
+    emit(added, said + redactions(added.redacted), as_json=as_json)
 
 
-@click.command()
+@staged.command()
 @click.option("--dry-run", is_flag=True, help="Change nothing; print the diff and what would be escalated.")
 @answers
 def consolidate(memory: Memory, dry_run: bool) -> Output:
@@ -68,7 +68,7 @@ def consolidate(memory: Memory, dry_run: bool) -> Output:
     return Output(run, _said(run, dry_run=dry_run))
 
 
-@click.command("restore-entry")
+@staged.command("restore")
 @click.argument("entry")
 @answers
 def restore_entry(memory: Memory, entry: str) -> Output:
@@ -80,18 +80,18 @@ def restore_entry(memory: Memory, entry: str) -> Output:
     return Output(back, f"{said}; {back.note}" if back.note else said)
 
 
-@click.command()
+@staged.command("split")
 @click.argument("file")
 @click.option("--force", is_flag=True, help="Split it although it is short.")
 @answers
-def refactor(memory: Memory, file: str, force: bool) -> Output:
+def split(memory: Memory, file: str, force: bool) -> Output:
     """Split a permanent document at its headings into files of a readable size; links and index follow."""
     done = memory.staging.refactor(file, force=force)
     short = f"nothing to do: {file} is short enough; --force splits it all the same"
     return Output(done, "\n".join(f"wrote {path}" for path in done.written) or short)
 
 
-@click.command()
+@staged.command()
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
 @answers
 def index(memory: Memory, check: bool) -> Output:
@@ -102,7 +102,7 @@ def index(memory: Memory, check: bool) -> Output:
     return Output(state, "\n".join([*lines, ended]), code=1 if check and lines else 0)
 
 
-@click.command("merge-driver")
+@staged.command("merge-driver")
 @click.argument("base", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("ours", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("theirs", type=click.Path(dir_okay=False, path_type=Path))
@@ -155,6 +155,11 @@ def _said(run: Consolidation, *, dry_run: bool) -> str:
 
 
 @click.group(cls=Group)
+def theme() -> None:
+    """Themes that findings gather into, and their index."""
+
+
+@theme.group(cls=Group)
 def finding() -> None:
     """Findings of work units, as raw JSON files."""
 
@@ -192,12 +197,7 @@ def show_finding(memory: Memory, id: str) -> Output:
     return Output({"id": found.id, **vars(found)}, "\n".join(lines))
 
 
-@click.group(cls=Group)
-def themes() -> None:
-    """Themes that findings gather into, and their index."""
-
-
-@themes.command()
+@theme.command()
 @click.option("--always", is_flag=True, help="Gather now, whether or not enough files are new.")
 @answers
 def run(memory: Memory, always: bool) -> Output:
@@ -211,36 +211,36 @@ def run(memory: Memory, always: bool) -> Output:
     return Output(done, text)
 
 
-@themes.command("list")
+@theme.command("list")
 @answers
 def list_(memory: Memory) -> Output:
     """List the themes, best supported first."""
     found = memory.themes.list()
-    rows = [(theme.name, len(theme.findings), len(theme.work_ids), theme.summary) for theme in found]
+    rows = [(each.name, len(each.findings), len(each.work_ids), each.summary) for each in found]
     text = table(("theme", "findings", "work units", "summary"), rows) if rows else "no themes yet"
     with suppress(NotFound):
         if not rows and memory.themes.index():
-            text += " in this clone's store; INDEX.md names some: recollect themes run --always takes them in"
+            text += " in this clone's store; INDEX.md names some: recollect theme run --always takes them in"
     return Output({"themes": found}, text)
 
 
-@themes.command()
+@theme.command()
 @click.argument("name")
 @answers
 def show(memory: Memory, name: str) -> Output:
     """Show a theme's file, and which findings are behind it."""
-    theme, text = memory.themes.show(name)
-    return Output({**vars(theme), "text": text}, text.rstrip("\n"))
+    found, text = memory.themes.show(name)
+    return Output({**vars(found), "text": text}, text.rstrip("\n"))
 
 
-@themes.command()
+@theme.command()
 @click.argument("old")
 @click.argument("new")
 @answers
 def rename(memory: Memory, old: str, new: str) -> Output:
     """Give a theme a name of your own; it keeps it."""
-    theme = memory.themes.rename(old, new)
-    return Output(theme, f"{old} is now {new}")
+    renamed = memory.themes.rename(old, new)
+    return Output(renamed, f"{old} is now {new}")
 
 
 @click.group(cls=Group, invoke_without_command=True)

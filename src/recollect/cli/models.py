@@ -1,0 +1,97 @@
+"""`recollect model`: which models answer, and the questions that wait for an agent's answer."""
+
+from __future__ import annotations
+
+import json
+from typing import BinaryIO
+
+import click
+
+from recollect.cli.command import Group, Output, answers, common, counting, emit, table
+from recollect.cli.printing import open_memory
+from recollect.core.errors import BadInput
+from recollect.memory import Memory
+from recollect.models.budget import KINDS
+from recollect.models.configured import ProviderCheck
+from recollect.search.meaning import NO_EMBEDDER
+
+EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"
+MOST_BYTES = 50_000_000
+
+
+@click.group(cls=Group)
+def model() -> None:
+    """Which models are configured."""
+
+
+@model.command()
+@answers
+def check(memory: Memory) -> Output:
+    """Say who does which kind of job, and try each with one tiny call."""
+    found = memory.models.check()
+    embedder = memory.status().embedder
+    rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
+    text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
+    return Output(
+        {"providers": found, "embedder": embedder},
+        f"{text}\nembedder: {embedder}",
+        code=1 if not all(each.ok for each in found) else 0,
+    )
+
+
+def _kinds(kinds: tuple[str, ...]) -> str:
+    return "all" if len(kinds) == len(KINDS) else ", ".join(kinds)
+
+
+def _how(found: ProviderCheck) -> str:
+    if found.seconds is None:
+        return found.reason if found.ok else f"failed: {found.reason}"
+    cost = "cost not known" if found.cost is None else f"cost {found.cost:.6f}"
+    used = f"{found.seconds:.2f} s, {found.input_tokens} + {found.output_tokens} tokens, {cost}"
+    return f"fine: {used}" if found.ok else f"failed: {found.reason} ({used})"
+
+
+@model.command()
+@click.option("--limit", type=click.IntRange(min=1), help="How many to show at most.")
+@answers
+def pending(memory: Memory, limit: int | None) -> Output:
+    """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
+    found = memory.models.pending(limit=limit)
+    rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
+    return Output(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits")
+
+
+@model.command()
+@click.argument("file", type=click.File("rb"), default="-")
+@common
+def apply(file: BinaryIO, project: str | None, as_json: bool) -> int:
+    """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
+    raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise BadInput(f"more than {MOST_BYTES:,} bytes; apply fewer answers at a time")
+    try:
+        given = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
+    with open_memory(project) as memory:
+        done = memory.models.apply(given if isinstance(given, list) else [given])
+    lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
+    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
+    return 0 if all(each.taken for each in done) else 1
+
+
+@model.command()
+@answers
+def embed(memory: Memory) -> Output:
+    """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
+    with counting("passages") as progress:
+        done = memory.data.embed(progress=progress)
+    text = _without_vectors(memory, done.why_not) or f"made the vectors of {done.made} passages, {done.waiting} wait"
+    return Output(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
+
+
+def _without_vectors(memory: Memory, why_not: str) -> str:
+    if why_not != NO_EMBEDDER:
+        return why_not
+    off = memory.context.settings.embed.use == "off"
+    return f"{why_not}; {'embed.use is off' if off else EMBEDDER_MISSING}"
