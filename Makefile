@@ -1,8 +1,8 @@
 # make setup    .venv with every extra
-# make demo     a week of a small project on the embedded store, in a clean folder
+# make demo     a week of a small project on the embedded store, in a clean folder, told on one screen
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
-# make bench    speed, memory and quality figures (slow, prints them; docs/experiments.md keeps them)
+# make bench    speed, memory and quality figures (slow, prints them; docs/measurements.md keeps them)
 # make torture  long fault, property and mutation campaigns: a night (EXAMPLES=500 TIMES=4 for less; times in docs/experiments.md)
 PYTHON ?= python3
 VENV := .venv

@@ -1,8 +1,8 @@
-"""Plays a week of a small project through the hooks, and tells it as Markdown with what the program really printed.
+"""Plays a week of a small project through the hooks and tells it: on one screen, or as the page docs/a-week.md.
 
-`python scripts/week.py [FOLDER]`. Every session goes the way a host's would: SessionStart and the cycle beside it,
-UserPromptSubmit, Stop, sometimes a compaction, SessionEnd. The clock is scripted; nothing else is. docs/a-week.md is
-what it prints, ids renamed (`python scripts/week.py --page`), and a test plays it again.
+`python scripts/week.py [FOLDER]` prints the screen; `make demo` runs it. `python scripts/week.py --page` writes the
+page, with ids renamed, and a test plays it again. Every session goes the way a host's would: SessionStart and the cycle
+beside it, UserPromptSubmit, Stop, sometimes a compaction, SessionEnd. Only the clock is scripted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from week_sessions import WEEK, Session
 
+from recollect import Memory
 from recollect.hosts.hook import respond
 from recollect.text import frame
 
@@ -90,6 +91,8 @@ class Week:
         self.lines: list[str] = []
         self.ids: dict[str, str] = {}
         self.brief = ""
+        self.given: dict[str, str] = {}
+        """What memory gave to each session."""
 
     def tell(self) -> str:
         """The whole week."""
@@ -103,9 +106,9 @@ class Week:
     def _begin(self) -> None:
         self._say(
             "# A week with Recollect",
-            "Ada's shop takes payments. She works with Claude Code, five sessions a day; Recollect was told so once. "
-            "Everything below was printed by the program: `python scripts/week.py` plays the week again through the "
-            "hooks, as the host would, with a scripted clock and no model. A test does the same.",
+            "Ada's shop takes payments. She works with Claude Code, five sessions a day, and ran `recollect init` "
+            "once. The program printed everything below: `python scripts/week.py --page` plays the week through the "
+            "hooks, as Claude Code would, with a scripted clock and no model. A test plays it again.",
             "## Before",
         )
         self._show("init", "--space", "shop", "--timezone", "UTC", "--host", "claude-code")
@@ -128,7 +131,7 @@ class Week:
             project.now = MONDAY - timedelta(days=back, hours=-12)
             project.git("commit", "--quiet", "--allow-empty", "--message", "Work")
         project.now = monday
-        self._say("Two things are known already. One of them is wrong, and nobody noticed yet.")
+        self._say("Ada wrote down two learnings before. The second is wrong.")
         self.ids["helps"] = self._learn(
             title="Stripe webhooks arrive out of order",
             context="Handling Stripe webhooks in the billing service",
@@ -181,19 +184,20 @@ class Week:
         fire("SessionEnd", id, reason="other")
         brought = [f"{known.id} ({known.confidence:.2f})" for known in frame.parse(given)]
         brought += re.findall(r"^- (log/\S+)", given, re.MULTILINE)
+        self.given[id] = ", ".join(brought) or "–"
         left = [
             line.partition(":")[0].replace("LEARNING_", "").lower().replace("_", " ")
             for line in answered.splitlines()
             if line.startswith(("LEARNING_", "DISCOVERY["))
         ]
         left += ["the host's summary"] if session.compacted else []
-        cells = [f"{session.hour:02d}:00", session.asked, ", ".join(brought) or "–", ", ".join(["an entry", *left])]
+        cells = [f"{session.hour:02d}:00", session.asked, self.given[id], ", ".join(["an entry", *left])]
         return f"| {' | '.join(cells)} |"
 
     # What is looked at between sessions
 
     def _decided(self) -> None:
-        self._say("The agent records the choice, to be looked at again on Friday:")
+        self._say("The agent records the choice, with a review on Friday:")
         said = self._show(
             "decide", "Process Stripe webhooks from a queue over handling them in the request", "--confidence", "0.8",
             "--category", "architecture", "--reason", "empirical:Bursts of 400 events time out the handler",
@@ -204,10 +208,10 @@ class Week:
     def _sunk(self) -> None:
         self._say("Three sessions in a row said that the note on test cards misled them:")
         self._show("learn", "list")
-        self._say("It stays, can be found and repaired, but no session is shown it any more.")
+        self._say("The note stays and can be found and edited, but no session is shown it any more.")
 
     def _not_shown(self) -> None:
-        self._say("On Thursday a session asked about test cards again, and was not given the note. Why it sank:")
+        self._say("On Thursday a session asked about test cards again and was not shown the note. Why it sank:")
         self._show("why", self.ids["misleads"])
 
     def _reviewed(self) -> None:
@@ -219,20 +223,20 @@ class Week:
         )  # fmt: skip
 
     def _consolidated(self) -> None:
-        self._say("The hand-off asks whether staged learnings are ripe, and they are:")
+        self._say("At the hand-off some staged learnings are old enough to move:")
         self._show("staged", "list", "--summary")
         self._show("staged", "consolidate")
         self.project.git("add", "--all")
-        self._say("The rules stand in the documents now, under the nearest heading:")
+        self._say("The rules are in the documents now, under the nearest heading:")
         text = (self.project.folder / "docs/database.md").read_text("utf-8")
         self._say(f"```text\n$ cat docs/database.md\n{text}```")
 
     def _monday_again(self) -> None:
         self.project.now = MONDAY + timedelta(days=7, hours=9)
-        self._say("## Monday again", "A new session starts with this, and nobody asked for it:")
+        self._say("## Monday again", "A new session starts with this brief:")
         brief = self.project.fire("SessionStart", "monday-again", source="startup")
         self.project.fire("Cycle", "monday-again")
-        self._say(f"```text\n{brief}```", "What helped has risen, each step with its reason:")
+        self._say(f"```text\n{brief}```", "The learning that helped has risen, each step with its reason:")
         self._show("why", self.ids["helps"])
         self._show("recall", "why were refund webhooks stuck?")
         self._show("log", "tree")
@@ -293,22 +297,61 @@ def renamed(text: str) -> str:
     return _ID.sub(lambda found: names[found[0]], text)
 
 
-def played(folder: Path) -> str:
-    """The week, played in an empty folder."""
+def screen(week: Week) -> str:
+    """The story of the played week on one screen of a terminal: 24 lines of at most 100 columns."""
+    folder, program = week.project.folder, Path(sys.executable).with_name("recollect")
+    with Memory.open(folder, environ={}) as memory:
+        learnings = sorted(memory.learnings.page(limit=50)[0], key=lambda learning: -learning.confidence)
+        helps = memory.learnings.get(week.ids["helps"])
+        starts = {learning.id: memory.learnings.history(learning.id)[0].new["confidence"] for learning in learnings}
+        decision = memory.decisions.get(week.ids["decision"])
+        entries = sum(day.entries for day in memory.journal.days())
+    moved = sorted(f"docs/{path.name}" for path in (folder / "docs").glob("*.md") if "###" in path.read_text("utf-8"))
+    fates = {week.ids["helps"]: "rose from", week.ids["misleads"]: "sank from"}
+    learned = [
+        f"          {one.confidence:.2f}  {fates.get(one.id, 'new at'):9} {starts[one.id]:.2f}  {one.title}"
+        for one in learnings
+    ]
+    lines = [
+        "A week of a small shop: 25 sessions with Claude Code, played through the hooks, without a model.",
+        "",
+        f"Asked     Wednesday 10:00: {WEEK['Wednesday'][1].asked}",
+        f'Brought   the learning "{helps.title}"',
+        f"          and {week.given['wednesday-2'].count('log/')} log entries of earlier sessions",
+        "",
+        "Learned" + learned[0].removeprefix(" " * len("Learned")),
+        *(line if len(line) <= 100 else f"{line[:99]}…" for line in learned[1:]),
+        f"          The first helped in {helps.times_helpful} of {helps.times_injected} sessions. "
+        "The last misled three and is no longer shown.",
+        f"Decided   {decision.decision} → {decision.outcome}",
+        f"Moved     3 staged rules into {', '.join(moved)}",
+        f"Kept      {entries} log entries, shrunk into 5 days, a week, a month and one page for the next session",
+        "",
+        f"Look      cd {folder}",
+        f"          {program} recall 'why were refund webhooks stuck?'",
+        f"          {program} why {week.ids['misleads']}",
+        f"          {program} serve",
+        "",
+        "The whole week, with everything the program printed: docs/a-week.md",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def begun(folder: Path) -> Week:
+    """A week that is about to be played in an empty folder."""
     project = folder / "shop"
     project.mkdir(parents=True)
-    return Week(Project(project)).tell()
+    return Week(Project(project))
 
 
 def main() -> None:
     if "--page" in sys.argv:
         with tempfile.TemporaryDirectory() as scratch:
-            PAGE.write_text(renamed(played(Path(scratch))), "utf-8")
+            PAGE.write_text(renamed(begun(Path(scratch)).tell()), "utf-8")
         return
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="recollect-week-"))
-    print(played(folder))
-    program = Path(sys.executable).with_name("recollect")
-    print(f"Look at it in the browser:\n\n  {program} serve --project {folder / 'shop'}")
+    week = begun(Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="recollect-week-")))
+    week.tell()
+    print(screen(week), end="")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,29 @@ from week_sessions import WEEK
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    folder = tmp_path_factory.mktemp("week")
-    return week.played(folder), folder / "shop"
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[week.Week, str]:
+    played = week.begun(tmp_path_factory.mktemp("week"))
+    return played, played.tell()
+
+
+@pytest.fixture(scope="module")
+def told(played: tuple[week.Week, str]) -> tuple[str, Path]:
+    return played[1], played[0].project.folder
+
+
+def test_the_demo_tells_the_week_on_one_screen(played: tuple[week.Week, str]) -> None:
+    lines = week.screen(played[0]).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+    told = "\n".join(lines)
+    for part in ("Asked ", "Brought ", "Learned ", "Decided ", "Moved ", "Kept ", "Look "):
+        assert f"\n{part}" in told
+    assert "0.95  rose from 0.70  Stripe webhooks arrive out of order" in told
+    assert "0.40  sank from 0.70  Every test card number works in the Stripe sandbox" in told
+    assert told.count("  new at  ") == 3
+    assert "helped in 5 of 6 sessions" in told
+    assert "docs/database.md, docs/services.md, docs/testing.md" in told
+    assert "Decided   Process Stripe webhooks from a queue over handling them in the request → success" in told
 
 
 def test_the_page_is_what_is_printed(told: tuple[str, Path]) -> None:

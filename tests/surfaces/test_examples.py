@@ -14,7 +14,7 @@ import forked
 from examples import PAGES, PROCESS, renewed
 from shell import PROCESSES
 
-SMOKE = ("README.md", "learn.md", "log.md", "serve.md")
+SMOKE = ("README.md", "learnings.md", "journal.md", "serve.md")
 
 
 @pytest.mark.parametrize("file", PAGES, ids=[file.name if file.parent.name == "docs" else "top" for file in PAGES])
@@ -25,7 +25,19 @@ def test_the_examples_of_a_page_print_what_the_page_shows(file: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("file", PAGES, ids=[file.name if file.parent.name == "docs" else "top" for file in PAGES])
-def test_links_between_pages_lead_somewhere(file: Path) -> None:
-    prose = re.sub(r"^```.*?^```$", "", file.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", prose)
-    assert [target for target in targets if not (file.parent / target).exists()] == []
+def test_links_between_pages_lead_to_a_page_and_a_heading(file: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", _prose(file))
+    assert [target for target, _ in links if not (file.parent / target).exists()] == []
+    pages = [((file.parent / target) if target else file, heading) for target, heading in links if heading]
+    assert [heading for page, heading in pages if heading not in _headings(page)] == []
+
+
+def _prose(file: Path) -> str:
+    """A page without its code blocks and comments."""
+    return re.sub(r"^```.*?^```$|<!--.*?-->", "", file.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def _headings(file: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", _prose(file), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}

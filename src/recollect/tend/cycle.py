@@ -181,7 +181,7 @@ STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
     ("vectors", _vectors),
     ("backup", _backup),
 )
-"""In the order of docs/cycle.md; the spool is replayed when a memory is opened."""
+"""In the order of docs/maintenance.md; the spool is replayed when a memory is opened."""
 
 
 LIMIT_SECONDS = 60.0

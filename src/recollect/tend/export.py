@@ -1,7 +1,7 @@
 """Export and import: everything of a space as JSONL, one record a line, and back.
 
 An export says all it knows. An import takes outcomes, tasks, discoveries, learnings and decisions; what happened
-(injections, events, matters of the inbox) stays with the store that saw it happen. docs/export.md lists the fields of
+(injections, events, matters of the inbox) stays with the store that saw it happen. docs/store.md lists the fields of
 each record.
 """
 
