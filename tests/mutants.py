@@ -4,7 +4,7 @@
 
 A mutant names the room (or module) and the function, class or constant that it breaks, so that it follows code which
 moves within the room. A mutant that survives means that a test is missing; one that no longer applies means that this
-list is out of date. Both end with exit code 1.
+list is out of date. Both end with exit code 1, and so does a test that fails without any mutant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -712,12 +712,16 @@ def caught(mutant: Mutant, folder: Path) -> str:
     copy = folder / "src"
     shutil.copytree(ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "recollect" / file).write_text(source, "utf-8")
-    environ = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", *mutant.tests]
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    done = _tested(copy, mutant.tests)
     if done.returncode == 1:
         return "caught"
     return "SURVIVED" if done.returncode == 0 else f"NO TEST RAN\n{done.stdout[-2000:]}"
+
+
+def _tested(source: Path, tests: Iterable[str]) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", *tests]
+    return subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
 
 
 def _unrunnable(source: str) -> str:
@@ -741,6 +745,10 @@ def _unrunnable(source: str) -> str:
 def main() -> int:
     wanted = sys.argv[1:]
     chosen = [mutant for mutant in MUTANTS if not wanted or any(word in mutant.name for word in wanted)]
+    sound = _tested(ROOT / "src", sorted({test for mutant in chosen for test in mutant.tests}))
+    if sound.returncode:
+        print(f"A test fails without any mutant, so it would catch none:\n{sound.stdout[-2000:]}")
+        return 1
     failed = 0
     for mutant in chosen:
         began = time.monotonic()

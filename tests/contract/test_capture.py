@@ -515,7 +515,7 @@ def test_a_matter_is_settled_once_and_with_a_verb_it_knows(memory: Memory) -> No
     with pytest.raises(BadInput, match="accept, dismiss"):
         memory.inbox.resolve(matter.number, "explode")
     memory.inbox.resolve(matter.number, "dismiss")
-    with pytest.raises(Refused, match="settled before"):
+    with pytest.raises(Refused, match="resolved before"):
         memory.inbox.resolve(matter.number, "accept")
     with pytest.raises(NotFound, match="99"):
         memory.inbox.resolve(99, "accept")
