@@ -1,11 +1,8 @@
 """Grouping short texts by natural affinity, the same way every time.
 
-Up to a few hundred items: agglomerative clustering with average linkage. Above: a graph of mutual nearest neighbours,
-cut into communities by Louvain's method. Items are unit vectors (`text/cluster.py`). Knows nothing about the texts.
-
-Short texts as unit vectors: sparse ones over words, made here, and dense ones that the caller got from an embedder.
-
-Knows nothing about what vectors are compared for.
+Up to a thousand items: agglomerative clustering with average linkage, which is quadratic. Above that: a graph of mutual
+nearest neighbours, cut into communities by Louvain's method. Items are unit vectors: sparse ones over words, made here,
+or dense ones that the caller got from an embedder. Knows nothing about what the groups are for.
 """
 
 from __future__ import annotations

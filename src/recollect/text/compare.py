@@ -1,15 +1,9 @@
 """Three questions about two texts: does one repeat, contradict or supersede the other?
 
-Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to
-settle; nothing here is certain enough to act on silently. Words alone are enough. The cosine of two
-embeddings, when the caller has one, lets a paraphrase be recognised; it never decides alone, because "always
-do X" and "don't do X" are .96 alike. Knows nothing about where the texts are kept, nor what is done with an
-answer.
-
-Two rules that choose differently for the same purpose: "use tabs", "use spaces"; "use A for X", "use B for X".
-
-Of things that exclude each other by nature a choice is a contradiction. Of any other two it may be one: a project can
-use two tools for one purpose. Knows nothing about negation, which `statement` reads.
+Each answer is `yes`, `unsure` or `no` with a reason and a score. `unsure` is for a person or a model to settle; nothing
+here is certain enough to act on silently. Words alone are enough. The cosine of two embeddings, when the caller has
+one, lets a paraphrase be recognised; it never decides alone, because "always do X" and "don't do X" have a cosine of
+.96. Knows nothing about where the texts are stored, nor what is done with an answer.
 """
 
 import re

@@ -67,9 +67,9 @@ def _rules() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Spa
     number = rf"(\d{{1,3}}|{'|'.join(_NUMBERS)})"
     nth = r"(\d{1,2})(?:st|nd|rd|th)?"
     written = (
-        (r"\b(\d{4})-(\d{2})-(\d{2})\b", _iso_day),
-        (r"\b(\d{4})-?w(\d{2})\b", _iso_week),
-        (r"\b(\d{4})-(\d{2})\b(?!-)", _iso_month),
+        (r"\b(\d{4})-(\d{2})-(\d{2})\b", lambda m, _: (date(int(m[1]), int(m[2]), int(m[3])),) * 2),
+        (r"\b(\d{4})-?w(\d{2})\b", lambda m, _: _week(date.fromisocalendar(int(m[1]), int(m[2]), 1))),
+        (r"\b(\d{4})-(\d{2})\b(?!-)", lambda m, _: _month(int(m[1]), int(m[2]))),
         (rf"\b{nth} (?:of )?({months}),? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[2], int(m[1]))),
         (rf"\b({months})\.? {nth},? (\d{{4}})\b", lambda m, _: _day(int(m[3]), m[1], int(m[2]))),
         (rf"\b({months}),? (?:of )?(\d{{4}})\b", lambda m, _: _month(int(m[2]), _month_number(m[1]))),
@@ -88,19 +88,6 @@ def _rules() -> tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Spa
         (rf"\b(?:in|of|during|{_OPEN}) (\d{{4}})\b", lambda m, _: (date(int(m[1]), 1, 1), date(int(m[1]), 12, 31))),
     )
     return tuple((re.compile(pattern, re.ASCII), made) for pattern, made in written)
-
-
-def _iso_day(found: re.Match[str], _: date) -> Span:
-    day = date(int(found[1]), int(found[2]), int(found[3]))
-    return day, day
-
-
-def _iso_week(found: re.Match[str], _: date) -> Span:
-    return _week(date.fromisocalendar(int(found[1]), int(found[2]), 1))
-
-
-def _iso_month(found: re.Match[str], _: date) -> Span:
-    return _month(int(found[1]), int(found[2]))
 
 
 def _week_number(found: re.Match[str], today: date) -> Span:

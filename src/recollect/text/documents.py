@@ -262,7 +262,8 @@ def split(path: str, text: str, *, taken: Collection[str] = (), least: int = LEA
         used.add(part)
         files[part] = f"# {title}\n\n" + "\n".join(lines[start:end]).strip("\n") + "\n"
         listed.append(f"- [{title}]({posixpath.basename(part)})")
-        moved |= _moved(path, [each for each in found if start <= each.first < end], part, files[part])
+        old, new = [each for each in found if start <= each.first < end], sections(files[part])[1:]  # without its title
+        moved |= {(path, one.slug): (part, other.slug) for one, other in zip(old, new, strict=True)}
     head = "\n".join(lines[: cuts[0].first]).rstrip("\n")
     files[path] = "\n".join([*([head, ""] if head.strip() else []), PARTS_MARK, "", *listed]) + "\n"
     return Split(files={name: relinked(each, name, moved) for name, each in files.items()}, moved=moved)
@@ -317,11 +318,6 @@ def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> list[tuple
         else:
             joined.append((start, end))
     return joined
-
-
-def _moved(path: str, old: list[Section], part: str, text: str) -> dict[Place, Place]:
-    new = sections(text)[1:]  # the first is the part's own title
-    return {(path, one.slug): (part, other.slug) for one, other in zip(old, new, strict=True)}
 
 
 def _free_path(folder: str, stem: str, used: Collection[str]) -> str:

@@ -40,7 +40,7 @@ def render(new: NewEntry, *, topic: str, at: str = "", key: str = "", trust: Tru
     marks = {
         "at": at,
         "key": key,
-        "session": _word(new.session or ""),
+        "session": re.sub(r"[^\w.:@/+-]", "_", new.session or "")[:200],
         "trust": trust if trust == "external" else "",
     }
     mark = "".join(f" {name}={value}" for name, value in marks.items() if value)
@@ -65,7 +65,8 @@ def parse(day: date, text: str) -> list[Entry]:
 def read(day: date, lines: Iterable[str]) -> Iterator[Entry]:
     """The entries of a log, from lines without their ends. Long entries come clipped (see ENTRY_CHARS)."""
     left, number = LOG_CHARS, 0
-    for title, content in _split(markdown.without_conflict_marks(_bounded(lines))):
+    bounded = (line[:ENTRY_CHARS].removeprefix("\ufeff").rstrip("\r") for line in lines)
+    for title, content in _split(markdown.without_conflict_marks(bounded)):
         if title is None and not (content := _preamble(content)):
             continue
         number = number + 1 if title is not None else 0
@@ -228,10 +229,6 @@ def _is_heading(line: str) -> bool:
     return bool(found and found[0] == 2)
 
 
-def _bounded(lines: Iterable[str]) -> Iterator[str]:
-    return (line[:ENTRY_CHARS].removeprefix("\ufeff").rstrip("\r") for line in lines)
-
-
 def _preamble(lines: list[str]) -> list[str]:
     """What stands before the first heading, without frontmatter and a bare title; empty when nothing is left."""
     _, text = markdown.frontmatter("\n".join(lines))
@@ -255,8 +252,3 @@ def _unescaped(text: str) -> str:
         else line
         for line, in_fence in markdown.fenced(text.split("\n"))
     )
-
-
-def _word(text: str) -> str:
-    """A session id as a mark can carry it."""
-    return re.sub(r"[^\w.:@/+-]", "_", text)[:200]

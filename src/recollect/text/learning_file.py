@@ -1,6 +1,6 @@
 """A learning as a file that an agent reads and edits: the block it is injected as, and how an edited one is read.
 
-Lenient towards who writes: labels in bold, as headings or plain, in any order, a field over several lines, or prose
+Lenient towards the writer: labels in bold, as headings or plain, in any order, a field over several lines, or prose
 without any label, which is sorted into the fields by its own words. Knows nothing about where files are.
 """
 

@@ -1,16 +1,9 @@
-"""The words of a rule: which carry meaning, which only narrow it, and the stem that words of one meaning share.
+"""The vocabulary of rules: which words carry meaning, which mean the same, and which are opposites.
 
-Deliberately small and symmetric: a stem from here is only ever compared with another, never shown or stored.
-
-Words that say the same in an engineer's rule, and the base forms of irregular verbs.
-
-Deliberately small: a pair belongs here when the one can stand for the other in nearly every rule, not in one. Names of
-things to choose between ("main", "master") never do. Knows nothing about stems or sentences.
-
-Are two words opposites? WordNet's antonym pairs, a few that engineers use, and opposite affixes.
-
-Knows nothing about sentences: negation and scope belong to `statement`. The pairs are read on first use, so
-importing this module costs nothing.
+Deliberately small and symmetric. Synonyms are pairs where one can replace the other in nearly every rule; names of
+things to choose between ("main", "master") are never synonyms. Opposites are WordNet's antonym pairs, a few that
+engineers use, and opposite affixes. Stems from here are compared with each other, never shown or stored. Word lists are
+read and stemmed on first use. Knows nothing about sentences: negation and scope belong to `text/statement`.
 """
 
 from functools import cache, lru_cache

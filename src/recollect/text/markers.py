@@ -1,18 +1,9 @@
-"""Discoveries in an agent's output, and the learning that can be read out of one without a model.
+"""What an agent marks in its output: discoveries, and verdicts on learnings; and the learning that a discovery states.
 
-Rules, not understanding: sentences and clauses are sorted by cue words into observation, implication and action.
-What the text does not say is filled with its own words in neutral wording and is missing from `stated`, so that
-nobody takes a filler for a finding. No fact is ever added.
-
-Verdicts in an agent's own words: which learnings helped and which did not.
-
-A marker is `LEARNING_HELPFUL: <id>` or `LEARNING_NOT_HELPFUL: <id>`, exactly so and alone on its line.
-Tolerated around it: up to three spaces in front (four are an indented code block), a list bullet `-`, `*` or
-`+`, one pair of backticks or of `**` round the whole marker, backticks or the `<>` of our own instructions round
-the id, and white space at the end. Anything else on the line means that somebody talks about the marker. Code
-blocks, quotes and HTML comments are not the agent's own words (`prose`).
-
-Knows nothing about who was shown what: whether a verdict counts is decided where injections are known.
+`DISCOVERY[type]: text` and `LEARNING_HELPFUL: <id>` count in the agent's own lines only (`text/markdown`). A discovery
+is sorted into observation, implication and action by cue words, not by understanding: fields that the text does not
+state are filled with its own words in neutral wording and are missing from `stated`, so that a filler never passes for
+a finding, and no fact is added. Knows nothing about which learnings were shown, nor whether a verdict counts.
 """
 
 from __future__ import annotations
@@ -230,7 +221,9 @@ _OBJECT = lazy(
 
 def _sorted_by_role(content: str) -> dict[str, list[str]]:
     roles: dict[str, list[str]] = {role: [] for role in COIA}
-    opening, *rest = (clause for sentence in _sentences(content) for clause in _clauses(sentence))
+    opening, *rest = (
+        clause.strip() for sentence in _sentences(content) for clause in _CLAUSE_END.split(sentence) if clause.strip()
+    )
     for clause in (opening, *rest):
         role, text = _role(clause, opening=clause is opening)
         roles[role].append(text)
@@ -271,10 +264,6 @@ _CLAUSE_END = lazy(
 
 def _sentences(text: str) -> list[str]:
     return [sentence.strip() for sentence in split_sentences(text, lower_case=True)]
-
-
-def _clauses(sentence: str) -> list[str]:
-    return [part.strip() for part in _CLAUSE_END.split(sentence) if part.strip()]
 
 
 def _joined(clauses: list[str]) -> str:

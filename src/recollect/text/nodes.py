@@ -110,7 +110,10 @@ def daily_body(
     return summariser(
         Material(
             period=period,
-            text=ours or "\n\n".join(_section(entry) for entry in found if entry.trust != "external"),
+            text=ours
+            or "\n\n".join(
+                f"## {entry.topic} [{entry.type}]\n\n{entry.text}" for entry in found if entry.trust != "external"
+            ),
             points=tuple(_entry_points(found)),
             budget=budget(threshold),
         )
@@ -287,10 +290,6 @@ def looks_like(text: str, body_hash: str, generator: str, hashed: Callable[[str]
 
 def _entry_points(found: Iterable[Entry]) -> list[Point]:
     return [point for entry in found if entry.trust != "external" for point in points.extract_points(entry)]
-
-
-def _section(entry: Entry) -> str:
-    return f"## {entry.topic} [{entry.type}]\n\n{entry.text}"
 
 
 def _topics(value: Any) -> tuple[Topic, ...]:

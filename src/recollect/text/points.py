@@ -1,16 +1,8 @@
-"""Points as lines of Markdown: `- topic [type]: text (2026-03-01#3)`, and back.
+"""Points: what a log entry has to say to the levels above it, as lines `- topic [type]: text (2026-03-01#3)`.
 
-The references in brackets are what makes every line of a summary traceable. Knows nothing about which points are worth
-a line.
-
-From an entry to its points: what was decided, done, learned, left open; and what is nobody's business tomorrow.
-
-The type rules live here. Code blocks, stack traces and whatever is marked as temporary stay in the log and out of
-points. Knows nothing about budgets or levels.
-
-Who and what a text names: people, services, files, errors.
-
-Rules of thumb over spelling, not recognition; good enough to lead a search. Knows nothing about where they are listed.
+Owns how an entry becomes points (decided, done, learned, left open), how points are written and read back, and which
+people, services, files and errors they name. Code blocks, stack traces and lines marked as temporary stay in the log.
+The references in brackets make every line of a summary traceable. Knows nothing about budgets or levels.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Taking known secrets and `<private>` spans out of a text before anything else sees it.
 
-Owns what a secret looks like (`tokens`, `contexts`), when a value is only a stand-in for one (`guards`), and
-the replacing. Knows nothing about where a text came from or where it goes.
+Owns the replacing; what a secret looks like is in `text/secret_shapes`, and when a value is only a placeholder in
+`text/secret_guards`. Knows nothing about where a text came from or where it goes.
 
-Time is linear in the text: RE2 never backtracks, and the number of rounds is bounded. The work is done on
-UTF-8 bytes with lone surrogates let through, so every str can be redacted and stays as it is elsewhere.
+Time is linear in the text: RE2 never backtracks, and the number of rounds is bounded. The work is done on UTF-8 bytes
+with lone surrogates let through, so every str can be redacted and stays as it is elsewhere.
 """
 
 import functools
@@ -88,13 +88,9 @@ def _private_spans(data: bytes) -> Iterator[_Span]:
             depth -= 1
             if not depth:
                 yield _Span(start, tag.end(), _PRIVATE)
-    if depth and not _is_type_argument(data, start):
+    # `Local<Private>` in a piece of code opens no span, else all after it would be lost.
+    if depth and not _regexp(r"\w<Private>").match(data, max(start - 1, 0), start + 9):
         yield _Span(start, len(data), _PRIVATE)
-
-
-def _is_type_argument(data: bytes, start: int) -> bool:
-    """`Local<Private>` in a piece of code opens no span, else all after it would be lost."""
-    return _regexp(r"\w<Private>").match(data, max(start - 1, 0), start + 9) is not None
 
 
 def _secrets(shape: Shape, data: bytes) -> Iterator[_Span]:

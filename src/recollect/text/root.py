@@ -1,13 +1,9 @@
-"""ROOT.md: the whole memory on one page, inside a token budget.
+"""ROOT.md: the whole memory on one page, inside a token budget; and the digest of each month that it is made from.
 
 A function of the months, the latest week and today, never of the old root, so it cannot drift. Over the cap, periods of
 the history are merged first; then topics go to the overflow file: completed and long silent projects before living
-ones, user and feedback items last. Knows nothing about files.
-
-What ROOT.md needs of each month, and of all the months before the latest two folded into one.
-
-A fold makes the root cost the same after ten years as after three months: what could never be shown is already laid out
-for the overflow file. Folding is pure, so a kept fold and a fresh one are the same. Knows nothing about the page.
+ones, user and feedback items last. Months before the latest two are folded into one, so the root costs the same after
+ten years as after three months. Knows nothing about files.
 """
 
 from __future__ import annotations

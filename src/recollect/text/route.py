@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,7 +95,9 @@ def _scored(
     targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
     if not targets:
         return []
-    by_section = _nearness(text, [_spoken(section) for _, section in targets], alike, ignored)
+    by_section = _nearness(
+        text, [f"{' '.join([section.title] * _TITLE_WEIGHT)}\n{section.text}" for _, section in targets], alike, ignored
+    )
     whole = dict(
         zip(
             sorted(documents),
@@ -124,10 +126,6 @@ def _candidates(text: str) -> list[Section]:
     ] or found[:1]
 
 
-def _spoken(section: Section) -> str:
-    return f"{' '.join([section.title] * _TITLE_WEIGHT)}\n{section.text}"
-
-
 def _nearness(text: str, others: Sequence[str], alike: Likeness | None, ignored: Collection[str]) -> list[float]:
     words = _word_nearness(text, others, ignored)
     if alike is None:
@@ -151,9 +149,5 @@ def _word_nearness(text: str, others: Sequence[str], ignored: Collection[str]) -
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     product = sum(weight * other.get(term, 0.0) for term, weight in one.items())
-    norms = _norm(one.values()) * _norm(other.values())
+    norms = math.hypot(*one.values()) * math.hypot(*other.values())
     return product / norms if norms else 0.0
-
-
-def _norm(weights: Iterable[float]) -> float:
-    return math.sqrt(sum(weight * weight for weight in weights))

@@ -1,8 +1,8 @@
 """Does a value look like a real secret, or like what people write in its place?
 
-A vendor's prefix needs little more than `not_a_placeholder`. Values known by the name beside them
-(`password = …`) need more, since most such values in code are names, types, lookups and labels. The
-expressions here run on the stdlib's engine, so each is written to need no backtracking.
+A vendor's prefix needs little more than `not_a_placeholder`. Values known by the name beside them (`password = …`) need
+more, since most such values in code are names, types, lookups and labels. The expressions here run on the stdlib's
+engine, so each is written to need no backtracking.
 """
 
 import base64

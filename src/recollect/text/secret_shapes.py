@@ -1,14 +1,9 @@
-"""What a row in the tables of secret shapes is, and the pieces their patterns share.
+"""The shapes of secrets: tokens known by a vendor's prefix, and values known by the name, URL or header beside them.
 
-Patterns are RE2 over the bytes of a text and see ASCII. The part to hide is the first group that took part in
-the match, or the whole match. A class that takes in non-ASCII bytes has no upper length, else a match could
-end inside a character.
-
-Tokens known by themselves: a vendor's prefix, length and alphabet, as publicly known.
-
-Nothing here is a secret. Where a vendor says that tokens may grow, the pattern has no upper length.
-
-Secrets known by what stands around them: PEM marks, URLs, headers, command lines, names of settings.
+Nothing here is a secret; prefixes, lengths and alphabets are publicly known. Patterns are RE2 over the bytes of a text
+and see ASCII. The part to hide is the first group that took part in the match, or the whole match. A class that takes
+in non-ASCII bytes has no upper length, else a match could end inside a character; nor has a token that its vendor says
+may grow. Whether a value is only a placeholder is decided in `text/secret_guards`.
 """
 
 from collections.abc import Callable

@@ -81,11 +81,13 @@ def aged(
 
     A line that two entries share says nothing of either: git may have carried it from the one to the other.
     """
-    words = [_squeezed(line) for line in lines]
+    words = ["".join(line.split()) for line in lines]
     holders = Counter(line for entry in entries for line in set(words[entry.first : entry.last]))
     found = []
     for entry in entries:
-        own = [at for at in range(entry.first, entry.last) if holders[words[at]] == 1 and _tells(lines[at])]
+        own = [
+            at for at in range(entry.first, entry.last) if holders[words[at]] == 1 and any(map(str.isalnum, lines[at]))
+        ]
         days = [line_days[at] for at in own or [entry.first]]
         committed = [day for day in days if day]
         # Under a new title a line may come from an entry that left; a retitled entry brings most of its own.
@@ -94,14 +96,6 @@ def aged(
         age = None if added is None else active_days_after(added, active, today)
         found.append(Aged(entry=entry, added=added, age=age))
     return tuple(found)
-
-
-def _tells(line: str) -> bool:
-    return any(letter.isalnum() for letter in line)
-
-
-def _squeezed(line: str) -> str:
-    return "".join(line.split())
 
 
 def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> tuple[Trigger, str]:

@@ -1,17 +1,9 @@
-"""What a short rule says, in a form that can be compared: words, their signs, their order, its quantities.
+"""A short rule in a form that can be compared: its words with their signs, their order, and its quantities.
 
-"Use the logger rather than print" affirms `logger` and rejects `print`; "never print" rejects `print`; "lint
-before pushing" puts `lint` before `push`; "30 s" and "30 seconds" are one quantity. Knows nothing about what
-two statements mean to each other: that is `compare`.
-
-One phrasing for what English says in several: "never A unless B" is "only A if B", "roll back" is "rollback".
-
-Only grammar and spelling; which words mean the same is the business of `rule_words`. What comes out is compared, never
-shown.
-
-Quantities in a text: "30s", "30 seconds", "an hour", "three", "Fridays", in comparable form.
-
-Knows nothing about what a quantity limits; `statement` keeps it beside its words.
+"Use the logger rather than print" affirms `logger` and rejects `print`; "never print" rejects `print`; "lint before
+pushing" puts `lint` before `push`; "30 s" and "30 seconds" are one quantity; "never A unless B" is "only A if B". The
+result is compared, never shown. Which words mean the same is decided in `text/lexicon`, and what two statements mean to
+each other in `text/compare`.
 """
 
 import re

@@ -1,12 +1,9 @@
-"""The offline summariser: many points in, the most telling ones out, inside a budget.
+"""The offline summariser, and the checks on a summary that a model wrote.
 
-Deterministic and extractive: every line is made of words from its sources and carries their references. What the type
-rules keep is kept whole; topics become keyphrases; decisions, open items, lessons and results compete by how much they
-tell for their length. Knows nothing about files or levels.
-
-Whether a text from outside keeps to its sources: no refusal, no link or command of its own, nothing dropped.
-
-A model's answer is a stranger's text about ours. Strings in, reasons out; knows nothing about models.
+Summarising is deterministic and extractive: every line is made of words from its sources and carries their references.
+What the type rules keep stays whole; topics become keyphrases; decisions, open items, lessons and results compete by
+how much they tell for their length. A model's text must not refuse, bring links or commands that its sources lack, or
+drop what must stay. Knows nothing about files, levels or models.
 """
 
 from __future__ import annotations
@@ -190,7 +187,7 @@ def _ranked(points: Sequence[Point], weights: WordWeights, embed: Embed | None) 
     """Most telling first; among equals the later one."""
     scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
-    scored.sort(key=lambda pair: (-pair[0], -_number(pair[1]), pair[1].text))
+    scored.sort(key=lambda pair: (-pair[0], -int(pair[1].last_day.replace("-", "") or 0), pair[1].text))
     if embed is None or len(scored) < 2:
         return [point for _, point in scored]
     return _varied(scored, embed)
@@ -223,10 +220,6 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
 
 def _latest(point: Point) -> tuple[str, int]:
     return max(map(place_of, point.refs), default=("", 0))
-
-
-def _number(point: Point) -> int:
-    return int(point.last_day.replace("-", "") or 0)
 
 
 COVERED = 0.8

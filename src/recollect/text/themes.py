@@ -1,13 +1,11 @@
-"""Theme files and INDEX.md: their exact form, written and read back, and how a theme is named and kept short.
+"""Theme files, INDEX.md and raw findings files: their exact form, written and read back, and how a theme is named.
 
-Strings in, strings out; which finding belongs to which theme is decided elsewhere.
-
-Raw findings files: one work unit's JSON, read without ever trusting it and written in the same form.
+A raw findings file is one work unit's JSON, read without ever trusting it and written in the same form:
 
     {"workId": "…", "timestamp": "…", "findings": [{"category", "source", "description", "proposedRule"?,
      "disposition"?}]}
 
-Bytes in, a `WorkFile` or the reason why not out. Knows nothing about folders.
+Strings and bytes in and out. Which finding belongs to which theme is decided in `distil`. Knows nothing about folders.
 """
 
 from __future__ import annotations
@@ -275,7 +273,7 @@ def _read(path: str, data: bytes) -> WorkFile:
 def without_repeats(files: list[WorkFile]) -> tuple[list[WorkFile], list[SkippedFile]]:
     """One file per work id: the one named after it, else the first by name."""
     chosen: dict[str, WorkFile] = {}
-    for file in sorted(files, key=lambda file: (not _named_after(file), file.path)):
+    for file in sorted(files, key=lambda file: (file.path.rpartition("/")[2] != f"{file.work_id}.json", file.path)):
         chosen.setdefault(file.work_id, file)
     kept = [file for file in files if chosen[file.work_id] is file]
     repeats = [
@@ -301,10 +299,6 @@ def raw_item(finding: NewFinding) -> dict[str, Any]:
     if finding.disposition:
         item["disposition"] = finding.disposition
     return item
-
-
-def _named_after(file: WorkFile) -> bool:
-    return file.path.rpartition("/")[2] == f"{file.work_id}.json"
 
 
 def _finding(work_id: str, number: int, item: Any) -> Finding | None:

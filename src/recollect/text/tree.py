@@ -1,5 +1,6 @@
-"""Each node as a function of what stands below it, and ROOT.md as one of the months, so that growing day by day and
-rebuilding arrive at the same tree. Knows nothing about files or locks.
+"""Each node as a function of the nodes below it, and ROOT.md as one of the months.
+
+Because nothing else goes in, growing day by day and rebuilding give the same tree. Knows nothing about files or locks.
 """
 
 from __future__ import annotations
