@@ -22,12 +22,13 @@ from week_sessions import WEEK, Session
 
 from recollect import Memory
 from recollect.hosts.hook import respond
-from recollect.text import frame
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 SOURCE = Path(__file__).parents[1] / "src"
 PAGE = Path(__file__).parents[1] / "docs" / "a-week.md"
 _ID = re.compile(r"\b(learn|disc|dec)_[0-9a-hjkmnp-tv-z]{13}\b")
+_SHOWN = re.compile(r"^### .*?\[confidence: ([0-9.]+),.*?^_ID: (learn_[0-9a-z]{13})", re.MULTILINE | re.DOTALL)
+"""Confidence and id of a learning in what a hook puts in front of the agent."""
 _STAGED = (
     ("Wait for a condition in tests", "A fixed sleep fails on slow runners."),
     ("Backfill large tables in batches during migrations", "One statement locks the table for minutes."),
@@ -182,7 +183,7 @@ class Week:
             fire("SessionStart", id, source="compact", transcript_path=str(path))
             fire("PostCompact", id, trigger="auto", compact_summary=f"<summary>{session.compacted}</summary>")
         fire("SessionEnd", id, reason="other")
-        brought = [f"{known.id} ({known.confidence:.2f})" for known in frame.parse(given)]
+        brought = [f"{learning} ({confidence})" for confidence, learning in _SHOWN.findall(given)]
         brought += re.findall(r"^- (log/\S+)", given, re.MULTILINE)
         self.given[id] = ", ".join(brought) or "–"
         left = [
