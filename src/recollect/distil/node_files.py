@@ -1,14 +1,9 @@
-"""Nodes on their way to disk: file first, then row and passage, and nothing of anybody else's is lost.
+"""Reading and writing the files of the tree: nodes, ROOT.md, and copies of what others wrote into them.
 
-A node that another tool made is kept beside ours (`….before.md`), and so is one that somebody wrote into
-(`….edited.md`). What a node says and when it is made is decided elsewhere.
-
-Copies of nodes that we did not write: another tool's (`….before.md`) and what somebody edited (`….edited.md`).
-
-They may hold words that no log has, so they are found by search and shown by their id, `weekly/2025-W46.before`.
-Nothing is made from them, and nothing here ever changes one.
-
-Keeping ROOT.md true: made again when a month, a recent day or the date changed, or somebody wrote into it.
+A node's file is written first, then its row and passage. A node that another tool made is copied beside ours
+(`….before.md`) before it is replaced, and so is one that a person edited (`….edited.md`): they may hold words that no
+log has, so search finds them by ids such as `weekly/2025-W46.before`. Nothing is made from a copy, and nothing changes
+one. Knows nothing about when a node is due (`compact`) or what it says (`text/tree`).
 """
 
 from __future__ import annotations
@@ -18,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 
 from recollect.capture import logs
 from recollect.core import calendar
@@ -40,6 +36,10 @@ from recollect.text.tree import Limits, digest, path_of
 
 KEPT_KIND = "kept"
 _ID = re.compile(r"(?:ROOT|(?:daily|weekly|monthly)/[\w-]+)\.(?:before|edited(?:-\d+)?)")
+
+
+# A pass reads a node up to six times (its own check, its parent, the root); a month has 31 days and 5 weeks.
+_parsed = lru_cache(maxsize=64)(nodes.parse)
 
 
 def is_kept(id: str) -> bool:
@@ -72,8 +72,8 @@ def kept_passage(id: str, text: str) -> Passage:
 
 
 KIND = "node"
-LEASE_SECONDS = 600
-RENEWED_EVERY = 50
+LEASE_SECONDS = 600  # longer than a model may take for one node: three tries of 120 seconds
+RENEWED_EVERY = 50  # nodes; without a model these take a second or two
 MADE_BY = "tree/2"
 """Changes with the code that makes nodes, so that a newer program makes them again."""
 
@@ -88,7 +88,7 @@ class NodeChange:
 
 @dataclass(kw_only=True)
 class NodeFiles:
-    """The nodes as one pass reads and writes them, and what it did to them. A dry run only remembers."""
+    """The nodes as one pass reads and writes them, and what it changed. A dry run only collects the changes."""
 
     ctx: Context
     lease: Lease | None
@@ -104,7 +104,7 @@ class NodeFiles:
 
     def node(self, id: str) -> Node | None:
         text = self.text(id)
-        return nodes.parse(id, text) if text is not None else None
+        return _parsed(id, text) if text is not None else None
 
     def text(self, id: str) -> str | None:
         try:
@@ -114,7 +114,7 @@ class NodeFiles:
             return None
 
     def intact(self, row: NodeRow) -> bool:
-        """Whether a node's file still says what we wrote into it."""
+        """Whether a node's file still holds what we wrote into it."""
         text = self.text(row.id)
         return text is not None and (
             row.generator == nodes.FOREIGN or nodes.looks_like(text, row.body_hash, row.generator, digest)
@@ -125,7 +125,7 @@ class NodeFiles:
             return journal.node(tx, id)
 
     def write(self, node: Node, key: str, *, file: bool = True, also: Callable[[Tx], None] | None = None) -> bool:
-        """File first, then its row and passage. Says whether parents have to look again."""
+        """Write the file, then its row and passage; returns whether the parent has to be made again."""
         before = self.row(node.id)
         text = nodes.render(node) if file else ""
         old = self.ctx.vault.read(path_of(node.id)) if file else text
@@ -143,7 +143,7 @@ class NodeFiles:
         if self.dry_run:
             return True
         if old != text:
-            self._keep_others_words(node.id, old, before)
+            self._keep_foreign_text(node.id, old, before)
             self.ctx.vault.replace(path_of(node.id), text)
         with self.writing() as tx:
             journal.put_node(tx, row)
@@ -158,7 +158,7 @@ class NodeFiles:
 
     @contextmanager
     def writing(self) -> Iterator[Tx]:
-        """A transaction that ends in nothing when another process took over the work."""
+        """A transaction that is refused when another process took over the lease."""
         with self.ctx.db.write(self.ctx.space) as tx:
             if self.lease:
                 db.check_lease(tx, self.lease)
@@ -183,22 +183,22 @@ class NodeFiles:
         )
 
     def step(self) -> None:
-        """One more node is done; a long pass keeps its lease, and calls of a model are what takes long."""
+        """Count one more node, and renew the lease after a call of a model or many nodes."""
         self._steps += 1
         asked, self._calls = self.models.calls > self._calls, self.models.calls
         if self.lease and (asked or self._steps % RENEWED_EVERY == 0):
             db.renew_lease(self.ctx, self.lease, seconds=LEASE_SECONDS)
 
     def keep(self, id: str, text: str) -> None:
-        """Put a copy aside that is not ours; it may hold words that no log has."""
+        """Write a copy of a file that is not ours, and make it searchable."""
         self.ctx.vault.replace(f"{id}.md", text)
         with self.writing() as tx:
             passages.put(tx, kept_passage(id, text))
 
-    def _keep_others_words(self, id: str, old: str | None, before: NodeRow | None) -> None:
+    def _keep_foreign_text(self, id: str, old: str | None, before: NodeRow | None) -> None:
         if old is None:
             return
-        found = nodes.parse(id, old)
+        found = _parsed(id, old)
         if before is None and found.generator == nodes.FOREIGN:
             self.keep(f"{id}.before", old)
         elif before and self._edited(found, before):
@@ -209,8 +209,8 @@ class NodeFiles:
             self.kept.append(f"{copy}.md")
 
     def _edited(self, found: Node, before: NodeRow) -> bool:
-        """Other words from the sources we took ours from: somebody's edit, not the node of another clone or a merge."""
-        if "\nsource-files:" in found.body:
+        """Another text with the sources of ours: a person's edit, not the node of another clone."""
+        if "\nsource-files:" in found.body:  # a merge of two clones
             return False
         sources = ((source.path, source.sha256) for source in found.sources)
         level = calendar.parse_period(found.id).level
@@ -220,7 +220,7 @@ class NodeFiles:
 
 
 def passage_of(ctx: Context, node: Node, day: date) -> Passage:
-    """A node as search sees it; the root is as old as the day it was made on."""
+    """A node as search finds it; the root is dated by the day it was made on."""
     level, _, name = node.id.partition("/")
     lines = [line for line in node.body.split("\n") if line.strip() and not line.startswith("<!--")]
     topics = ", ".join(topic.name for topic in node.topics[:20])
@@ -237,7 +237,7 @@ def passage_of(ctx: Context, node: Node, day: date) -> Passage:
 
 
 def source_key(sources: Iterable[tuple[str, str]], limit: int) -> str:
-    """One hash for all a node is a function of, the way it is made included."""
+    """One hash of everything a node is made from, the code's version included."""
     return digest("\n".join([MADE_BY, str(limit), *(f"{path} {sha}" for path, sha in sources)]))
 
 
@@ -254,11 +254,14 @@ def _what(before: NodeRow | None, node: Node, *, file: bool) -> str:
 
 
 KEPT_ROOT = "ROOT.before"
-"""Where the ROOT.md of another tool goes when ours takes its place."""
+"""The copy of another tool's ROOT.md, made before ours replaces it."""
 
 
 def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
-    """Not `asking`, the patterns are worded as they are known."""
+    """Make ROOT.md again when a month, a recent day or the date changed, or a person edited it.
+
+    Not `asking`, no model is called for the wording of its patterns.
+    """
     with files.ctx.db.read(files.ctx.space) as tx:
         months = journal.body_hashes(tx, "monthly")
         before = journal.node(tx, ROOT)
@@ -296,7 +299,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
 
 
 def _past(files: NodeFiles, months: dict[str, str]) -> Past:
-    """The months before the latest two, folded; kept, because it changes once a month."""
+    """The months before the latest ones as one digest; stored, because it changes once a month."""
     key = source_key(months.items(), files.limits.root_tokens)
     with files.ctx.db.read(files.ctx.space) as tx:
         if months and journal.state(tx, "past key") == key:
