@@ -19,7 +19,7 @@ from typing import Any
 from recollect import Actor, Memory, ScriptedClock
 from recollect.core.clock import DAY
 from recollect.core.decision import Bridge, Decision, Reason
-from recollect.distil.decision_page import full_text, render
+from recollect.distil.decision_page import full_text, render_page
 from recollect.store import decisions as rows
 from recollect.store.sqlite import SqliteDb
 from recollect.text.tokens import tokens
@@ -124,7 +124,7 @@ def size(count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         memory, decisions = filled(folder, count)
         with memory:
-            page = render(memory.decisions.compacted())
+            page = render_page(memory.decisions.compacted())
     full = "\n\n".join(full_text(decision) for decision in decisions)
     return {
         "decisions": count,

@@ -394,16 +394,16 @@ MUTANTS = (
     ),
     Mutant(
         name="a refusal is an answer",
-        where="models:checked",
+        where="models:check_answer",
         old="    if any(map(summarise.refuses, (text, *words))):",
         new="    if any(map(summarise.refuses, ())):",
         tests=(f"{MODELS}::test_what_breaks_a_rule_is_not_an_answer",),
     ),
     Mutant(
         name="a source ends its own frame",
-        where="models:_harmless",
-        old='    return source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
-        new="    return source",
+        where="models:frame_sources",
+        old='source.replace("</source", "<\\\\/source").replace("<source", "<\\\\source")',
+        new="source",
         tests=("tests/unit/models/test_ask.py",),
     ),
     Mutant(
@@ -422,7 +422,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a prompt changes and nothing is made again",
-        where="distil:_improvable",
+        where="distil:_may_improve",
         old='    return generator not in (nodes.COPY, nodes.FOREIGN) and not generator.endswith(f"@{version}")',
         new='    return generator not in (nodes.COPY, nodes.FOREIGN) and "@" not in generator',
         tests=(f"{MODELS}::test_a_changed_prompt_has_its_nodes_written_again",),

@@ -11,7 +11,7 @@ import pytest
 from conftest import AGENT, PERSON, STRANGER, Opener
 from recollect import BadInput, Memory
 from recollect.core.learning import Learning
-from recollect.models.embed import alike
+from recollect.models.embed import similarity_to
 from recollect.models.scripted import ScriptedModels
 from samples import WEBHOOKS, learning
 
@@ -138,12 +138,12 @@ class CountingEmbedder:
 def test_a_text_is_embedded_once_and_its_vector_kept(open_memory: Opener) -> None:
     first, second = CountingEmbedder(), CountingEmbedder()
     one = open_memory(models=ScriptedModels({}, embedder=first))
-    compare = alike(one.context)
+    compare = similarity_to(one.context)
     assert compare is not None
     before = compare("aaa", ["aab", "ccc", "aab"])
     assert sorted(first.asked) == ["aaa", "aab", "ccc"]
     assert before[0] == before[2] > before[1]
-    again = alike(open_memory(models=ScriptedModels({}, embedder=second)).context)
+    again = similarity_to(open_memory(models=ScriptedModels({}, embedder=second)).context)
     assert again is not None
     assert again("aaa", ["aab", "ccc", "aab"]) == pytest.approx(before)
     assert second.asked == []
@@ -153,7 +153,7 @@ def test_vectors_of_another_model_are_never_mixed_in(open_memory: Opener) -> Non
     first, second = CountingEmbedder(), CountingEmbedder()
     second.name = "other"
     for embedder in (first, second):
-        compare = alike(open_memory(models=ScriptedModels({}, embedder=embedder)).context)
+        compare = similarity_to(open_memory(models=ScriptedModels({}, embedder=embedder)).context)
         assert compare is not None
         compare("aaa", ["bbb"])
     assert second.asked == first.asked
@@ -161,5 +161,5 @@ def test_vectors_of_another_model_are_never_mixed_in(open_memory: Opener) -> Non
 
 def test_without_an_embedder_there_is_no_likeness_and_status_says_so(open_memory: Opener) -> None:
     memory = open_memory(models=ScriptedModels({}))
-    assert alike(memory.context) is None
+    assert similarity_to(memory.context) is None
     assert "words alone" in memory.status().embedder

@@ -14,7 +14,7 @@ from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClo
 from recollect.api.rpc import dispatch, methods
 from recollect.core.clock import iso
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
-from recollect.distil.decision_page import render
+from recollect.distil.decision_page import render_page
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
@@ -64,7 +64,7 @@ def test_confidence_zero_stays_zero_everywhere(memory: Memory, clock: ScriptedCl
     assert memory.decisions.calibration()["overall"].mean_confidence == 0.0
     for days in (10, 25, 60):
         clock.advance(days=days)
-        assert "0.00" in render(memory.decisions.compacted())
+        assert "0.00" in render_page(memory.decisions.compacted())
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -0.1, 1.1, "0.9", True, None])
@@ -172,7 +172,7 @@ def test_preserve_reads_back_through_every_path(open_memory: Opener, clock: Scri
     assert again.decisions.page()[0][0].preserve
     assert again.decisions.wisdom() == []
     assert call(again, "cstp.getDecision", id=kept.id)["preserve"] is True
-    assert "preserved" in render(again.decisions.compacted())
+    assert "preserved" in render_page(again.decisions.compacted())
     again.decisions.preserve(kept.id, on=False)
     assert levels(memory)["wisdom"] == 1
 
@@ -224,7 +224,7 @@ def test_a_budget_shrinks_the_page_and_loses_no_id(memory: Memory, clock: Script
     whole = memory.decisions.compacted()
     small = memory.decisions.compacted(budget=200)
     assert len(small.full) < len(whole.full) == 8
-    assert all(each.id in render(small) for each in kept)
+    assert all(each.id in render_page(small) for each in kept)
 
 
 def test_pages_go_on_where_the_last_one_ended(memory: Memory) -> None:
@@ -378,7 +378,7 @@ def test_what_came_from_outside_teaches_nothing_and_is_marked(open_memory: Opene
     stranger = open_memory(STRANGER)
     outside = Review(outcome="success")
     kept = [reviewed(stranger, pattern="Trust the stranger always", review=outside) for _ in range(3)]
-    assert "not vouched for" in render(stranger.decisions.compacted())
+    assert "not vouched for" in render_page(stranger.decisions.compacted())
     clock.advance(days=100)
     person = open_memory(PERSON)
     assert person.decisions.wisdom() == []
@@ -611,7 +611,7 @@ def test_a_purged_text_leaves_decisions_wordings_and_wisdom(memory: Memory, cloc
     clock.advance(days=90)
     memory.decisions.wisdom()
     assert purge(memory.context, memory.project, text="CustomerNameXyz").found == ()
-    assert "CustomerNameXyz" not in render(memory.decisions.compacted())
+    assert "CustomerNameXyz" not in render_page(memory.decisions.compacted())
     assert memory.decisions.get(memory.decisions.page()[0][0].id).version == 3
     assert verify(memory.context) == ()
 
@@ -623,7 +623,7 @@ def test_a_decision_reads_back_after_a_word_of_its_frame_was_purged(memory: Memo
         purge(memory.context, memory.project, text=word)
     after = memory.decisions.get(kept.id)
     assert (after.reasons[0].kind, after.category, list(after.components)) == ("[purged]", "[purged]", ["[purged]"])
-    assert kept.id in render(memory.decisions.compacted())
+    assert kept.id in render_page(memory.decisions.compacted())
 
 
 @pytest.mark.parametrize(
@@ -745,7 +745,7 @@ def test_undoing_a_recording_reverses_it_and_it_counts_for_nothing(memory: Memor
     assert memory.decisions.review_queue() == []
     assert memory.decisions.calibration()["overall"].decisions == 0
     clock.advance(days=100)
-    assert "Use SQLite" not in render(memory.decisions.compacted(level="full"))
+    assert "Use SQLite" not in render_page(memory.decisions.compacted(level="full"))
     with pytest.raises(Refused, match="nothing to undo"):
         memory.data.undo()
 

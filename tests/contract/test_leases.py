@@ -88,13 +88,13 @@ def test_a_claim_on_a_model_that_was_taken_while_the_clock_was_ahead_has_expired
 ) -> None:
     given = {"kind": "node", "generator": "m@1", "seconds": 190.0}
     clock.advance(hours=2)
-    killed = budget.take(memory.context, "ask-1", **given)  # type: ignore[arg-type]
+    killed = budget.claim_call(memory.context, "ask-1", **given)  # type: ignore[arg-type]
     clock.advance(hours=-2)
     assert killed is not None
     with memory.context.db.read(memory.context.space) as tx:
         assert not model_rows.claimed_calls(tx, "ask-1", now=clock.now())
-    assert budget.take(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
-    assert budget.take(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
+    assert budget.claim_call(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
+    assert budget.claim_call(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
 
 
 def test_a_released_lease_is_free_and_its_fence_goes_on(memory: Memory) -> None:

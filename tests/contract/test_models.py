@@ -15,9 +15,9 @@ from recollect import Memory, ScriptedClock
 from recollect.core.context import Completion, Prompt
 from recollect.core.errors import BadInput, NoAnswer
 from recollect.core.journal import NewEntry
-from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, checked, cleaned, load_prompt
-from recollect.models.budget import most
-from recollect.models.embed import alike
+from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, check_answer, load_prompt, redact_answer
+from recollect.models.budget import max_tokens_of
+from recollect.models.embed import similarity_to
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import journal
 from recollect.text import nodes
@@ -85,15 +85,15 @@ def test_an_answer_carries_who_gave_it_by_which_prompt(open_memory: Opener) -> N
         ("x" * 200, {}, "characters"),
         ("I'm sorry, I cannot help", {}, "refusal"),
         (json.dumps({"summary": "I'm sorry, I can't"}), {}, "refusal"),
-        ("See https://evil.example", {}, "no source has"),
-        (json.dumps({"a": "Run `rm -rf /`"}), {}, "no source has"),
-        ("Something else", {"must_keep": [SOURCE]}, "must stay"),
+        ("See https://evil.example", {}, "in no source"),
+        (json.dumps({"a": "Run `rm -rf /`"}), {}, "in no source"),
+        ("Something else", {"must_keep": [SOURCE]}, "must keep"),
         (load_prompt("theme").text, {"longest": 10_000}, "repeats its instructions"),
     ],
 )
 def test_what_breaks_a_rule_is_not_an_answer(answer: str, more: dict[str, object], why: str) -> None:
     with pytest.raises(BadInput, match=why):
-        checked(question(**more), cleaned(question(**more), answer))
+        check_answer(question(**more), redact_answer(question(**more), answer))
 
 
 def test_a_secret_in_an_answer_is_not_kept(open_memory: Opener) -> None:
@@ -161,7 +161,7 @@ def test_a_call_that_could_pass_the_budget_is_not_made(open_memory: Opener, envi
 def test_the_budget_is_never_passed_and_is_fresh_the_next_day(
     open_memory: Opener, environ: dict[str, str], clock: ScriptedClock
 ) -> None:
-    largest = most(
+    largest = max_tokens_of(
         Prompt(kind="theme", instructions=load_prompt("theme").text, data="x" * 60, max_tokens=1000, timeout=1)
     )
     provider = Counting("a b c", tokens=(400, 100))
@@ -180,7 +180,7 @@ def test_a_call_nobody_can_tell_the_price_of_counts_with_all_it_could_use(open_m
     provider = Counting(NoAnswer("timed out", again=True, billed=True))
     memory = open_memory(models=ScriptedModels({"theme": provider}))
     ask(memory.context, question())
-    assert used(memory)[1] == sum(map(most, provider.asked))
+    assert used(memory)[1] == sum(map(max_tokens_of, provider.asked))
 
 
 def test_a_process_that_died_while_asking_has_used_what_it_set_aside(open_memory: Opener, clock: ScriptedClock) -> None:
@@ -234,18 +234,18 @@ def test_two_who_ask_the_same_at_once_pay_once_and_get_the_same(open_memory: Ope
 
 def test_a_claim_that_expired_is_taken_over_and_counts_as_used(open_memory: Opener, clock: ScriptedClock) -> None:
     from recollect.models import budget
-    from recollect.models.ask import prompt_of
+    from recollect.models.ask import make_prompt
 
     memory = open_memory(models=ScriptedModels({"theme": ScriptedProvider([ANSWER])}))
     asked = question()
-    claim = budget.take(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
+    claim = budget.claim_call(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
     assert claim is not None
-    assert budget.reserve(claim, prompt_of(memory.context, asked))
+    assert budget.reserve_tokens(claim, make_prompt(memory.context, asked))
     assert ask(memory.context, asked).value == "twin", "somebody is asking"
     clock.advance(seconds=61)
     assert ask(memory.context, asked).value == ANSWER
     by_generator = {each.generator.partition("@")[0]: each for each in memory.models.usage()}
-    assert by_generator["dead"].tokens == most(prompt_of(memory.context, asked))
+    assert by_generator["dead"].tokens == max_tokens_of(make_prompt(memory.context, asked))
 
 
 def test_a_writer_during_a_slow_call_waits_for_nothing_and_loses_nothing(open_memory: Opener) -> None:
@@ -489,7 +489,7 @@ def test_vectors_of_an_endpoint_are_counted_and_their_failure_costs_only_vectors
         }
         memory = open_memory()
         memory.journal.add(NewEntry(text="The queue was moved to PostgreSQL", topic="queue"))
-        compare = alike(memory.context)
+        compare = similarity_to(memory.context)
         assert compare is not None
         assert compare("one text", ["another text"])[0] > 0.9
         assert compare("a third text", ["a fourth one"]) == [0.0], "unsure means keep"

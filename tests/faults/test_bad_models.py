@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from recollect.models.ask import load_prompt
-from recollect.models.budget import KINDS
-from recollect.models.configured import INSTRUCTIONS
+from recollect.models.configured import CHECK_INSTRUCTIONS, KINDS
 from recollect.models.scripted import NoModels
 from scripted import Fault, Reply, Request, ScriptedServer
 from stored import everything_stored
@@ -87,7 +86,7 @@ def test_a_bad_model_leaves_what_the_offline_twin_makes(fault: str, offline: str
         used = memory.status().models.today
         stored = everything_stored(memory)
         shown = repr((memory.status(), memory.models.usage(), memory.models.check()))
-    asked = Counter((request.system, request.text) for request in server.asked if request.system != INSTRUCTIONS)
+    asked = Counter((request.system, request.text) for request in server.asked if request.system != CHECK_INSTRUCTIONS)
     prompts = {load_prompt("summarise" if kind in ("daily", "weekly", "monthly") else kind).text for kind in KINDS}
     assert {system for system, _ in asked} == prompts, "every kind of job was asked for"
     assert max(asked.values()) <= (1 if fault in ONCE else 3)

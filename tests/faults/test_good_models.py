@@ -12,7 +12,7 @@ import pytest
 from recollect import Memory
 from recollect.core.settings import ModelSettings
 from recollect.models.ask import load_prompt
-from recollect.models.budget import KINDS
+from recollect.models.configured import KINDS
 from recollect.text import nodes
 from scripted import Request, ScriptedServer
 from workshop import OUTPUT, HastyModels, Workshop

@@ -26,7 +26,7 @@ from recollect.api.app import make_app
 from recollect.api.auth import BrowserSessions, changing, visiting
 from recollect.api.guard import HEADERS, JSON_PATHS
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.models.budget import KINDS
+from recollect.models.configured import KINDS
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.store import dump, events
 from repos import Repo

@@ -24,7 +24,7 @@ from recollect.core.learning import COIA, Discovery, Injection, Outcome, Task
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
 from recollect.core.records import check_page
 from recollect.core.writes import TaskOutput
-from recollect.models.ask import OFFLINE, Ask, ask, known, read_object, read_text
+from recollect.models.ask import OFFLINE, Ask, ask, cached_answer, read_object, read_text
 from recollect.store import derived, events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
@@ -159,7 +159,7 @@ def _unmarked(ctx: Context, given: TaskOutput) -> Found:
 def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
     task = task_of(answered.subject)
     question = observation(answered.sources[0], task)
-    found = known(ctx, question, closing=False)
+    found = cached_answer(ctx, question, closing=False)
     if found is None:
         return False
     ctx = ctx.trusted_as("agent")
@@ -174,7 +174,7 @@ def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
         learning = learnings.of_discovery(tx, answered.subject)
     if discovery is None or learning is None or learning.source_discovery_id != discovery.id:
         return False
-    found = known(ctx, extraction(discovery, about.title if about else ""), closing=False)
+    found = cached_answer(ctx, extraction(discovery, about.title if about else ""), closing=False)
     if found is None or learning.origin != f"observer:{OFFLINE}" or learning.version != 1:
         return False
     with suppress(Stale, Refused):

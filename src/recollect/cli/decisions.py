@@ -14,7 +14,7 @@ from recollect.cli.command import Group, Output, answers, redactions, table
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.decision_levels import LEVELS
-from recollect.distil.decision_page import full_text, headline, render, wisdom_text
+from recollect.distil.decision_page import full_text, headline, render_page, wisdom_text
 from recollect.distil.decisions import DecisionHit
 from recollect.distil.wisdom import WINDOWS, Calibration
 from recollect.memory import Memory
@@ -190,7 +190,7 @@ def list_decisions(memory: Memory, query: str, levels: bool, listed: bool, budge
     if not levels or listed or query:
         return _list(memory, query, **wanted)
     page = memory.decisions.compacted(budget=budget, **wanted)
-    text = render(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
+    text = render_page(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
     return Output(page, text)
 
 

@@ -11,8 +11,7 @@ from recollect.cli.command import Group, Output, answers, common, counting, emit
 from recollect.cli.printing import open_memory
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
-from recollect.models.budget import KINDS
-from recollect.models.configured import ProviderCheck
+from recollect.models.configured import KINDS, ProviderCheck
 from recollect.search.meaning import NO_EMBEDDER
 
 EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"

@@ -17,7 +17,7 @@ from recollect.core.token import TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel
 from recollect.hosts import install
 from recollect.hosts.hook import HOSTS, PAUSED, SILENT
 from recollect.memory import Memory
-from recollect.models.budget import KINDS
+from recollect.models.configured import KINDS
 from recollect.store import init as store_init
 from recollect.store import project as projects
 from recollect.store.files import write_path

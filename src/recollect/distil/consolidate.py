@@ -30,8 +30,8 @@ from recollect.distil.staged import (
 )
 from recollect.distil.staging_checks import KnownText, Match
 from recollect.models.ask import OFFLINE, ask
-from recollect.models.ask import known as known_answer
-from recollect.models.embed import Alike, alike
+from recollect.models.ask import cached_answer as known_answer
+from recollect.models.embed import Similarity, similarity_to
 from recollect.store import db, events
 from recollect.text import route
 from recollect.text.documents import holds_block, rendered_entry, with_block
@@ -74,7 +74,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
     made = planned(ctx, file, _waiting(ctx))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
-    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=alike(ctx))
+    run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=similarity_to(ctx))
     if made.short:
         ripe = counted(len(file.entries) - len(made.held), "entry")
         reason = f"{made.reason}; ripe: {ripe}, needed: {ctx.settings.staging.batch}"
@@ -127,7 +127,7 @@ class _Run:
     file: StagingFile
     dry_run: bool
     documents: dict[str, str]
-    alike: Alike | None
+    alike: Similarity | None
     started: dict[str, str] = field(init=False)
     manner: frozenset[str] = field(init=False)
     _parsed: dict[str, tuple[str, list[KnownText]]] = field(default_factory=dict)
@@ -153,17 +153,17 @@ class _Run:
                 return asked
         if disputed := self._conflict_of_one_day(one, others):
             return disputed
-        pieces = [*self._sections(), *staging_checks.in_learnings(self.ctx, entry)]
+        pieces = [*self._sections(), *staging_checks.known_in_learnings(self.ctx, entry)]
         if (conflict := staging_checks.contradicting(self.ctx, entry, pieces)) and (
             asked := self._contradicted(one, conflict)
         ):
             return asked
-        older = [staging_checks.staged_known(each.entry) for each in others if each.entry.first < entry.first]
+        older = [staging_checks.known_in_entry(each.entry) for each in others if each.entry.first < entry.first]
         if (same := staging_checks.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(
             self.ctx, entry.slug
         ):
             return self._leave(one, "redundant", same.known.id, same.comparison.reason, same)
-        refusal = ask(self.ctx, staging_checks.refusal(entry)).value
+        refusal = ask(self.ctx, staging_checks.quality_question(entry)).value
         if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
@@ -173,7 +173,7 @@ class _Run:
         """The sections of all documents; only a document that was written since is parsed again."""
         for path, text in self.documents.items():
             if path not in self._parsed or self._parsed[path][0] != text:
-                self._parsed[path] = (text, staging_checks.in_documents({path: text}))
+                self._parsed[path] = (text, staging_checks.known_in_documents({path: text}))
         return [piece for path in self.documents for piece in self._parsed[path][1]]
 
     def _contradicted(self, one: Aged, found: Match) -> EntryOutcome | None:
@@ -192,7 +192,7 @@ class _Run:
             if found := staging_checks.contradicting_same_day(one, other):
                 older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
                 if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
-                    self._ask(newer, replace(found, known=staging_checks.staged_known(older)))
+                    self._ask(newer, replace(found, known=staging_checks.known_in_entry(older)))
                     return self._disputed(one, found)
         return None
 
@@ -226,8 +226,8 @@ class _Run:
 
     def _place(self, one: Aged, *, split_before: bool = False) -> EntryOutcome:
         entry = one.entry
-        chosen = staging_checks.placed(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
-        said = ask(self.ctx, staging_checks.wording(entry))
+        chosen = staging_checks.choose_place(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
+        said = ask(self.ctx, staging_checks.rewrite_question(entry))
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.NEW_DOCUMENT)
@@ -263,7 +263,7 @@ class _Run:
     def _placed_before(self, one: Aged) -> str:
         """The document in which an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
-        worded = known_answer(self.ctx, staging_checks.wording(entry))
+        worded = known_answer(self.ctx, staging_checks.rewrite_question(entry))
         forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
         blocks = [rendered_entry(title, body, level) for title, body in forms for level in (2, 3)]
         for path, text in self.documents.items():

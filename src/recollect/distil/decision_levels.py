@@ -1,7 +1,7 @@
 """How much of a decision is shown: full, summary, digest or wisdom, by its age and its policy.
 
-Pure functions of a decision and an instant. Levels are never stored: the same record reads shorter as it ages,
-and longer again when it is preserved. Knows nothing about rows, models or how a page is printed.
+Pure functions of a decision and the time. Levels are never stored: the same record is shown shorter as it ages, and
+whole again when it is preserved. Knows nothing about rows, models or how a page is printed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from recollect.text.sentences import clip, first_sentence
 Level = Literal["full", "summary", "digest", "wisdom"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
-SUMMARY_WORDS = 40
-DIGEST_WORDS = 14
+SUMMARY_WORDS = 40  # about two sentences
+DIGEST_WORDS = 14  # one line of a terminal
 
 
 def check_level(level: str | None) -> None:
@@ -28,7 +28,7 @@ def check_level(level: str | None) -> None:
 
 
 def level_of(decision: Decision, policy: Policy, now: int) -> Level:
-    """The level by age; what must stay whole is full at any age."""
+    """The level by age; a preserved, kept or unreviewed decision is full at any age."""
     waits = decision.outcome is None and decision.status == "active" and policy.unreviewed == "full"
     if decision.preserve or waits or _kept(decision, policy):
         return "full"
@@ -43,7 +43,7 @@ def level_of(decision: Decision, policy: Policy, now: int) -> Level:
 
 
 def priority(decision: Decision) -> tuple[int, float, int, str]:
-    """What a page leads with: high stakes, then well-founded confidence (its components), then the newest."""
+    """The order of a page: high stakes first, then confidence (by its components), then the newest."""
     parts = decision.components.values()
     founded = sum(parts) / len(parts) if parts else decision.confidence
     return (-STAKES.index(decision.stakes), -founded, -decision.decided_at, decision.id)
@@ -51,7 +51,7 @@ def priority(decision: Decision) -> tuple[int, float, int, str]:
 
 @record
 class Summary:
-    """The summary level: the choice, its outcome, its pattern, confidence against what came of it."""
+    """The summary level: the choice, its pattern, its outcome, and confidence against the outcome."""
 
     id: str
     category: str
@@ -82,7 +82,7 @@ class DigestLine:
 
 
 def summary_of(decision: Decision, wording: str | None = None) -> Summary:
-    """The summary level; `wording` is what a model or an earlier cycle made of the decision's text."""
+    """The summary level; `wording` is the text that a model or an earlier cycle prepared."""
     return Summary(
         id=decision.id,
         category=decision.category,

@@ -1,10 +1,8 @@
-"""The compacted page: decisions at their levels, within a token budget, as one Markdown text.
+"""The compacted page: decisions at their levels, within a token budget, as one Markdown text, and its wordings.
 
-Pure: decisions with levels and ready-made wisdom in, a page out. Knows nothing about rows or who reads it.
-
-How a decision reads at the summary and digest levels: prepared by a cycle, kept until the decision changes.
-
-A model may word it better (its answers are cached by content); the offline twin takes the first sentences.
+A wording is how a decision reads at the summary or digest level: prepared by a cycle and stored until the decision
+changes, by a model where one is configured, otherwise from the first sentences. Knows nothing about which decisions
+are asked for or who reads the page.
 """
 
 from __future__ import annotations
@@ -32,7 +30,8 @@ from recollect.distil.decision_levels import (
     summary_wording,
 )
 from recollect.distil.wisdom import Wisdom
-from recollect.models.ask import OFFLINE, RETOLD, Ask, ask, known, load_prompt, read_line
+from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask, ask_within, load_prompt, read_line
+from recollect.models.budget import CallLimit
 from recollect.store import decisions as derived
 from recollect.text.frame import escape, one_line
 from recollect.text.sentences import counted
@@ -41,7 +40,7 @@ from recollect.text.tokens import tokens
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionPage:
-    """What is shown, most important first within each level. `ids` is what a budget left only the id of."""
+    """The decisions of a page, most important first within each level; `ids` are what the budget left of some."""
 
     as_of: str
     total: int
@@ -53,10 +52,10 @@ class DecisionPage:
 
 
 Wordings = Mapping[tuple[str, str], str]
-"""What was prepared for a decision (id) at a level; what is missing is worded on the spot."""
+"""Prepared wordings by decision id and level; one that is missing is made on the spot."""
 
 
-def arrange(
+def make_page(
     leveled: Sequence[tuple[Decision, Level]],
     wisdom: Sequence[Wisdom],
     as_of: int,
@@ -66,7 +65,7 @@ def arrange(
 ) -> DecisionPage:
     """A page of decisions above the wisdom level. Over the budget, the least important shrink first.
 
-    Preserved decisions never shrink and no id is ever lost: a page that is all ids and wisdom may pass its budget.
+    Preserved decisions never shrink and no id is left out, so a page of ids and wisdom alone may exceed its budget.
     """
     wordings = wordings or {}
     shown: dict[str, str] = {decision.id: level for decision, level in leveled if level != "wisdom"}
@@ -95,7 +94,7 @@ def arrange(
 
 
 def _shrink(ordered: Sequence[Decision], shown: dict[str, str], budget: int, wordings: Wordings) -> None:
-    """Take the least important decisions down one level after the other until the page fits."""
+    """Move the least important decisions down, level by level, until the page fits."""
     cost = {decision.id: _cost(decision, shown[decision.id], wordings) for decision in ordered}
     spent = sum(cost.values())
     for level, below in (("full", "summary"), ("summary", "digest"), ("digest", "id")):
@@ -117,8 +116,8 @@ def _cost(decision: Decision, level: str, wordings: Wordings) -> int:
     return tokens(digest_line(digest_of(decision, wording)) if level == "digest" else decision.id)
 
 
-def render(page: DecisionPage) -> str:
-    """The page as Markdown. Stored text is always on a line of its own making: it cannot open a section."""
+def render_page(page: DecisionPage) -> str:
+    """The page as Markdown. Stored text is escaped onto one line, so it cannot open a section."""
     lines = [f"# Decisions as of {page.as_of}"]
     if page.full:
         lines += ["", "## Full"]
@@ -215,7 +214,7 @@ def _field(name: str, text: str) -> list[str]:
 
 
 def _safe(text: str) -> str:
-    """Stored text on one line that can pose as nothing else."""
+    """Stored text as one escaped line."""
     return escape(one_line(text))
 
 
@@ -225,20 +224,20 @@ _WORDS = {"summary": SUMMARY_WORDS, "digest": DIGEST_WORDS}
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """What a cycle did about wordings."""
+    """How many wordings a cycle made, and how many still wait for a model."""
 
     made: int
     waiting: int
 
 
 def source_of(decision: Decision) -> str:
-    """What a wording is made from, and nothing that a wording does not depend on."""
+    """The fields that a wording is made from, as JSON."""
     names = ("decision", "context", "reasons", "pattern", "outcome", "result", "lesson")
     return json.dumps({name: plain(getattr(decision, name)) for name in names}, ensure_ascii=False, sort_keys=True)
 
 
 def load_wordings(tx: Tx, leveled: Sequence[tuple[Decision, str]]) -> Wordings:
-    """The prepared wordings of decisions at their levels, as far as they were made from what these are now."""
+    """The prepared wordings of decisions at their levels, where the decision has not changed since."""
     found: dict[tuple[str, str], str] = {}
     for level in _OFFLINE:
         now = {decision.id: decision.version for decision, at in leveled if at == level}
@@ -249,7 +248,7 @@ def load_wordings(tx: Tx, leveled: Sequence[tuple[Decision, str]]) -> Wordings:
 
 
 def missing_wordings(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]) -> list[tuple[Decision, Level]]:
-    """Those whose wording has to be made: none yet, made from other words, or without the model or prompt of today."""
+    """Decisions whose wording is missing, out of date, or not by the model and prompt that are configured now."""
     lacking: list[tuple[Decision, Level]] = []
     for level in _OFFLINE:
         here = [decision for decision, at in leveled if at == level]
@@ -264,26 +263,23 @@ def missing_wordings(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Lev
 
 
 def prepare_wordings(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) -> Prepared:
-    """Make wordings; a model is asked for a few, newest first, and the others wait for the next cycle."""
-    calls = ctx.settings.decisions.model_calls
+    """Make wordings; a model is called for a few, newest first, and the others wait for the next cycle."""
+    limit = CallLimit(left=ctx.settings.decisions.model_calls)
     made = waiting = 0
     done: list[tuple[Decision, Level, str, str]] = []
     with ctx.db.read(ctx.space) as tx:
         stored = load_wordings(tx, lacking)
-    # What a model failed on before comes after what it was not asked yet.
+    # Decisions that a model failed on come after those it was not asked about yet.
     for decision, level in sorted(lacking, key=lambda pair: (pair[0].id, pair[1]) in stored):
         asked = wording_question(decision, level)
         modelled = ctx.models.provider(asked.kind) is not None
-        answer = known(ctx, asked) if modelled else None
-        if answer is None and modelled and calls <= 0:
+        answer = ask_within(ctx, asked, limit) if modelled else ask(ctx, asked)
+        if answer is None:
             waiting += 1
             continue
-        if answer is None:
-            calls -= modelled
-            answer = ask(ctx, asked)
         if answer.generator == OFFLINE and modelled:
             waiting += 1
-            if (decision.id, level) in stored:  # what there is was made from the same words, maybe by a model
+            if (decision.id, level) in stored:  # the stored wording is up to date, and may be a model's
                 continue
         done.append((decision, level, answer.value, answer.generator))
     for start in range(0, len(done), 500):
@@ -296,12 +292,12 @@ def prepare_wordings(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) ->
 
 
 def wording_question(decision: Decision, level: Level) -> Ask[str]:
-    """What a model is asked about one decision."""
+    """The question how one decision reads at a level."""
     return Ask(
         kind=f"decision-{level}",
         subject=decision.id,
         sources=(source_of(decision),),
-        own_words=RETOLD,
+        own_words=RETOLD_SHARE,
         offline=lambda: _OFFLINE[level](decision),
         accept=lambda text: _accepted(text, _WORDS[level]),
         max_tokens=200,

@@ -1,8 +1,7 @@
-"""Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and preparing all of it.
+"""Decisions as they are shown: the compacted page, wisdom, calibration, the review queue, and a search over them.
 
-Levels are computed when a page is asked for; all that is stored are wordings and wisdom, and both can be made again.
-
-Asking for decisions by words or by field: each answer is as long as the decision's age allows.
+Levels are computed when a page is asked for. Only wordings and wisdom are stored, and both can be made again. Knows
+nothing about how decisions are recorded or how a page is printed.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ from recollect.distil.decision_levels import (
     level_of,
     summary_of,
 )
-from recollect.distil.decision_page import DecisionPage, Wordings, arrange
+from recollect.distil.decision_page import DecisionPage, Wordings, make_page
 from recollect.distil.wisdom import Wisdom, calibration_of, wisdom_of
-from recollect.models.ask import version_asked
+from recollect.models.ask import prompt_version
+from recollect.models.budget import CallLimit
 from recollect.search.query import ask
 from recollect.search.rank import Candidates, best
 from recollect.store import decisions as derived
@@ -45,9 +45,9 @@ from recollect.store.decisions import KIND, DecisionFilter
 from recollect.store.files import content_hash
 from recollect.store.passages import Narrow, Ranked
 
-PAGE = 500
-MOST_IDS = 500
-"""Ids that one category's wisdom names; the others are counted and listed on demand."""
+PAGE = 500  # decisions of a page unless the caller says otherwise
+MAX_IDS = 500
+"""Ids that one category's wisdom names; the others are counted, and `decisions --list` shows them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class AwaitedReview:
 
 @dataclass(frozen=True, kw_only=True)
 class Compaction:
-    """How many decisions are at each level, and what was (or would be) prepared for showing them."""
+    """How many decisions are at each level, and how many wordings were, or would be, prepared."""
 
     levels: dict[str, int]
     prepared: int
@@ -93,18 +93,20 @@ def compacted(
         matching = (pair for pair in found if level is None or pair[1] == level)
         shown = list(islice(matching, offset, offset + limit))
         prepared = decision_page.load_wordings(tx, shown)
-        return arrange(shown, taught, now, rows.count(tx, wanted), budget, prepared)
+        return make_page(shown, taught, now, rows.count(tx, wanted), budget, prepared)
 
 
 def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = None) -> list[Wisdom]:
-    """What the oldest decisions of each category taught, most decisions first. What came from outside teaches nothing.
+    """The wisdom of each category's oldest decisions, most decisions first; external decisions do not count.
 
-    Kept until a decision changes or the next one grows old enough to join.
+    Stored until a decision changes or the next one reaches the wisdom level.
     """
     now = ctx.clock.now()
     policies = policies_of(ctx.settings.decisions)
     scope = content_hash(
-        json.dumps([category, agent, plain(policies), version_asked(ctx, distil_wisdom.PRINCIPLE_KIND)], sort_keys=True)
+        json.dumps(
+            [category, agent, plain(policies), prompt_version(ctx, distil_wisdom.PRINCIPLE_KIND)], sort_keys=True
+        )
     )
     wanted = DecisionFilter(category=category, agent=agent)
     with ctx.db.read(ctx.space) as tx:
@@ -112,9 +114,9 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
         if stored is not None:
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
-        made = _taught(tx, wanted, policies, now)
+        made = _wisdom_now(tx, wanted, policies, now)
         until = _next_change(tx, policies, now)
-    made = distil_wisdom.reworded(ctx, made)
+    made = distil_wisdom.reword_principles(ctx, made, CallLimit(left=0))
     # A store that cannot be written right now can still be read.
     with suppress(Trouble), ctx.db.write(ctx.space) as tx:
         if rows.fingerprint(tx) == before:
@@ -124,7 +126,7 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
 
 
 def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
-    """Prepare what pages will show. No decision is changed by it."""
+    """Prepare the wordings and the wisdom that pages show. No decision changes."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))
@@ -136,7 +138,7 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
         return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
     done = decision_page.prepare_wordings(ctx, lacking)
     taught = wisdom(ctx)
-    if distil_wisdom.reworded(ctx, taught, calls=ctx.settings.decisions.model_calls) != taught:
+    if distil_wisdom.reword_principles(ctx, taught, CallLimit(left=ctx.settings.decisions.model_calls)) != taught:
         with ctx.db.write(ctx.space) as tx:
             derived.forget_wisdom(tx)  # the next page is made with the new words
     return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)
@@ -145,7 +147,7 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
 def calibration(
     ctx: Context, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
 ) -> dict[str, Any]:
-    """How well confidence foretold outcomes: over all, and for each category and agent."""
+    """How well confidence predicted outcomes: overall, and for each category and agent."""
     if window_days is not None and not 1 <= window_days <= 36_500:
         raise BadInput("window must be between 1 and 36,500 days")
     since = ctx.clock.now() - window_days * DAY if window_days is not None else None
@@ -167,7 +169,7 @@ def calibration(
 
 
 def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = False) -> list[AwaitedReview]:
-    """Decisions without an outcome, those that are due first. One without a date is due after a week."""
+    """Decisions without an outcome, due ones first. One without a review date is due after `summary_days`."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False, status="active")))
@@ -189,7 +191,7 @@ def _due_at(ctx: Context, decision: Decision) -> int:
 
 
 def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Iterator[tuple[Decision, Level]]:
-    """Decisions that are shown one by one, newest first: the young ones, then what old ones stay whole."""
+    """Decisions above the wisdom level, newest first: the young ones, then old ones that stay full."""
     policies = policies_of(ctx.settings.decisions)
     young = now - max(policy.wisdom_days for policy in policies.all()) * DAY
     held = rows.HELD if not any(policy.keep for policy in policies.all()) else ""
@@ -202,7 +204,7 @@ def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Ite
                 yield decision, level
 
 
-def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, now: int) -> list[Wisdom]:
+def _wisdom_now(tx: Tx, wanted: DecisionFilter, policies: Policies, now: int) -> list[Wisdom]:
     oldest_first: dict[str, list[Decision]] = defaultdict(list)
     until = now - policies.shortest() * DAY
     tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
@@ -212,7 +214,7 @@ def _taught(tx: Tx, wanted: DecisionFilter, policies: Policies, now: int) -> lis
             continue
         if level_of(decision, policies.of(decision.agent, decision.category), now) == "wisdom":
             oldest_first[decision.category].append(decision)
-    made = [wisdom_of(category, members, MOST_IDS) for category, members in oldest_first.items()]
+    made = [wisdom_of(category, members, MAX_IDS) for category, members in oldest_first.items()]
     return sorted(made, key=lambda one: (-one.decisions, one.category))
 
 
@@ -229,7 +231,7 @@ def _next_change(tx: Tx, policies: Policies, now: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionHit:
-    """A decision that was asked for, shaped by its level; at the wisdom level it is one line, as in a digest."""
+    """A decision that was found, as its level shows it; at the wisdom level one line, as in a digest."""
 
     id: str
     level: Level
@@ -247,7 +249,7 @@ def query(
     offset: int,
     whole: bool,
 ) -> tuple[list[DecisionHit], int]:
-    """Decisions that hold the words of `text`, best first; without a text the newest. `whole` shows all of each."""
+    """Decisions that match `text`, best first; without a text the newest. `whole` shows each in full."""
     policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
 
     def reached(decision: Decision) -> Level:
@@ -276,14 +278,14 @@ def query(
             id=decision.id,
             level=level,
             out_of_use=decision.out_of_use,
-            decision=_shaped(decision, level, prepared, whole),
+            decision=_at_level(decision, level, prepared, whole),
         )
         for decision, level in leveled
     ]
     return hits, total
 
 
-def _shaped(decision: Decision, level: Level, prepared: Wordings, whole: bool) -> Decision | Summary | DigestLine:
+def _at_level(decision: Decision, level: Level, prepared: Wordings, whole: bool) -> Decision | Summary | DigestLine:
     if whole or level == "full":
         return decision
     if level == "summary":

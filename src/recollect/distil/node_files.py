@@ -24,7 +24,7 @@ from recollect.core.journal import Node
 from recollect.core.values import Passage
 from recollect.distil import node_models
 from recollect.distil.node_models import ModelSummaries
-from recollect.models.ask import version_asked
+from recollect.models.ask import prompt_version
 from recollect.store import db, journal, model_rows, passages
 from recollect.store.db import Lease
 from recollect.store.journal import NodeRow
@@ -277,7 +277,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         [
             *months.items(),
             *((node.id, digest(node.body)) for node in recent),
-            (str(files.today), version_asked(files.ctx, node_models.PATTERNS_KIND)),
+            (str(files.today), prompt_version(files.ctx, node_models.PATTERNS_KIND)),
         ],
         files.limits.root_tokens,
     )

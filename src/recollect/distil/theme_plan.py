@@ -1,7 +1,8 @@
-"""Which finding belongs to which theme, and what each theme says. Pure: findings and earlier homes in, a plan out.
+"""Which finding belongs to which theme, and what each theme says.
 
-A finding keeps its theme from run to run; only new ones are placed. Themes appear, split or merge when the findings
-or the budgets ask for it, and every theme keeps its name while it lives.
+Pure: findings and earlier themes in, a plan out. A finding keeps its theme from run to run and only new ones are
+placed. Themes are added, split and merged as the findings and the budgets require; a theme keeps its name. Knows
+nothing about files and rows.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts to unit vectors."""
 
 SAME_LINE = Affinity(together=0.55, neighbour=0.6)
-"""Findings this alike say one thing and share a line."""
-DESCRIPTION_WORDS = 28
+"""Findings this similar say the same and share a line. Chosen stricter than for one theme, so that no rule is lost."""
+DESCRIPTION_WORDS = 28  # with the rule about 60 tokens, so that a theme's 300 hold five lines
 RULE_WORDS = 18
 
 
@@ -56,13 +57,13 @@ class PlannedTheme:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownTheme:
-    """A theme of an earlier run, or of another program's folder: what it holds and what was written about it."""
+    """A theme of an earlier run or of another program: its findings and the lines written about it."""
 
     name: str
     named_by: str = "machine"
     findings: tuple[str, ...] = ()
     inherited: tuple[str, ...] = ()
-    """Lines another program wrote; they stay until the budget drops them."""
+    """Lines that another program or a person wrote; they stay until the budget drops them."""
     inherited_units: tuple[str, ...] = ()
 
 
@@ -114,7 +115,7 @@ class _Board:
             self._add(items, name)
 
     def anchor(self, name: str, item: int) -> None:
-        """Let another program's text stand in its theme, so that findings on the same topic join it."""
+        """Put another program's text into its theme, so that findings on the same topic join it."""
         for number, its in self.names.items():
             if its == name:
                 self.groups[number].append(item)
@@ -122,7 +123,7 @@ class _Board:
         self._add([item], name)
 
     def place_new(self) -> None:
-        """Each new finding joins the theme it is most like; the rest are grouped among themselves."""
+        """Each new finding joins the most similar theme; the rest are grouped among themselves."""
         placed = {item for items in self.groups.values() for item in items}
         homes = {number: middle(items, self.vectors) for number, items in self.groups.items()}
         strays: list[int] = []
@@ -139,7 +140,7 @@ class _Board:
             self._add([strays[item] for item in items])
 
     def merge_down(self, most: int) -> None:
-        """The theme that is one too many merges the two nearest. Two themes that people named stay two."""
+        """Merge the nearest themes until `most` are left. Two themes that people named are not merged."""
         numbers = sorted(self.groups, key=lambda number: (-len(self.groups[number]), min(self.groups[number])))
         ordered = [self.groups[number] for number in numbers]
         human = {min(self.groups[number]) for number in numbers if self._by_human(number)}
@@ -203,7 +204,7 @@ class _Board:
         return [item for item in sorted(self.groups[number]) if item < len(self.live)]
 
     def _text(self, number: int, name: str) -> ThemeText:
-        """Everything the theme has to say, before the budget."""
+        """All lines of the theme, before the budget."""
         members = [self.live[item] for item in self._findings(number)]
         before = self.known.get(self.names.get(number, ""))
         lines = theme_lines(members)
@@ -216,7 +217,7 @@ class _Board:
 
 
 def theme_lines(findings: Sequence[Finding]) -> list[ThemeLine]:
-    """One line per thing said, most work units first; what several findings repeat is said once."""
+    """One line per rule, most work units first; findings that repeat each other share a line."""
     if not findings:
         return []
     vectors = wording_vectors([finding.text for finding in findings])

@@ -1,9 +1,8 @@
-"""Themes: when findings are due to be gathered, gathering them, and the files that show the result.
+"""Themes: whether findings are due to be gathered, gathering them, and the theme files and INDEX.md.
 
-Raw files are read and never written. Names and homes are rows; theme files and INDEX.md are made from them, after the
-rows are committed, so that a crash leaves files to be written again and nothing else.
-
-The line that INDEX.md has for a theme, in a model's words when one is configured.
+Raw files are read and never written. Names and assignments are rows; the files are made from them after the rows are
+committed, so that after a crash only files have to be written again. Knows nothing about which finding belongs to which
+theme (`theme_plan`).
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
 from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
-from recollect.models.ask import OFFLINE, RETOLD, Ask, ask, read_line, version_asked
-from recollect.models.embed import for_distilling
+from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask, prompt_version, read_line
+from recollect.models.embed import distil_embedder
 from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
@@ -32,20 +31,20 @@ from recollect.text.themes import SUMMARY_WORDS, Index, parse_index, parse_theme
 SUMMARY_KIND = "theme"
 
 
-def worded(ctx: Context, planned: PlannedTheme) -> tuple[PlannedTheme, str]:
-    """The theme with its summary, and by whom that is worded."""
+def reword_summary(ctx: Context, planned: PlannedTheme) -> tuple[PlannedTheme, str]:
+    """The theme with its summary, and who worded it."""
     answer = ask(ctx, summary_question(planned))
     return replace(planned, theme=replace(planned.theme, summary=answer.value)), answer.generator
 
 
 def summary_question(planned: PlannedTheme) -> Ask[str]:
-    """What a model is asked about one theme."""
+    """The question how INDEX.md sums up one theme."""
     told = {"theme": planned.theme.name, "lines": [uncounted(line.text) for line in planned.text.lines]}
     return Ask(
         kind=SUMMARY_KIND,
         subject=f"theme/{planned.theme.name}",
         sources=(json.dumps(told, ensure_ascii=False),),
-        own_words=RETOLD,
+        own_words=RETOLD_SHARE,
         offline=lambda: planned.theme.summary,
         accept=_accepted,
         max_tokens=100,
@@ -58,14 +57,14 @@ def _accepted(text: str) -> str:
 
 INDEX = f"{FOLDER}/INDEX.md"
 KIND = "theme"
-LEASE_SECONDS = 300
+LEASE_SECONDS = 300  # longer than a model may take for one theme: three tries of 30 seconds with pauses
 WORDED_BY = "themes by"
-"""The name under which it is remembered which prompt the summaries were asked for with."""
+"""The key of the state that holds the version of the prompt the summaries were asked for with."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Due:
-    """Whether a gathering is due, and what that was decided on."""
+    """Whether a gathering is due, why, and the counts behind it."""
 
     due: bool
     reason: str
@@ -101,16 +100,16 @@ def due(ctx: Context, seen: Survey) -> Due:
         needed = settings.new_files if before else settings.first_files
     if pending >= needed:
         return Due(due=True, reason=f"{pending} new or changed raw files", files=len(seen.files), pending=pending)
-    if stored and (answered or worded_by != version_asked(ctx, SUMMARY_KIND)):
+    if stored and (answered or worded_by != prompt_version(ctx, SUMMARY_KIND)):
         return Due(due=True, reason="summaries to be worded", files=len(seen.files), pending=pending)
-    if any(_unfinished(ctx, one) for one in stored):
+    if any(_file_is_missing(ctx, one) for one in stored):
         return Due(due=True, reason="theme files are missing", files=len(seen.files), pending=pending)
     reason = f"{pending} of {needed} new raw files"
     return Due(due=False, reason=reason, files=len(seen.files), pending=pending)
 
 
 def run(ctx: Context, *, always: bool = False) -> Gathering:
-    """Gather findings into themes when that is due (or `always`). Nothing due is fine and says so."""
+    """Gather findings into themes when that is due, or `always`; the reason says why not."""
     seen = survey(ctx)
     _index_new(ctx, seen)
     test = due(ctx, seen)
@@ -118,7 +117,7 @@ def run(ctx: Context, *, always: bool = False) -> Gathering:
         return Gathering(ran=False, reason=test.reason, files=len(seen.files), skipped=seen.skipped)
     lease = db.take_lease(ctx, "themes", seconds=LEASE_SECONDS)
     if lease is None:
-        return Gathering(ran=False, reason="another process is at it", files=len(seen.files), skipped=seen.skipped)
+        return Gathering(ran=False, reason="another process is gathering", files=len(seen.files), skipped=seen.skipped)
     try:
         made = _gather(ctx, seen, lease)
     finally:
@@ -130,13 +129,13 @@ def run(ctx: Context, *, always: bool = False) -> Gathering:
 
 
 def rename(ctx: Context, old: str, new: str) -> Theme:
-    """Give a theme a name of your own; the machine keeps it from then on."""
+    """Rename a theme; later runs keep a name that a person gave."""
     check_theme_name(new)
     with ctx.db.write(ctx.space) as tx:
         stored = rows.everything(tx)
         known = rows.get(tx, old)
         if new != old and any(one.theme.name == new for one in stored):
-            raise Refused(f"there is a theme {new} already; choose another name")
+            raise Refused(f"a theme {new} exists already; choose another name")
         hashes = rows.text_hashes(tx)
         named = replace(known, theme=replace(known.theme, name=new, named_by="human"), file_hash="", before_hash="")
         if new == old:
@@ -146,8 +145,8 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
             passages.remove(tx, f"theme/{old}")
         events.record(tx, ctx, subject=f"theme/{new}", what="theme.renamed", old={"name": old}, new={"name": new})
     if new != old:
-        with after(f"The theme is called {new} now", "Run: recollect theme run --always"):
-            with suppress(Stale):  # a file that somebody edited stays, and is taken in by the next run
+        with after(f"The theme was renamed to {new}", "Run: recollect theme run --always"):
+            with suppress(Stale):  # an edited file stays, and the next run takes its lines in
                 ctx.vault.delete(theme_path(old), expect=known.file_hash)
             run(ctx, always=True)
     with ctx.db.read(ctx.space) as tx:
@@ -162,28 +161,28 @@ def themes(ctx: Context) -> list[Theme]:
 
 
 def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
-    """A theme and what its file says."""
+    """A theme and the text of its file."""
     with ctx.db.read(ctx.space) as tx:
         theme = rows.get(tx, name).theme
     return theme, ctx.vault.read(theme_path(name)) or ""
 
 
 def index(ctx: Context) -> str:
-    """INDEX.md as it stands."""
+    """The text of INDEX.md."""
     text = ctx.vault.read(INDEX)
     if text is None:
-        raise NotFound("there is no INDEX.md yet; make it with: recollect theme run")
+        raise NotFound("INDEX.md does not exist yet; create it with: recollect theme run")
     return text
 
 
 def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
-    """A theme as its file has it."""
+    """A theme with the lines of its file."""
     theme, text = text_of(ctx, name)
     return PlannedTheme(theme=theme, text=parse_theme(name, text))
 
 
 def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
-    by_meaning = for_distilling(ctx)
+    by_meaning = distil_embedder(ctx)
     with ctx.db.read(ctx.space) as tx:
         stored = rows.everything(tx)
         placed = rows.text_hashes(tx)
@@ -192,9 +191,9 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     findings = [finding for file in seen.files for finding in file.findings]
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
-    known = [_known(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
-    known += _foreign(on_disk, {one.theme.name for one in stored})
-    planned, generators = _worded(ctx, plan(findings, known, by_meaning[1] if by_meaning else None), lease)
+    known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
+    known += _foreign_themes(on_disk, {one.theme.name for one in stored})
+    planned, generators = _reword_summaries(ctx, plan(findings, known, by_meaning[1] if by_meaning else None), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
@@ -211,21 +210,21 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
         _write_passages(tx, planned, {one.theme.name for one in stored} - kept, at)
         _forget_findings(tx, placed, hashes)
         _record(tx, ctx, made, fresh, generators)
-        journal.put_state(tx, WORDED_BY, version_asked(ctx, SUMMARY_KIND))
+        journal.put_state(tx, WORDED_BY, prompt_version(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect theme run --always"):
         _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
     return tuple(one.theme for one in planned)
 
 
-def _worded(
+def _reword_summaries(
     ctx: Context, planned: Sequence[PlannedTheme], lease: db.Lease
 ) -> tuple[list[PlannedTheme], dict[str, str]]:
-    """The themes with their summaries, and by whom each is worded where that is a model."""
+    """The themes with their summaries, and who worded each where that is a model."""
     if ctx.models.provider(SUMMARY_KIND) is None:
         return list(planned), {}
     made, generators = [], {}
     for one in planned:
-        said, generator = worded(ctx, one)
+        said, generator = reword_summary(ctx, one)
         db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
         made.append(said)
         if generator != OFFLINE:
@@ -241,7 +240,7 @@ def _write_files(
     last_compaction: str,
     processed: int,
 ) -> None:
-    """Theme files, then the index that names them. A file that changed since it was read is not written over."""
+    """Write theme files, then the index. A file that changed since it was read is not overwritten."""
     for one in planned:
         before, text = on_disk.get(theme_path(one.theme.name)), render_theme(one.text)
         if text != before:
@@ -251,8 +250,8 @@ def _write_files(
     ctx.vault.replace(INDEX, render_index(index))
 
 
-def _known(stored: StoredTheme, placed: dict[str, str], hashes: dict[str, str], text: str | None) -> KnownTheme:
-    """A theme as the planner knows it: findings that still say the same, and lines that a person added to its file."""
+def _known_theme(stored: StoredTheme, placed: dict[str, str], hashes: dict[str, str], text: str | None) -> KnownTheme:
+    """A theme for the planner: its unchanged findings, and the lines that a person added to its file."""
     edited = text is not None and content_hash(text) not in (stored.file_hash, stored.before_hash)
     lines = tuple(line.text for line in parse_theme(stored.theme.name, text or "").lines) if edited else ()
     return KnownTheme(
@@ -264,8 +263,8 @@ def _known(stored: StoredTheme, placed: dict[str, str], hashes: dict[str, str], 
     )
 
 
-def _foreign(on_disk: dict[str, str | None], ours: set[str]) -> list[KnownTheme]:
-    """Theme files that another program wrote: their names, lines and work units are taken over."""
+def _foreign_themes(on_disk: dict[str, str | None], ours: set[str]) -> list[KnownTheme]:
+    """Theme files of another program: their names, lines and work units are taken over."""
     found: list[KnownTheme] = []
     for path, text in sorted(on_disk.items()):
         name = path.rpartition("/")[2].removesuffix(".md")
@@ -291,14 +290,14 @@ def _stored(planned: PlannedTheme, known: Sequence[KnownTheme], before: str | No
     )
 
 
-def _unfinished(ctx: Context, stored: StoredTheme) -> bool:
-    """Whether the theme's file is missing or was not written before a crash."""
+def _file_is_missing(ctx: Context, stored: StoredTheme) -> bool:
+    """Whether the theme's file is missing, or a crash prevented its writing."""
     text = ctx.vault.read(theme_path(stored.theme.name))
     return text is None or (content_hash(text) == stored.before_hash != stored.file_hash)
 
 
 def _index_new(ctx: Context, seen: Survey) -> None:
-    """Make new raw findings searchable at once, whether or not a gathering is due."""
+    """Make new raw findings searchable, whether or not a gathering is due."""
     with ctx.db.read(ctx.space) as tx:
         read = rows.files(tx)
     fresh = [file for file in seen.files if read.get(file.path) != file.sha]
@@ -317,7 +316,7 @@ def _write_passages(tx: Tx, planned: Sequence[PlannedTheme], gone: set[str], at:
 
 
 def theme_passage(name: str, text: str, *, at: int) -> Passage:
-    """How a theme is searched: by what its file says."""
+    """A theme as search finds it: by the lines of its file."""
     lines = tuple(line.text for line in parse_theme(name, text).lines)
     return Passage(id=f"theme/{name}", kind=KIND, title=name.replace("-", " "), lines=lines, at=at, trust="agent")
 

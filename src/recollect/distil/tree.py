@@ -1,6 +1,6 @@
-"""The tree from outside: bring it up to date, look at it, explain a node.
+"""The tree for its callers: bring it up to date, list its nodes, show a node and its sources.
 
-One process at a time works on it; who comes second is told so and loses nothing.
+One process at a time works on it, under a lease; a second one is told so and loses nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LEASE = "tree"
 
 @dataclass(frozen=True, kw_only=True)
 class Compacted:
-    """What a pass did. `held`: another process is at it. `waiting`: nodes a model is still to write.
+    """What a pass did. `held`: another process has the lease. `waiting`: nodes that wait for a model.
 
-    `kept`: copies of nodes that somebody wrote into, made before we wrote them again.
+    `kept`: copies of nodes that a person had edited, made before they were written again.
     """
 
     held: bool = False
@@ -61,12 +61,12 @@ def compact(
     asking: bool = True,
     progress: Progress | None = None,
 ) -> Compacted:
-    """Bring every node up to date. With `everything`, believe no stamp and let a model write all that waits.
+    """Bring every node up to date. With `everything`, ignore stamps and let a model summarise all waiting nodes.
 
-    Not `asking`, only answers that are known are used.
+    Not `asking`, only cached answers are used.
     """
     if dry_run:
-        return _done(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything))
+        return _run_pass(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything))
     lease = db.take_lease(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
@@ -74,7 +74,7 @@ def compact(
         work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
-        return _done(work)
+        return _run_pass(work)
     finally:
         db.release_lease(ctx, lease)
 
@@ -90,7 +90,7 @@ def view(ctx: Context, period: str | None = None) -> list[NodeView]:
         levels = calendar.LEVELS[: calendar.LEVELS.index(wanted.level) + 1]
         rows = [row for level in levels for row in journal.nodes_between(tx, level, wanted.first, wanted.last)]
     if not rows:
-        raise NotFound(f"no node in {wanted.id}; make what is due with: recollect log compact")
+        raise NotFound(f"no node in {wanted.id}; bring the tree up to date with: recollect log compact")
     order = {level: number for number, level in enumerate(reversed(calendar.LEVELS))}
     rows.sort(key=lambda row: (_path(row), order[calendar.parse_period(row.id).level]))
     return [_view(row) for row in rows]
@@ -106,7 +106,7 @@ def sources(ctx: Context, id: str) -> list[Point]:
 
 
 def read(ctx: Context, id: str) -> str:
-    """A node's file, or a copy that was kept beside it."""
+    """The text of a node, or of a copy that was kept beside it."""
     path = f"{id}.md" if is_kept(id) else path_of(id if id == ROOT else calendar.parse_period(id).id)
     text = ctx.vault.read(path)
     if text is None:
@@ -120,7 +120,7 @@ def ids(ctx: Context) -> list[str]:
         return journal.ids(tx)
 
 
-def _done(work: Pass) -> Compacted:
+def _run_pass(work: Pass) -> Compacted:
     work.run()
     with work.ctx.db.read(work.ctx.space) as tx:
         waiting = sum(row[3] for row in journal.counts(tx))
@@ -135,7 +135,7 @@ def _done(work: Pass) -> Compacted:
 
 
 def _path(row: NodeRow) -> tuple[date, date, date]:
-    """Where a node stands in reading order: month, week, day."""
+    """The place of a node in reading order: month, week, day."""
     period = calendar.parse_period(row.id)
     month = period if period.level == "monthly" else calendar.month(period.first)
     week = period if period.level == "weekly" else calendar.week(period.first)

@@ -1,13 +1,7 @@
-"""What a category's old decisions taught: counts, calibration, principles and the common way to fail.
+"""Wisdom of reviewed decisions: counts, principles, the common failure mode, and calibration of confidence.
 
-Pure functions of reviewed decisions. Every number is counted here and every principle is a sentence somebody wrote;
-a model may later word one better, never count. Knows nothing about rows, ages or who asks.
-
-Principles in a model's words. What they stand on is counted in `distil/wisdom.py` and never changes here.
-
-How well confidence foretold outcomes: reliability buckets, Brier score, gap.
-
-Pure functions of (confidence, outcome) pairs in thousandths.
+Every number is counted here, and every principle is a sentence that a decision's author wrote; a model may reword a
+principle but never counts. Confidence and outcomes are pairs of thousandths. Knows nothing about rows or ages.
 """
 
 from __future__ import annotations
@@ -24,33 +18,35 @@ from recollect.core.context import Context
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.core.errors import BadInput
 from recollect.distil.decision_levels import bridge_line
-from recollect.models.ask import OFFLINE, RETOLD, Ask, ModelAnswer, ask, known, read_line
+from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, read_line
+from recollect.models.budget import CallLimit
 from recollect.text.cluster import Affinity, group, medoid, wording_vectors
 from recollect.text.frame import one_line
 from recollect.text.sentences import counted, first_sentence
 
-SAME_SAYING = Affinity(together=0.45, neighbour=0.5)
-"""Patterns are repeated nearly word for word; sayings that only share a subject are different principles."""
-MIN_CONFIRMATIONS = 2
+SAME_PRINCIPLE = Affinity(together=0.45, neighbour=0.5)
+"""Chosen strict: patterns are repeated nearly word for word, and sentences that only share a subject are different
+principles."""
+MIN_CONFIRMATIONS = 2  # one success is an anecdote
 MIN_FAILURES = 2
-MAX_PRINCIPLES = 10
+MAX_PRINCIPLES = 10  # of a category: what fits on a screen
 PRINCIPLE_WORDS = 25
-MAX_WORDINGS = 2000
-MOST_WORDINGS = 12
-_MIN_WORDS = 3
-_NORMAL_95 = 1.959964
+MAX_SENTENCES = 2000  # of a category that are clustered; the cost is quadratic
+SHOWN_WORDINGS = 12  # of a principle that a model is shown
+_MIN_WORDS = 3  # a single keyword is not a principle
+_NORMAL_95 = 1.959964  # 97.5th percentile of the standard normal distribution
 NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedSentence:
-    """A sentence that several decisions stand behind, or stand against."""
+    """A sentence that several decisions share: `ids` confirm it, `against` failed with it."""
 
     text: str
     ids: tuple[str, ...]
     against: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
-    """How its authors put it, most used first, as far as a model may be asked for a better one."""
+    """Its wordings, most used first, for a model that may be asked for a better one."""
     generator: str = "offline"
 
     def line(self, noun: str) -> str:
@@ -136,24 +132,24 @@ def wilson(rate: float, count: int) -> tuple[float, float]:
 
 
 def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
-    """Sayings that successful decisions share, most confirmed first.
+    """Sentences that successful decisions share, most confirmed first.
 
-    Only a success that still stands confirms. A failure with the same pattern speaks against it, and a saying that
-    failed at least as often as it held is no principle.
+    Only the success of an active decision confirms. A failure with the same pattern counts against it, and a sentence
+    that failed at least as often as it was confirmed is dropped.
     """
     voices: list[tuple[str, str, bool]] = []
     for decision in decisions:
         if decision.outcome == "success" and decision.status == "active":
-            voices += [(saying, decision.id, True) for saying in _sayings(decision.pattern, decision.lesson)]
+            voices += [(saying, decision.id, True) for saying in _first_sentences(decision.pattern, decision.lesson)]
         elif decision.outcome in ("failure", "abandoned"):
-            voices += [(saying, decision.id, False) for saying in _sayings(decision.pattern)]
+            voices += [(saying, decision.id, False) for saying in _first_sentences(decision.pattern)]
     found = []
-    for texts, confirming, against in _gathered(voices):
+    for texts, confirming, against in _group_sentences(voices):
         if len(confirming) >= MIN_CONFIRMATIONS and len(confirming) > len(against):
             used = tuple(
-                text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_WORDINGS]
+                text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN_WORDINGS]
             )
-            found.append(SharedSentence(text=_best(texts), ids=confirming, against=against, wordings=used))
+            found.append(SharedSentence(text=_most_used(texts), ids=confirming, against=against, wordings=used))
     found.sort(key=lambda saying: (-len(saying.ids), len(saying.against), saying.text))
     return tuple(found[:MAX_PRINCIPLES])
 
@@ -164,11 +160,11 @@ def failure_mode_of(decisions: Sequence[Decision]) -> SharedSentence | None:
         (saying, decision.id, True)
         for decision in decisions
         if decision.outcome in ("failure", "abandoned")
-        for saying in (_sayings(decision.lesson) or _sayings(decision.pattern))
+        for saying in (_first_sentences(decision.lesson) or _first_sentences(decision.pattern))
     ]
     found = [
-        SharedSentence(text=_best(texts), ids=failing)
-        for texts, failing, _ in _gathered(voices)
+        SharedSentence(text=_most_used(texts), ids=failing)
+        for texts, failing, _ in _group_sentences(voices)
         if len(failing) >= MIN_FAILURES
     ]
     return min(found, key=lambda saying: (-len(saying.ids), saying.text), default=None)
@@ -183,30 +179,30 @@ def bridges_of(decisions: Iterable[Decision]) -> tuple[SharedSentence, ...]:
     return tuple(SharedSentence(text=text, ids=tuple(ids)) for text, ids in sorted(behind.items()))
 
 
-def _sayings(*texts: str) -> list[str]:
-    """The first sentence of each text, where it is one: a single keyword is no principle."""
-    return [saying for text in texts if text and (saying := _saying_in(text))]
+def _first_sentences(*texts: str) -> list[str]:
+    """The first sentence of each text that has one."""
+    return [saying for text in texts if text and (saying := _first_sentence(text))]
 
 
-@lru_cache(maxsize=4096)  # patterns are repeated: that is what makes them patterns
-def _saying_in(text: str) -> str:
+@lru_cache(maxsize=4096)  # the same patterns come up again and again
+def _first_sentence(text: str) -> str:
     sentence = first_sentence(text, PRINCIPLE_WORDS).rstrip(" .;:")
     return sentence if len(sentence.split()) >= _MIN_WORDS or not sentence.isascii() else ""
 
 
-def _gathered(
+def _group_sentences(
     voices: Sequence[tuple[str, str, bool]],
 ) -> list[tuple[Counter[str], tuple[str, ...], tuple[str, ...]]]:
-    """Voices grouped by what they say: the wordings with their counts, who confirms, who speaks against."""
+    """Sentences grouped by meaning: the wordings with their counts, the ids that confirm, the ids against."""
     by_wording: dict[str, list[tuple[str, str, bool]]] = {}
     for voice in voices:
         by_wording.setdefault(" ".join(voice[0].casefold().split()), []).append(voice)
-    if len(by_wording) > MAX_WORDINGS:  # the most used ones; the rest could only add to them
-        by_wording = dict(sorted(by_wording.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:MAX_WORDINGS])
+    if len(by_wording) > MAX_SENTENCES:  # keep the most used ones
+        by_wording = dict(sorted(by_wording.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:MAX_SENTENCES])
     gathered = []
     for negated in (False, True):  # "always" and "never" share their words and say the opposite
         wordings = sorted(wording for wording in by_wording if bool(NEGATION.search(wording)) is negated)
-        for items in group(wording_vectors(wordings), SAME_SAYING) if wordings else []:
+        for items in group(wording_vectors(wordings), SAME_PRINCIPLE) if wordings else []:
             members = [voice for item in items for voice in by_wording[wordings[item]]]
             texts = Counter(text for text, _, _ in members)
             confirming = dict.fromkeys(who for _, who, holds in members if holds)
@@ -215,7 +211,7 @@ def _gathered(
     return gathered
 
 
-def _best(texts: Counter[str]) -> str:
+def _most_used(texts: Counter[str]) -> str:
     """The wording most used; among equals the one most like the others."""
     top = max(texts.values())
     wordings = sorted(texts)
@@ -227,18 +223,15 @@ def _best(texts: Counter[str]) -> str:
 PRINCIPLE_KIND = "principle"
 
 
-def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> list[Wisdom]:
-    """Wisdom with the wordings models gave; at most `calls` questions are asked for more."""
+def reword_principles(ctx: Context, taught: Sequence[Wisdom], limit: CallLimit) -> list[Wisdom]:
+    """Wisdom with its principles in a model's words, as far as they are cached or the limit allows."""
     if ctx.models.provider(PRINCIPLE_KIND) is None:
         return list(taught)
     made: list[Wisdom] = []
     for one in taught:
         said: list[SharedSentence] = []
         for saying in one.principles:
-            answer: ModelAnswer[str] | None = known(ctx, principle_question(one.category, saying))
-            if answer is None and calls > 0:
-                calls -= 1
-                answer = ask(ctx, principle_question(one.category, saying))
+            answer = ask_within(ctx, principle_question(one.category, saying), limit)
             if answer is None or answer.generator == OFFLINE:
                 said.append(saying)
             else:
@@ -249,12 +242,12 @@ def reworded(ctx: Context, taught: Sequence[Wisdom], *, calls: int = 0) -> list[
 
 
 def principle_question(category: str, saying: SharedSentence) -> Ask[str]:
-    """What a model is asked about one principle."""
+    """The question how one principle reads best."""
     return Ask(
         kind=PRINCIPLE_KIND,
         subject=f"{category}: {saying.text}",
         sources=(json.dumps({"wordings": list(saying.wordings)}, ensure_ascii=False),),
-        own_words=RETOLD,
+        own_words=RETOLD_SHARE,
         offline=lambda: saying.text,
         accept=lambda text: _accepted(text, saying),
         longest=PRINCIPLE_WORDS * 12,
@@ -265,15 +258,15 @@ def principle_question(category: str, saying: SharedSentence) -> Ask[str]:
 def _accepted(text: str, saying: SharedSentence) -> str:
     line = one_line(read_line(text, words=PRINCIPLE_WORDS * 3 // 2))
     if bool(NEGATION.search(line.casefold())) != bool(NEGATION.search(saying.text.casefold())):
-        raise BadInput("it turns the principle round")
+        raise BadInput("the rewording reverses the principle")
     return line
 
 
 BUCKETS = 5
-WINDOWS = (30, 60, 90)
+WINDOWS = (30, 60, 90)  # days, as in the design of decisions
 MIN_REVIEWED = 5
-"""Fewer reviewed decisions than this say nothing about a person's or agent's confidence."""
-_FAIR_GAP = 0.05
+"""Reviewed decisions below which no verdict is given; chosen, their interval is wider than 0.6."""
+_FAIR_GAP = 0.05  # between mean confidence and success rate; chosen
 
 
 @dataclass(frozen=True, kw_only=True)

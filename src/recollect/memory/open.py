@@ -55,10 +55,10 @@ def _clone(project: Project) -> str:
 
 
 def open_models(project: Project, environ: Mapping[str, str]) -> Models:
-    from recollect.models.configured import ConfiguredModels, offline_asked
+    from recollect.models.configured import ConfiguredModels, offline_requested
 
     settings = project.settings
-    return ConfiguredModels(settings.models, settings.embed, environ, offline=offline_asked(environ))
+    return ConfiguredModels(settings.models, settings.embed, environ, offline=offline_requested(environ))
 
 
 def embed_at_once(ctx: Context) -> None:

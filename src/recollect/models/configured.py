@@ -1,35 +1,121 @@
-"""The models that the settings name: a provider per kind of job, and an embedder.
+"""Which model does which kind of job, by the settings, and whether it answers.
 
-Cheap to make, because the prompt hook makes one: nothing is looked for or imported before it is asked for. Offline,
-no provider is given and no endpoint is spoken to, whatever is configured.
-
-What is configured, and whether it answers: one tiny call to each provider, with its latency and cost.
+Cheap to import and to make, because every command makes one: no SDK, runtime or provider is looked for before it is
+needed. Offline, no provider is given and no endpoint is called, whatever is configured. Knows nothing about prompts or
+answers.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
-from recollect.core.context import Context, Prompt, Provider
-from recollect.core.errors import NoAnswer
-from recollect.models import budget
-from recollect.models.ask import framed
-from recollect.models.budget import KINDS, job_of
-from recollect.models.providers import AgentProvider
+from recollect.core.errors import BadInput, NoAnswer
+from recollect.core.records import record
+from recollect.core.settings import ModelSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
-    from recollect.core.context import Embedder, Provider
-    from recollect.core.settings import EmbedSettings, ModelSettings
-    from recollect.models.budget import Job
+    from recollect.core.context import Context, Embedder, Provider
+    from recollect.core.settings import EmbedSettings
+
+KINDS = {
+    "extract": "turn a discovery into a learning",
+    "observe": "find discoveries in a finished task's output",
+    "daily": "summarise a day",
+    "weekly": "summarise a week",
+    "monthly": "summarise a month",
+    "root": "word the recent patterns of ROOT.md",
+    "decision-summary": "shorten a decision",
+    "decision-digest": "reduce a decision to a line",
+    "principle": "word a principle that decisions share",
+    "theme": "word what a theme's findings say",
+    "compare": "judge a pair of rules that words cannot settle",
+    "quality": "judge whether a staged learning states a rule",
+    "route": "choose the document a staged learning belongs to",
+    "rewrite": "word a staged learning for its document",
+}
+"""Every kind of job, and what it is."""
+
+PROVIDERS = ("none", "anthropic", "openai", "command", "agent")
+
+
+@record
+class Job:
+    """How one kind of job is done."""
+
+    provider: str
+    model: str
+    base_url: str
+    command: tuple[str, ...]
+    key_env: str
+    key_command: tuple[str, ...]
+    seconds: float
+    price_in: float
+    price_out: float
+
+    def __post_init__(self) -> None:
+        if self.provider not in PROVIDERS:
+            raise BadInput(f"models.provider must be one of {', '.join(PROVIDERS)}, not {self.provider!r}")
+        if self.provider in ("anthropic", "openai") and not self.model:
+            raise BadInput(f"models.provider = {self.provider} needs models.model")
+        if self.provider == "command" and not self.command:
+            raise BadInput('models.provider = command needs models.command, such as ["claude", "-p"]')
+        for name in ("command", "key_command"):
+            if not all(isinstance(part, str) for part in getattr(self, name)):
+                raise BadInput(f"models.{name} must be a list of words")
+        for name in ("seconds", "price_in", "price_out"):
+            if not 0 <= getattr(self, name) < 1e6:
+                raise BadInput(f"models.{name} must be 0 or more")
+
+
+_OPTIONS = tuple(Job.__annotations__)
+_DEFAULTS = ModelSettings()
+_NOT_INHERITED = {
+    "provider": ("model", "base_url", "command", "key_env", "key_command", "price_in", "price_out"),
+    "base_url": ("key_env", "key_command", "price_in", "price_out"),
+    "model": ("price_in", "price_out"),
+}
+"""Settings that a kind of job with another provider, address or model does not inherit: a key is sent nowhere else."""
+
+
+@lru_cache(maxsize=64)
+def job_of(settings: ModelSettings, kind: str) -> Job:
+    """The settings for a kind: `[models]`, with what `[models.jobs.KIND]` says over it."""
+    given: dict[str, Any] = {name: getattr(settings, name) for name in _OPTIONS}
+    own = _settings_by_kind(settings).get(kind, {})
+    for chosen, dependent in _NOT_INHERITED.items():
+        if own.get(chosen, given[chosen]) != given[chosen]:
+            given |= {name: getattr(_DEFAULTS, name) for name in dependent}
+    for name, value in own.items():
+        if isinstance(given[name], float) and isinstance(value, int):
+            value = float(value)
+        if type(value) is not type(given[name]):
+            raise BadInput(f"models.jobs.{kind}.{name} must be {type(given[name]).__name__}, not {value!r}")
+        given[name] = value
+    return Job(**given)
+
+
+def _settings_by_kind(settings: ModelSettings) -> dict[str, dict[str, Any]]:
+    try:
+        given = {kind: dict(own) for kind, own in settings.jobs}
+    except (TypeError, ValueError):
+        raise BadInput(
+            "models.jobs must be tables: write the model of one kind of job under [models.jobs.KIND]"
+        ) from None
+    for kind, own in given.items():
+        if kind not in KINDS:
+            raise BadInput(f"models.jobs has no kind {kind!r}; there are {', '.join(KINDS)}")
+        if not set(own) <= set(_OPTIONS):
+            raise BadInput(f"models.jobs.{kind} may set {', '.join(_OPTIONS)}, nothing else")
+    return given
 
 
 class ConfiguredModels:
-    """By default nothing is configured: offline twins answer every question, the local embedder gives meaning."""
+    """The providers and the embedder of a project. By default there is no provider, and the embedder is local."""
 
     def __init__(
         self, models: ModelSettings, embed: EmbedSettings, environ: Mapping[str, str], *, offline: bool = False
@@ -43,13 +129,11 @@ class ConfiguredModels:
     def provider(self, kind: str) -> Provider | None:
         if self._offline or (self._models.provider == "none" and not self._models.jobs):
             return None
-        from recollect.models.budget import job_of
-
         job = job_of(self._models, kind)
         if job.provider == "none":
             return None
         if job not in self._made:
-            self._made[job] = _provider(job, self._environ)
+            self._made[job] = _make_provider(job, self._environ)
         return self._made[job]
 
     def pause(self, seconds: float) -> None:
@@ -59,7 +143,7 @@ class ConfiguredModels:
         return self._embedder
 
     def loaded_embedder(self) -> Embedder | None:
-        known: Embedder | None = vars(self).get("_embedder")  # looking for one already costs imports
+        known: Embedder | None = vars(self).get("_embedder")  # making one would cost imports
         return known if known is not None and known.loaded else None
 
     @cached_property
@@ -82,40 +166,33 @@ class ConfiguredModels:
         return SentenceModel(files) if files else None
 
 
-def offline_asked(environ: Mapping[str, str]) -> bool:
+def offline_requested(environ: Mapping[str, str]) -> bool:
     """Whether this process may not call models: `RECOLLECT_OFFLINE`, which `--offline` sets."""
     return environ.get("RECOLLECT_OFFLINE", "") not in ("", "0")
 
 
-def _provider(job: Job, environ: Mapping[str, str]) -> Provider:
-    from recollect.models.providers import key_from
+def _make_provider(job: Job, environ: Mapping[str, str]) -> Provider:
+    from recollect.models import providers
 
     if job.provider == "agent":
-        from recollect.models.providers import AgentProvider
+        from recollect.models.ask import AgentProvider
 
         return AgentProvider()
     if job.provider == "command":
-        from recollect.models.providers import CommandProvider
-
-        return CommandProvider(command=job.command, model=job.model, environ=environ)
-    if job.provider == "anthropic":
-        from recollect.models.providers import AnthropicProvider
-
-        key = key_from(environ, job.key_env or ("" if job.base_url else "ANTHROPIC_API_KEY"), job.key_command)
-        return AnthropicProvider(model=job.model, base_url=job.base_url, key=key)
-    from recollect.models.providers import OpenAIProvider
-
-    key = key_from(environ, job.key_env or ("" if job.base_url else "OPENAI_API_KEY"), job.key_command)
-    return OpenAIProvider(model=job.model, base_url=job.base_url, key=key)
+        return providers.CommandProvider(command=job.command, model=job.model, environ=environ)
+    make = providers.AnthropicProvider if job.provider == "anthropic" else providers.OpenAIProvider
+    # The usual variable holds the key of the provider's own server and is sent to no other.
+    variable = job.key_env or ("" if job.base_url else f"{job.provider.upper()}_API_KEY")
+    return make(model=job.model, base_url=job.base_url, key=providers.key_from(environ, variable, job.key_command))
 
 
-INSTRUCTIONS = "Answer with the word that the data holds, and nothing else."
-WORD = "ready"
-MAX_TOKENS = 1_000
-"""Room for a model that thinks before it speaks."""
+CHECK_INSTRUCTIONS = "Answer with the word that the data holds, and nothing else."
+CHECK_WORD = "ready"
+CHECK_TOKENS = 1_000
+"""The answer is one word; the rest is room for a model that reasons first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ProviderCheck:
     """One provider: the kinds of job it does, and how a tiny call went. An agent is not called."""
 
@@ -136,10 +213,14 @@ def check(ctx: Context) -> list[ProviderCheck]:
         provider = ctx.models.provider(kind)
         if provider is not None:
             by_provider.setdefault(id(provider), (provider, []))[1].append(kind)
-    return [_checked(ctx, provider, tuple(kinds)) for provider, kinds in by_provider.values()]
+    return [_check_provider(ctx, provider, tuple(kinds)) for provider, kinds in by_provider.values()]
 
 
-def _checked(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> ProviderCheck:
+def _check_provider(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> ProviderCheck:
+    from recollect.core.context import Prompt
+    from recollect.models.ask import AgentProvider, frame_sources
+    from recollect.models.budget import call_once
+
     if isinstance(provider, AgentProvider):
         return ProviderCheck(
             name=provider.name, kinds=kinds, ok=True, reason="answers later; see: recollect model pending"
@@ -147,14 +228,14 @@ def _checked(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> Provid
     job = job_of(ctx.settings.models, kinds[0])
     prompt = Prompt(
         kind="check",
-        instructions=INSTRUCTIONS,
-        data=framed([WORD]),
-        max_tokens=MAX_TOKENS,
+        instructions=CHECK_INSTRUCTIONS,
+        data=frame_sources([CHECK_WORD]),
+        max_tokens=CHECK_TOKENS,
         timeout=job.seconds or 30.0,
     )
     started = time.monotonic()
     try:
-        said, used = budget.paid(
+        said, used = call_once(
             ctx, prompt, kind=kinds[0], generator=provider.name, call=lambda: provider.complete(prompt)
         )
     except NoAnswer as failure:
@@ -165,7 +246,7 @@ def _checked(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> Provid
         name=provider.name,
         kinds=kinds,
         ok=bool(said.text.strip()),
-        reason="" if said.text.strip() else "it answered with nothing",
+        reason="" if said.text.strip() else "the answer is empty",
         seconds=round(seconds, 3),
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,

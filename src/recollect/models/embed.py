@@ -144,10 +144,10 @@ def _sha256(path: Path) -> str:
 
 
 Embed = Callable[[Sequence[str]], list[Any]]
-Alike = Callable[[str, Sequence[str]], list[float]]
+Similarity = Callable[[str, Sequence[str]], list[float]]
 
 
-def alike(ctx: Context) -> Alike | None:
+def similarity_to(ctx: Context) -> Similarity | None:
     """A function that gives the cosine of a text with each of others; None when there is no embedder."""
     embedder = ctx.models.embedder()
     if embedder is None:
@@ -155,7 +155,7 @@ def alike(ctx: Context) -> Alike | None:
 
     def cosines(text: str, others: Sequence[str]) -> list[float]:
         try:
-            one, *rest = vectors(ctx, embedder, [text, *others])
+            one, *rest = cached_vectors(ctx, embedder, [text, *others])
         except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
             return [0.0] * len(others)
         return [float(one @ other) for other in rest]
@@ -163,13 +163,13 @@ def alike(ctx: Context) -> Alike | None:
     return cosines
 
 
-def for_distilling(ctx: Context) -> tuple[str, Embed] | None:
+def distil_embedder(ctx: Context) -> tuple[str, Embed] | None:
     """The embedder's name and what embeds with it, where the settings want it for themes and summaries."""
     embedder = ctx.models.embedder() if ctx.settings.embed.distil == "on" else None
-    return (embedder.name, partial(vectors, ctx, embedder)) if embedder else None
+    return (embedder.name, partial(cached_vectors, ctx, embedder)) if embedder else None
 
 
-def vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
+def cached_vectors(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
     """The texts' vectors, in order; what is not known yet is embedded in one batch and kept."""
     import numpy as np
 

@@ -1,23 +1,8 @@
-"""Calling a provider's SDK: a real time limit, and every way to fail as one error whose words are safe to show.
+"""The providers of answers and vectors: Anthropic, OpenAI-compatible endpoints, and any program.
 
-Both SDKs, extras that are imported at the call, make clients alike and have the same shape of errors: a status with a
-response, or a connection that was not.
-
-Keys: read from the environment or printed by a command when a call needs one, and kept nowhere.
-
-A repository's file can name neither before the user trusted it. No message here holds what was read.
-
-Anthropic's models through its own SDK.
-
-Endpoints that speak OpenAI's format (OpenAI, Ollama, vLLM, llama.cpp), through OpenAI's SDK: words and vectors.
-
-A program that answers: the prompt on its standard input, the answer on its standard output. No shell.
-
-It runs in an empty folder, so that an agent program started this way finds no project and no hooks, in a process group
-of its own that is ended with all it started.
-
-The agent as a provider that answers later: asks are left open for `recollect model pending` and
-`recollect model apply`.
+A provider makes one call, with a real time limit, and turns every failure into one NoAnswer whose text is safe to show.
+The SDKs are extras, imported at the call. Keys are read when a call needs one and stored nowhere. Knows nothing about
+retries, budgets or what an answer is for (`ask`, `budget`).
 """
 
 from __future__ import annotations
@@ -41,13 +26,13 @@ from recollect.core.errors import NoAnswer
 from recollect.text.redact import redact
 
 Key = Callable[[], str]
-SECONDS = 10
+KEY_COMMAND_SECONDS = 10  # a password manager may ask its agent over the network
 NO_KEY = "none"
 
 
 def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) -> Key:
-    """A function that gives the key. Without a variable or a command it gives a word that is none: a server of one's
-    own may need no key, and must not be sent the key of another."""
+    """A function that reads the key. Without a variable or a command it returns a placeholder: your own server may need
+    no key, and must not be sent another provider's."""
 
     def read() -> str:
         if not variable and not command:
@@ -57,7 +42,7 @@ def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) 
             where = "the key command printed nothing" if command else f"{variable} is not set"
             raise NoAnswer(f"there is no key: {where}")
         if not found.isascii() or not found.isprintable():
-            raise NoAnswer("what stands for the key is not one line of plain characters")
+            raise NoAnswer("the key is not one line of printable ASCII characters")
         return found
 
     return read
@@ -66,47 +51,51 @@ def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) 
 def _printed(command: Sequence[str]) -> str:
     try:
         done = subprocess.run(
-            list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=KEY_COMMAND_SECONDS,
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        raise NoAnswer(f"the key command {command[0]} did not run: {type(error).__name__}") from None
+        raise NoAnswer(f"the key command {command[0]} could not be run: {type(error).__name__}") from None
     if done.returncode:
         raise NoAnswer(f"the key command {command[0]} failed with exit code {done.returncode}")
     return done.stdout.decode("utf-8", "replace").strip()
 
 
 T = TypeVar("T")
-AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-SHOWN = 200
+RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # 529: Anthropic is overloaded
+MAX_REASON_CHARS = 200  # of a server's message; enough for its first sentence
 
 
-def called(sdk: str, client: str, *, key: Key, base_url: str, seconds: float, call: Callable[[Any], T]) -> T:
-    """What a call gives that is made with a client of an SDK, named by its module and class. Raises NoAnswer."""
+def call_sdk(sdk: str, client: str, *, key: Key, base_url: str, seconds: float, call: Callable[[Any], T]) -> T:
+    """Make a call with a client of an SDK, named by its module and class. Raises NoAnswer."""
     try:
         made = getattr(import_module(sdk), client)
     except ImportError:
-        raise NoAnswer(f"this needs the SDK; run: pip install 'recollect-memory[{sdk}]'") from None
+        raise NoAnswer(f"the {sdk} SDK is not installed; run: pip install 'recollect-memory[{sdk}]'") from None
     secret = key()
     open_client = made(api_key=secret, base_url=base_url or None, timeout=seconds, max_retries=0)
     try:
-        return within(seconds, lambda: call(open_client), open_client.close)
+        return with_deadline(seconds, lambda: call(open_client), open_client.close)
     except NoAnswer:
         raise
-    except Exception as error:  # noqa: BLE001 an SDK raises what it likes on what a server likes to send
+    except Exception as error:  # noqa: BLE001 SDKs raise many classes, also for malformed responses
         raise failure_of(error, secret) from None
     finally:
         open_client.close()
 
 
-def within(seconds: float, call: Callable[[], T], give_up: Callable[[], None]) -> T:
-    """What a call gives, or NoAnswer when it takes too long: an SDK's own limit starts anew with every byte."""
+def with_deadline(seconds: float, call: Callable[[], T], give_up: Callable[[], None]) -> T:
+    """The result of a call, or NoAnswer when it takes too long: an SDK's own limit restarts with every byte."""
     made: list[T] = []
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
             made.append(call())
-        except BaseException as error:  # noqa: BLE001 it is raised again in the thread that waits
+        except BaseException as error:  # noqa: BLE001 raised again in the waiting thread
             failed.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
@@ -121,11 +110,11 @@ def within(seconds: float, call: Callable[[], T], give_up: Callable[[], None]) -
 
 
 def failure_of(error: Exception, key: str) -> NoAnswer:
-    """An SDK's error as ours. Not every status is worth another try; what was cut off may have been billed."""
+    """An SDK's error as ours. A request that reached the server may have been billed although it failed."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         reason = f"HTTP {status}: {_safe(str(error), key)}"
-        return NoAnswer(reason, again=status in AGAIN, after=_after(error))
+        return NoAnswer(reason, again=status in RETRIED_STATUSES, after=_after(error))
     kind = type(error).__name__
     cause = error.__cause__
     reached = cause is None or not type(cause).__name__.startswith(("Connect", "UnsupportedProtocol", "InvalidURL"))
@@ -137,15 +126,15 @@ def _after(error: Exception) -> float | None:
     headers: Any = getattr(getattr(error, "response", None), "headers", {})
     try:
         seconds = float(headers.get("retry-after", "nan"))
-    except ValueError:  # a date, which few servers send: our own pause will do
+    except ValueError:  # a date, which few servers send; our own pause is used
         return None
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def _safe(text: str, key: str) -> str:
-    """What a server says about a failure, without the key it may repeat and whatever else looks like a secret."""
+    """A server's message about a failure, without the key, which it may repeat, and anything else like a secret."""
     shown = " ".join(text.replace(key, "[key]").split())
-    return redact(shown).text[:SHOWN]
+    return redact(shown).text[:MAX_REASON_CHARS]
 
 
 _STOPS = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
@@ -161,7 +150,7 @@ class AnthropicProvider:
         self._key = key
 
     def complete(self, prompt: Prompt) -> Completion:
-        return called(
+        return call_sdk(
             "anthropic",
             "Anthropic",
             key=self._key,
@@ -189,8 +178,8 @@ class AnthropicProvider:
 
 
 Found = TypeVar("Found")
-OWN_HOST = "api.openai.com"
-BATCH = 64
+OPENAI_HOST = "api.openai.com"
+EMBED_BATCH = 64  # texts of one request; endpoints allow between 96 and 2,048
 EMBED_SECONDS = 30.0
 _OPENAI_STOPS = {"length": "length", "content_filter": "refusal"}
 
@@ -208,8 +197,8 @@ class OpenAIProvider:
         return _called(self._base_url, self._key, prompt.timeout, lambda client: self._said(client, prompt))
 
     def _said(self, client: Any, prompt: Prompt) -> Completion:
-        # OpenAI's newer models know only the one name of the limit, most other servers only the other.
-        limit = "max_completion_tokens" if _host(self._base_url) == OWN_HOST else "max_tokens"
+        # OpenAI's newer models accept only the first name of the limit, most other servers only the second.
+        limit = "max_completion_tokens" if _host(self._base_url) == OPENAI_HOST else "max_tokens"
         made = client.chat.completions.create(
             model=self._model,
             messages=[{"role": "system", "content": prompt.instructions}, {"role": "user", "content": prompt.data}],
@@ -226,7 +215,9 @@ class OpenAIProvider:
 
 
 class OpenAIEmbedder:
-    """Vectors of an endpoint's model; its name tells them from every other model's."""
+    """Vectors of an endpoint's model; the name tells them from those of any other model."""
+
+    billed = True
 
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"{model}@{_host(base_url)}"
@@ -236,14 +227,14 @@ class OpenAIEmbedder:
 
     @property
     def loaded(self) -> bool:
-        """Never at once: nobody who captures a text waits for an endpoint."""
+        """False: a capture never waits for an endpoint."""
         return False
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """One unit vector per text, in order. Raises NoAnswer."""
         vectors: list[Any] = []
-        for start in range(0, len(texts), BATCH):
-            batch = list(texts[start : start + BATCH])
+        for start in range(0, len(texts), EMBED_BATCH):
+            batch = list(texts[start : start + EMBED_BATCH])
             vectors += _called(self._base_url, self._key, EMBED_SECONDS, partial(self._made, batch))
         return vectors
 
@@ -254,30 +245,34 @@ class OpenAIEmbedder:
         found = [np.array(each.embedding, dtype=np.float32) for each in sorted(data, key=lambda each: each.index)]
         shapes = {vector.shape for vector in found}
         if len(found) != len(texts) or len(shapes) != 1 or not all(np.isfinite(vector).all() for vector in found):
-            raise NoAnswer("the endpoint did not give one vector of numbers per text", billed=True)
+            raise NoAnswer("the endpoint did not return one vector of numbers per text", billed=True)
         return [vector / max(float(np.linalg.norm(vector)), 1e-9) for vector in found]
 
 
 def _called(base_url: str, key: Key, seconds: float, call: Callable[[Any], Found]) -> Found:
-    return called("openai", "OpenAI", key=key, base_url=base_url, seconds=seconds, call=call)
+    return call_sdk("openai", "OpenAI", key=key, base_url=base_url, seconds=seconds, call=call)
 
 
 def _host(base_url: str) -> str:
-    return urlsplit(base_url).netloc or OWN_HOST
+    return urlsplit(base_url).netloc or OPENAI_HOST
 
 
-MOST_BYTES = 1_000_000
-# An agent program that finds these believes that it was started by itself, and refuses.
-_HOSTS_OWN = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+MAX_OUTPUT_BYTES = 1_000_000  # far more than any answer; guards against a program that never stops printing
+# With these set, `claude -p` takes itself for a nested session and refuses.
+_HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 
 
 class CommandProvider:
-    """`claude -p`, `llm -m …`, or anything else that reads a prompt and prints an answer."""
+    """A program that reads a prompt on standard input and prints an answer: `claude -p`, `llm -m …`. No shell.
+
+    It runs in an empty folder, so that an agent program finds no project and no hooks, and in its own process group,
+    which is killed at the end with every process in it.
+    """
 
     def __init__(self, *, command: Sequence[str], model: str, environ: Mapping[str, str]):
         self.name = f"command:{model or PurePath(command[0]).name}"
         self._command = list(command)
-        self._environ = {name: value for name, value in environ.items() if name not in _HOSTS_OWN}
+        self._environ = {name: value for name, value in environ.items() if name not in _HOST_VARIABLES}
 
     def complete(self, prompt: Prompt) -> Completion:
         text = f"{prompt.instructions}\n{prompt.data}\n"
@@ -297,7 +292,7 @@ class CommandProvider:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise NoAnswer(f"{program} did not start: {getattr(error, 'strerror', None) or error}") from None
+            raise NoAnswer(f"{program} could not be started: {getattr(error, 'strerror', None) or error}") from None
         said = bytearray()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -308,12 +303,12 @@ class CommandProvider:
         try:
             reader.join(seconds)
             if reader.is_alive():
-                raise NoAnswer(f"{program} gave no answer within {seconds:g} seconds", again=True, billed=True)
-            if len(said) > MOST_BYTES:
-                raise NoAnswer(f"{program} printed more than {MOST_BYTES} bytes", billed=True)
-            code = _ended(process, program)
+                raise NoAnswer(f"{program} did not answer within {seconds:g} seconds", again=True, billed=True)
+            if len(said) > MAX_OUTPUT_BYTES:
+                raise NoAnswer(f"{program} printed more than {MAX_OUTPUT_BYTES} bytes", billed=True)
+            code = _exit_code(process, program)
         finally:
-            _end_group(process)
+            _kill_group(process)
             writer.join(1)
             reader.join(1)
             process.stdout.close()
@@ -322,40 +317,31 @@ class CommandProvider:
         return said.decode("utf-8", "replace").strip()
 
 
-def _ended(process: subprocess.Popen[bytes], program: str) -> int:
-    """It closed its output, so it is about to end."""
+def _exit_code(process: subprocess.Popen[bytes], program: str) -> int:
+    """The exit code of a program that closed its output and so is about to exit."""
     try:
         return process.wait(5)
     except subprocess.TimeoutExpired:
-        raise NoAnswer(f"{program} closed its output and did not end", again=True, billed=True) from None
+        raise NoAnswer(f"{program} closed its output but did not exit", again=True, billed=True) from None
 
 
 def _write(stream: IO[bytes], text: str) -> None:
-    with suppress(OSError):  # it may not want to read all of it
+    with suppress(OSError):  # the program may exit before it read everything
         stream.write(text.encode("utf-8", "replace"))
     with suppress(OSError):
         stream.close()
 
 
 def _read(stream: IO[bytes], said: bytearray) -> None:
-    while len(said) <= MOST_BYTES:
+    while len(said) <= MAX_OUTPUT_BYTES:
         part = stream.read1(65_536)  # type: ignore[attr-defined]
         if not part:
             return
         said += part
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the program and whatever it left behind."""
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill the program and every process it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-class AgentProvider:
-    """Never answers at once. Until somebody applied an answer, the offline twin's stands."""
-
-    name = "agent"
-
-    def complete(self, prompt: Prompt) -> Completion:
-        raise NoAnswer("an agent answers later; see: recollect model pending")

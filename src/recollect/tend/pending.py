@@ -18,8 +18,8 @@ from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil import decision_page, decisions, documents, staged, staging_checks, themes, wisdom
 from recollect.distil.node_models import node_question, root_question
 from recollect.distil.themes import planned_from_file
-from recollect.models.ask import Ask, checked, cleaned, generator_of, load_prompt
-from recollect.models.embed import alike
+from recollect.models.ask import Ask, check_answer, generator_of, load_prompt, redact_answer
+from recollect.models.embed import similarity_to
 from recollect.store import decisions as decision_rows
 from recollect.store import model_rows, tasks
 from recollect.store.model_rows import OpenAsk
@@ -86,8 +86,8 @@ def _take(ctx: Context, id: str, text: str) -> None:
         with ctx.db.write(ctx.space) as tx:
             model_rows.close_ask(tx, id)
         raise Refused("stale: what it was about has changed; the next cycle asks again")
-    text = cleaned(question, text)
-    checked(question, text)
+    text = redact_answer(question, text)
+    check_answer(question, text)
     with ctx.db.write(ctx.space) as tx:
         generator = generator_of(f"agent:{ctx.actor.name}", question)
         model_rows.put_answer(tx, question.key, generator=generator, answer=text, at=ctx.clock.now())
@@ -148,7 +148,10 @@ def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
 
 def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     entry, id = _entry(ctx, opened), opened.subject.partition(" ")[2]
-    pieces = [*staging_checks.in_documents(documents.load_documents(ctx)), *staging_checks.in_learnings(ctx, entry)]
+    pieces = [
+        *staging_checks.known_in_documents(documents.load_documents(ctx)),
+        *staging_checks.known_in_learnings(ctx, entry),
+    ]
     return next((staging_checks.compare_question(entry, each) for each in pieces if each.id == id), None)
 
 
@@ -164,8 +167,10 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "principle": _principle,
     "theme": _theme,
     "compare": _compared,
-    "quality": lambda ctx, opened: staging_checks.refusal(_entry(ctx, opened)),
-    "route": lambda ctx, opened: staging_checks.place(_entry(ctx, opened), documents.load_documents(ctx), alike(ctx)),
-    "rewrite": lambda ctx, opened: staging_checks.wording(_entry(ctx, opened)),
+    "quality": lambda ctx, opened: staging_checks.quality_question(_entry(ctx, opened)),
+    "route": lambda ctx, opened: staging_checks.route_question(
+        _entry(ctx, opened), documents.load_documents(ctx), similarity_to(ctx)
+    ),
+    "rewrite": lambda ctx, opened: staging_checks.rewrite_question(_entry(ctx, opened)),
 }
 """For every kind of job, how the room that asks makes its question."""

@@ -14,7 +14,8 @@ from recollect.core.context import Actor, Context, Embedder, Tx
 from recollect.core.errors import BadInput, StoreDamaged
 from recollect.core.finding import SkippedFile
 from recollect.distil import compact
-from recollect.models.budget import KINDS, today
+from recollect.models.budget import today
+from recollect.models.configured import KINDS
 from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
 from recollect.store import decisions, derived, events, journal, model_rows, spool, themes, vectors
 from recollect.store.project import Project

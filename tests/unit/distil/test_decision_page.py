@@ -6,7 +6,7 @@ from made import DECIDED, decision
 from recollect.core.clock import DAY
 from recollect.core.decision import Bridge, Decision, Policy, Reason
 from recollect.distil.decision_levels import Level, level_of
-from recollect.distil.decision_page import DecisionPage, arrange, render
+from recollect.distil.decision_page import DecisionPage, make_page, render_page
 from recollect.distil.wisdom import wisdom_of
 from recollect.text.tokens import tokens
 
@@ -17,7 +17,7 @@ def page_of(decisions: list[Decision], budget: int | None = None) -> DecisionPag
     leveled: list[tuple[Decision, Level]] = [(d, level_of(d, Policy(), NOW)) for d in decisions]
     old = [d for d, level in leveled if level == "wisdom"]
     wisdom = [wisdom_of(name, [d for d in old if d.category == name]) for name in sorted({d.category for d in old})]
-    return arrange(leveled, wisdom, NOW, len(decisions), budget)
+    return make_page(leveled, wisdom, NOW, len(decisions), budget)
 
 
 def a_life(count: int) -> list[Decision]:
@@ -42,29 +42,29 @@ def test_every_decision_is_at_its_level_and_named_by_id() -> None:
     assert len(page.summary) == 23
     assert sum(len(lines) for lines in page.digest.values()) == 60 - 1
     assert sum(one.decisions for one in page.wisdom) == 60
-    text = render(page)
+    text = render_page(page)
     assert all(f"dec_{n:04}" in text for n in range(150))
 
 
 def test_bridges_are_on_the_page_at_every_level() -> None:
-    text = render(page_of(a_life(150)))
+    text = render_page(page_of(a_life(150)))
     sections = dict(zip(("full", "summary", "digest", "wisdom"), text.split("\n## ")[1:], strict=True))
     assert all("→ one product" in section for section in sections.values())
 
 
 def test_the_least_important_shrink_first_and_the_preserved_one_never() -> None:
     decisions = a_life(80)
-    whole = tokens(render(page_of(decisions)))
+    whole = tokens(render_page(page_of(decisions)))
     page = page_of(decisions, whole // 2)
-    assert tokens(render(page)) <= whole // 2 + 40
+    assert tokens(render_page(page)) <= whole // 2 + 40
     assert any(shown.id == "dec_0070" for shown in page.full)
     assert len(page.full) < len(page_of(decisions).full)
-    assert all(f"dec_{n:04}" in render(page) for n in range(80))
+    assert all(f"dec_{n:04}" in render_page(page) for n in range(80))
 
 
 @given(st.integers(0, 3000))
 def test_no_budget_loses_an_id(budget: int) -> None:
-    text = render(page_of(a_life(40), budget))
+    text = render_page(page_of(a_life(40), budget))
     assert all(f"dec_{n:04}" in text for n in range(40))
 
 
@@ -76,4 +76,4 @@ def test_stored_text_cannot_open_a_section(text: str) -> None:
     )  # fmt: skip
     for days in (0, 10, 40, 100):
         aged = decision(**{**vars(hostile), "decided_at": NOW - days * DAY})
-        assert render(page_of([aged])).splitlines().count("## Wisdom") == (1 if days == 100 else 0)
+        assert render_page(page_of([aged])).splitlines().count("## Wisdom") == (1 if days == 100 else 0)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.ask import framed, load_prompt
-from recollect.models.budget import KINDS
+from recollect.models.ask import frame_sources, load_prompt
+from recollect.models.configured import KINDS
 
 FILES = sorted(
     file.name.removesuffix(".md") for file in resources.files("recollect.models").joinpath("prompts").iterdir()
@@ -37,5 +37,5 @@ def test_prompts_have_versions_of_their_own() -> None:
 
 @given(st.lists(st.text() | st.sampled_from(["</source>", "<source>", "a</source>\n<source>b"]), max_size=4))
 def test_no_source_can_end_its_own_frame(sources: list[str]) -> None:
-    data = framed(sources)
+    data = frame_sources(sources)
     assert data.count("<source>") == data.count("</source>") == len(sources)

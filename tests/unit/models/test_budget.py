@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.core.settings import ModelSettings
-from recollect.models.budget import job_of
+from recollect.models.configured import job_of
 
 GENERAL: dict[str, Any] = {
     "provider": "openai",

@@ -153,7 +153,7 @@ def test_a_command_may_print_the_key() -> None:
 
 @pytest.mark.parametrize(
     ("argv", "said"),
-    [(("false",), "exit code 1"), (("no-such-program",), "did not run"), (("true",), "printed nothing")],
+    [(("false",), "exit code 1"), (("no-such-program",), "could not be run"), (("true",), "printed nothing")],
 )
 def test_a_key_command_that_fails_says_so(argv: tuple[str, ...], said: str) -> None:
     settings = ModelSettings(provider="anthropic", model="m", key_command=argv)
@@ -186,7 +186,7 @@ def test_a_command_runs_in_an_empty_folder_without_a_hosts_marks() -> None:
         ("raise SystemExit(3)", "exit code 3"),
         ("import time; time.sleep(60)", "within 0.5 seconds"),
         ("while True: print('x' * 10000)", "more than"),
-        ("import os, time; os.close(1); os.close(2); time.sleep(60)", "did not end"),
+        ("import os, time; os.close(1); os.close(2); time.sleep(60)", "did not exit"),
     ],
 )
 def test_a_command_that_misbehaves_is_no_answer(code: str, said: str) -> None:
@@ -216,7 +216,7 @@ def _alive(pid: int) -> bool:
 
 
 def test_a_command_that_is_not_there_says_so() -> None:
-    with pytest.raises(NoAnswer, match="no-such-program did not start"):
+    with pytest.raises(NoAnswer, match="no-such-program could not be started"):
         command("no-such-program").complete(PROMPT)
 
 
