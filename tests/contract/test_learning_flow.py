@@ -69,7 +69,7 @@ def test_what_is_not_text_is_bad_input(memory: Memory, ask: Callable[[Memory], o
 def test_something_else_than_a_record_or_its_fields_is_bad_input(
     memory: Memory, ask: Callable[[Memory], object]
 ) -> None:
-    with pytest.raises(BadInput, match="or its fields by their names, not str"):
+    with pytest.raises(BadInput, match="or its fields by name, not str"):
         ask(memory)
 
 

@@ -1,7 +1,7 @@
-"""The words that some fields may hold, as types.
+"""The closed sets of words that some fields may hold, as types.
 
-Apart from the records that have these fields: `typing` takes longer to load than all records together, so the prompt
-hook does without it. Records name these types as text; `core/records.py` looks here when somebody asks for them.
+Apart from the records with these fields because `typing` takes longer to load than all records together, and the prompt
+hook works without it. Records name these types in annotations; `core/records.py` resolves them here when needed.
 """
 
 from __future__ import annotations
@@ -27,4 +27,4 @@ TYPES: dict[str, Any] = {
     "Verdict": Verdict,
     "DiscoveryType": DiscoveryType,
 }
-"""What the annotations of a record may name beside what its module holds."""
+"""The names that annotations of a record may use without its module importing them."""

@@ -1,7 +1,7 @@
 """Time: one injectable clock, instants as integer milliseconds UTC, shown as ISO 8601.
 
-Calendar arithmetic of the tree lives elsewhere; this module knows instants and days, nothing about weeks. `datetime` is
-imported where it is used: the prompt hook only asks what time it is.
+Knows instants and days; weeks and months are in `core/calendar.py`. `datetime` is imported where it is used, because
+the prompt hook only needs the current time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 YEARS = range(1900, 9000)
-"""No day of ours is outside them: near year 1 and year 9999 the arithmetic of weeks and zones leaves the calendar."""
+"""The years we accept: near year 1 and year 9999, arithmetic with weeks and zones leaves the calendar."""
 
 
 class Clock(Protocol):
-    """Where every `now` comes from."""
+    """The source of the current time."""
 
     def now(self) -> int:
         """Milliseconds since the epoch, UTC."""
@@ -64,7 +64,7 @@ def clock_from(environ: Mapping[str, str]) -> Clock:
     except BadInput as error:
         raise BadInput(f"RECOLLECT_NOW: {error}") from None
     if int(iso(clock.now())[:4]) not in YEARS:
-        raise BadInput(f"RECOLLECT_NOW={fixed} is no time to work at: years are {YEARS[0]} to {YEARS[-1]}")
+        raise BadInput(f"RECOLLECT_NOW={fixed} cannot be used: years are {YEARS[0]} to {YEARS[-1]}")
     return clock
 
 
@@ -94,7 +94,7 @@ def iso(ms: int) -> str:
 
 def zone_named(name: str) -> tzinfo:
     """The time zone of an IANA name."""
-    if name in ("UTC", "Etc/UTC"):  # a session's start need not read the machine's time zones for it
+    if name in ("UTC", "Etc/UTC"):  # the start of a session then reads no time zone files
         from datetime import UTC
 
         return UTC

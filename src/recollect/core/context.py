@@ -1,12 +1,7 @@
-"""The Context: what every room function is given, typed by protocols so that rooms know no engine.
+"""The Context, which every room function is given, and the protocols of what it holds.
 
-The protocols say what a room may ask for. `store` and `models` hold what answers.
-
-Who acts, and how far they are trusted.
-
-The record of a change.
-
-What a model is asked.
+The protocols say what a room may ask of a database, vault, repository or model; `store` and `models` implement them, so
+that rooms know no engine. Also the records that go with them: who acts, an event, a prompt and its completion.
 """
 
 from __future__ import annotations
@@ -47,22 +42,22 @@ class Tx(Protocol):
         """Execute and give the number of rows changed."""
 
     def run_many(self, sql: str, many: Iterable[dict[str, Any]]) -> None:
-        """Many rows by one statement; what is given is taken over, not copied."""
+        """Execute a statement for many rows; the dicts are used without a copy."""
 
     def rows_many(self, sql: str, many: Iterable[dict[str, Any]]) -> list[Row]:
-        """The same for a statement that gives a row each time."""
+        """The same for a statement that returns a row each time."""
 
     def columns(self, table: str) -> Sequence[str]:
-        """The columns of a table, as the store has them."""
+        """The columns of a table in this store."""
 
     def index(self, doc: int, strong: Iterable[str], others: Iterable[str]) -> None:
-        """Put a passage's terms into the word index, those it makes much of and those it mentions."""
+        """Put a passage's terms into the word index: `strong` from titles and the like, and all `others`."""
 
     def unindex(self, doc: int) -> None: ...
     def match(self, terms: Sequence[str], *, within: Sequence[str] = ()) -> list[tuple[Sequence[int], Sequence[int]]]:
-        """For each term the passages of this space that make much of it, and those that mention it; ascending.
+        """For each term the passages of this space that have it as a strong term, and those that mention it; ascending.
 
-        Those that hold none of the terms `within` may be left out.
+        Passages with none of the terms `within` may be left out.
         """
 
     @property
@@ -70,7 +65,7 @@ class Tx(Protocol):
         """Whether this store can hold vectors."""
 
     def vectors(self, model: int) -> Vectors:
-        """Those of this space that a model made; `store/vectors.py` is what calls it."""
+        """The vectors of this space that a model made; only `store/vectors.py` calls it."""
 
     def before_commit(self, action: Callable[[Tx, Counter[str]], None]) -> Counter[str]:
         """The counter that `action` will be given, once, just before commit."""
@@ -96,7 +91,7 @@ class Db(Protocol):
     def engine(self) -> str: ...
     @property
     def place(self) -> str:
-        """Where the rows are, fit to be shown: never with a password."""
+        """The address of the rows, without a password, so that it can be shown."""
 
     @property
     def holds_vault(self) -> bool:
@@ -109,13 +104,13 @@ class Db(Protocol):
     def read(self, space: str) -> AbstractContextManager[Tx]: ...
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:
-        """Rewrite the store's own files, so that nothing in them keeps what was deleted."""
+        """Rewrite the store's own files, so that deleted rows leave no bytes in them."""
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
-        """Bring the way to the nearest vectors in order; says what was done, if anything a person may want to know."""
+        """Maintain the vector index; says what was done when a person may want to know."""
 
     def tend_words(self) -> None:
-        """Bring the pieces of the word index together: every write leaves one, and every search reads them all."""
+        """Merge the segments of the word index: every write adds one, and every search reads them all."""
 
     def close(self) -> None: ...
 
@@ -125,32 +120,34 @@ class Vault(Protocol):
 
     def read(self, path: str) -> str | None: ...
     def append(self, path: str, text: str, *, after: str | None = None) -> str:
-        """Add to the end and give the file's stamp then; with `after` (a stamp) refuse when somebody was faster.
+        """Append and give the file's stamp then; with `after` (a stamp) refuse when the file changed since.
 
-        The stamp is empty when somebody wrote at the same time: more was added than this.
+        The stamp is empty when another process wrote at the same time.
         """
 
     def replace(self, path: str, text: str, *, expect: str | None = None) -> None:
-        """Write the whole file; with `expect` (a content hash, "" for absent) refuse when somebody was faster."""
+        """Write the whole file; with `expect` (a content hash, "" for absent) refuse when the file changed since."""
 
     def delete(self, path: str, *, expect: str | None = None) -> None: ...
     def paths(self, prefix: str = "") -> list[str]: ...
     def pieces(self, path: str) -> Iterator[str]:
-        """The text in pieces of bounded size, nothing when absent: for files that need not fit into memory."""
+        """The text in pieces of bounded size, none when absent: for files that may not fit into memory."""
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
-        """The names in a folder, or some of them, each with a stamp that changes when the file does; empty for what
-        is no file."""
+        """The names in a folder, or some of them, each with a stamp that changes with the file.
+
+        The stamp is empty for anything but a regular file.
+        """
 
     def folder_stamp(self, folder: str) -> str:
-        """Changes when a file in the folder is made, replaced or deleted."""
+        """A stamp that changes when a file in the folder is made, replaced or deleted."""
 
     def inside(self, tx: Tx) -> Vault:
         """The same files for reading while a transaction is open: transactions do not nest."""
 
 
 class Git(Protocol):
-    """The little we ask of a repository; paths are the worktree's. Raises NoHistory where no answer can be trusted."""
+    """Questions to a repository; paths are the worktree's. Raises NoHistory where no answer can be trusted."""
 
     def active_days(self) -> tuple[date, ...]:
         """Days with a commit, ascending."""
@@ -166,17 +163,17 @@ class Git(Protocol):
 
 
 class Models(Protocol):
-    """Which provider answers which kind of ask; None means the offline twin does."""
+    """Which provider answers which kind of ask; None means the offline rules do."""
 
     def provider(self, kind: str) -> Provider | None: ...
     def pause(self, seconds: float) -> None:
         """Let time pass before a model is tried again."""
 
     def embedder(self) -> Embedder | None:
-        """What turns texts into vectors; None means that everything works on words alone."""
+        """The embedder; None means that search works on words alone."""
 
     def loaded_embedder(self) -> Embedder | None:
-        """The same, but only when it has been at work in this process already: loading it takes long."""
+        """The same, but only when this process has loaded it already: loading takes long."""
 
 
 class Embedder(Protocol):
@@ -186,13 +183,13 @@ class Embedder(Protocol):
     def name(self) -> str: ...
     @property
     def loaded(self) -> bool:
-        """Whether the next text costs no loading."""
+        """Whether the model is in memory."""
 
     def embed(self, texts: Sequence[str]) -> list[Any]: ...
 
 
 class Provider(Protocol):
-    """Something that answers a prompt. `name` is stored with every answer."""
+    """A model that answers a prompt. `name` is stored with every answer."""
 
     @property
     def name(self) -> str: ...
@@ -268,7 +265,7 @@ class Event:
 
 @record
 class Prompt:
-    """What a model is told (`instructions`) and what it is told about (`data`); the two are never spliced."""
+    """The instructions for a model and the data they are about; the two are never mixed in one text."""
 
     kind: str
     instructions: str
@@ -279,7 +276,7 @@ class Prompt:
 
 @record
 class Completion:
-    """What came back. Without counts the provider does not say what it used."""
+    """A model's answer. The counts are None when the provider does not report them."""
 
     text: str
     input_tokens: int | None = None

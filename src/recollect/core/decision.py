@@ -1,11 +1,7 @@
-"""Decisions: a recorded choice with a confidence, later an outcome.
+"""Decisions: a recorded choice with a confidence, later an outcome; and the policies by which they shrink.
 
-A decision is stored once and whole. How much of it is shown is decided when it is read (`distil/decision_levels.py`);
-nothing here knows ages, policies or statistics.
-
-When decisions shrink: the policy of an agent and a category, from the settings.
-
-Ages and names only; what a level looks like is decided in `distil/decision_levels.py`.
+A decision is stored once and whole. Policies hold ages only; what a level shows is decided when a decision is read
+(`distil/decision_levels.py`).
 """
 
 from __future__ import annotations
@@ -32,10 +28,10 @@ OUTCOMES: tuple[OutcomeOf, ...] = get_args(OutcomeOf)
 ACTUAL: dict[OutcomeOf, int] = {"success": 1000, "partial": 500, "failure": 0, "abandoned": 0}
 """What a decision's confidence is measured against, in thousandths."""
 
-TEXT_LIMIT = 10_000
-SHORT_LIMIT = 500
-WORD_LIMIT = 50
-LIST_LIMIT = 20
+TEXT_LIMIT = 10_000  # characters of a text; the same as a field of a learning
+SHORT_LIMIT = 500  # characters of a pattern or a side of a bridge, which are one sentence
+WORD_LIMIT = 50  # characters of a category, agent or component; the same as a tag
+LIST_LIMIT = 20  # reasons and components; the same as tags
 _WORD = re.compile(r"[^\W_][\w.:/-]*")
 
 
@@ -49,7 +45,7 @@ class Reason:
 
 @dataclass(frozen=True, kw_only=True)
 class Bridge:
-    """What a choice looks like in the work (`structure`) and what it is for (`function`)."""
+    """The form of a choice in the work (`structure`) and its purpose (`function`)."""
 
     structure: str = ""
     function: str = ""
@@ -88,7 +84,7 @@ class NewDecision:
 
 @dataclass(frozen=True, kw_only=True)
 class Review:
-    """What came of a decision. A later review replaces an earlier one; events keep both."""
+    """The outcome of a decision. A later review replaces an earlier one; events keep both."""
 
     outcome: OutcomeOf
     result: str = ""
@@ -207,7 +203,7 @@ class Policy:
     wisdom_days: int = 90
     unreviewed: Literal["full", "age"] = "full"
     keep: tuple[str, ...] = ()
-    """What stays full whatever its age: `stakes:critical`, `tag:adr`."""
+    """Which decisions stay full at any age: `stakes:critical`, `tag:adr`."""
 
     def __post_init__(self) -> None:
         days = (self.summary_days, self.digest_days, self.wisdom_days)
@@ -224,7 +220,7 @@ class Policy:
 
 @dataclass(frozen=True, kw_only=True)
 class Policies:
-    """The default policy and what agents and categories change of it; a category's wish comes last."""
+    """The default policy, and what agents and categories change in it; a category wins over an agent."""
 
     default: Policy = Policy()
     agents: Mapping[str, Mapping[str, Any]]
@@ -234,11 +230,11 @@ class Policies:
         self.all()
 
     def all(self) -> list[Policy]:
-        """Every policy that may apply to some decision."""
+        """Every policy that may apply to a decision."""
         return [self.of(agent, category) for agent in (*self.agents, "") for category in (*self.categories, "")]
 
     def shortest(self) -> int:
-        """The age in days before which no decision is wisdom."""
+        """The age in days below which no decision is wisdom under any policy."""
         return min(policy.wisdom_days for policy in self.all())
 
     def of(self, agent: str, category: str) -> Policy:
@@ -255,7 +251,7 @@ class Policies:
 
 
 def policies_of(given: DecisionSettings) -> Policies:
-    """The settings' policies; one that cannot hold is refused, whatever was asked."""
+    """The policies in the settings; a contradictory one is refused even when nothing needs it."""
     default = Policy(**{field.name: getattr(given, field.name) for field in fields(Policy)})
     return Policies(default=default, agents=_wishes(given.agents), categories=_wishes(given.categories))
 

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 NOT_DONE = "; this write did not happen"
-"""What the store says of a write that left no trace. It knows of that write alone, not of what came before it."""
+"""How the store ends the message of a write that left no trace. Writes before it are not meant."""
 
 
 class RecollectError(Exception):
@@ -63,7 +63,7 @@ class RecollectError(Exception):
 
 
 class BadInput(RecollectError):
-    """Seen by whoever gave the input."""
+    """Seen by the caller who gave the input."""
 
     exit_code = 2
 
@@ -73,17 +73,17 @@ class Rejected(BadInput):
 
 
 class NotInitialised(BadInput):
-    """Seen by whoever opens a memory where `recollect init` never ran."""
+    """Seen by a caller who opens a memory where `recollect init` never ran."""
 
 
 class NotFound(RecollectError):
-    """Seen by whoever named an id that does not exist in this space."""
+    """Seen by a caller who named an id that does not exist in this space."""
 
     exit_code = 1
 
 
 class Refused(RecollectError):
-    """Seen by whoever asked for a change that the rules do not allow."""
+    """Seen by a caller who asked for a change that the rules do not allow."""
 
     exit_code = 1
 
@@ -93,7 +93,7 @@ class Forbidden(Refused):
 
 
 class NoHistory(Refused):
-    """Seen by whoever asks for an age where git cannot give one; never guessed."""
+    """Seen by a caller who asks for an age that git cannot give; ages are never guessed."""
 
 
 class Stale(Refused):
@@ -109,7 +109,7 @@ class StoreBusy(Trouble):
 
 
 class SessionBusy(StoreBusy):
-    """Seen when two hooks of one session come at once; the store itself can be written."""
+    """Seen when two hooks of one session run at once; the store itself can be written."""
 
 
 class StoreDamaged(Trouble):
@@ -125,7 +125,7 @@ class StoreUnreachable(Trouble):
 
 
 class FateUnknown(StoreUnreachable):
-    """Seen when nobody can say whether a write is stored: the answer to a commit, or of a disk, was lost."""
+    """Seen when it is unknown whether a write is stored: the answer to a commit, or of a disk, was lost."""
 
 
 class NoSpace(Trouble):
@@ -147,20 +147,22 @@ class NoAnswer(Trouble):
 
 
 def reason_of(error: RecollectError) -> str:
-    """Why a write failed, without the store's claim that nothing happened."""
+    """The reason of a failed write, without the store's claim that nothing happened."""
     return str(error).partition(NOT_DONE)[0]
 
 
 def not_searchable(what: str, error: RecollectError) -> str:
-    """What to say of something whose text is kept although its rows could not be written."""
-    return f"{what} was saved but is not searchable yet: {reason_of(error)}. When that is mended, run: recollect cycle"
+    """The warning about something whose text is saved although its rows could not be written."""
+    return (
+        f"{what} was saved but is not searchable yet: {reason_of(error)}. When that is repaired, run: recollect cycle"
+    )
 
 
 @contextmanager
 def after(done: str, then: str) -> Iterator[None]:
-    """Around what follows a write that stays: when the environment fails now, the message says what was done.
+    """A block that follows a write which stays: when the environment fails in it, the message says what was done.
 
-    The store would say that the write did not happen, and mean the last one only.
+    The store's own message would say that the write did not happen, and mean only the last one.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""Findings and themes: what work units noticed, and the short files it gathers into.
+"""Findings of work units, and the themes they are grouped into.
 
-A finding lives in a raw JSON file of its work unit and never changes; which theme it belongs to, and what that
-theme is called, are rows.
+A finding is in a raw JSON file of its work unit and never changes; which theme it belongs to, and the theme's name, are
+rows.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from recollect.core.errors import BadInput
 from recollect.core.records import GIVEN, check_text
 
 THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-THEME_NAME_LIMIT = 60
-WORK_ID_LIMIT = 100
-FINDING_LIMIT = 10_000
+THEME_NAME_LIMIT = 60  # characters; a theme's name is a file name and a line of INDEX.md
+WORK_ID_LIMIT = 100  # characters; with ".json" well below the 255 bytes of a file name
+FINDING_LIMIT = 10_000  # characters of one field; the same as a field of a learning
 _WORK_ID = re.compile(r"[^\W_][\w.-]*")
 _DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))])
 
@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What it says, for grouping and search."""
+        """Description and rule together, for grouping and search."""
         return " ".join(part for part in (self.description.strip(), self.proposed_rule.strip()) if part)
 
 
@@ -93,7 +93,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Theme:
-    """A named group of findings. Once a person renamed it (`named_by`), the machine leaves the name alone."""
+    """A named group of findings. A name that a person gave (`named_by`) is never changed by the grouping."""
 
     name: str
     summary: str
@@ -105,7 +105,7 @@ class Theme:
 
 
 def check_work_id(value: str) -> str:
-    """A work id names a file, so it must be a plain name everywhere."""
+    """Check a work id: it names a file, on every system."""
     if not isinstance(value, str) or not _WORK_ID.fullmatch(value) or len(value) > WORK_ID_LIMIT:
         raise BadInput(
             f"work id {str(value)[:60]!r} must be 1 to {WORK_ID_LIMIT} letters, digits, dots, dashes or "

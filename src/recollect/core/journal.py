@@ -1,7 +1,7 @@
 """The journal and its tree: entries of raw logs, the points a summary is made of, and nodes.
 
-An entry is named by its place (`log/2026-03-01#3`), a node by its period (`daily/2026-03-01`, `root`). How they
-look as text is the business of `text`; where they are kept, of `store`.
+An entry is named by its place (`log/2026-03-01#3`), a node by its period (`daily/2026-03-01`, `root`). Their form as
+text is in `text/entries.py` and `text/nodes.py`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from recollect.core.records import ID, MESSAGE
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 KEPT: tuple[EntryType, ...] = ("user", "feedback")
-"""Types that no level may lose: who the user is, and what they told the agent to do differently."""
+"""Types that no summary may lose: who the user is, and what the user told the agent to do differently."""
 
 NodeStatus = Literal["tentative", "fixed"]
 Section = Literal["topic", "note", "decision", "done", "entity", "lesson", "open"]
-"""A topic says what something is about, a note is any other sentence worth keeping; both stand under Topics."""
+"""A topic says what something is about, a note is any other sentence worth keeping; both are listed under Topics."""
 
 FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")
-"""What a structured entry can say; the last three are for feedback."""
+"""The fields of a structured entry; the last three are for feedback."""
 
-TOPIC_LIMIT = 120
-ENTRY_LIMIT = 10_000_000
-"""Characters one entry may have; more is a file, not an entry."""
+TOPIC_LIMIT = 120  # characters; a topic is one heading
+ENTRY_LIMIT = 10_000_000  # characters of one entry; more is a file, not an entry
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewEntry:
-    """What a caller gives. Without a topic one is taken from the text; the session's first day decides the log."""
+    """What a caller gives. Without a topic, one is taken from the text; the session's first day decides the log."""
 
     text: str = ""
     topic: str | None = None
@@ -71,11 +70,11 @@ class NewEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One `## Topic [type]` section of a log. Number 0 is what stands before the first heading.
+    """One `## Topic [type]` section of a log. Number 0 is the text before the first heading.
 
-    `text` is the whole body; `fields` are its `- outcome: …` items, read out of it.
-    `key` is what we wrote into its mark to know it again: the number is only known once it is in the file. A file in
-    the project is the agent's word at best: `trust` is agent, or external where the entry is marked so.
+    `text` is the whole body; `fields` are the `- outcome: …` items in it. `key` is written into the entry's mark, so
+    that the entry can be recognised before its number is known. Anyone can edit a file of the project, so `trust` is
+    at most agent, or external where the entry is marked so.
     """
 
     day: date
@@ -140,7 +139,7 @@ class Topic:
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A derived file. `sources` say what it is a function of; `incomplete` names sources that could not be read."""
+    """A derived file. `sources` are the files it was made from; `incomplete` names those that could not be read."""
 
     id: str
     status: NodeStatus

@@ -1,9 +1,7 @@
-"""Learnings: COIA notes with a confidence that moves.
+"""Learnings: COIA notes with a confidence that moves; and where they come from and go: outcomes, tasks, discoveries.
 
 COIA is context (what were you working on), observation (what did you notice), implication (how should this change
 future work) and action (the specific change to make).
-
-Outcomes, tasks and discoveries: where learnings come from and where they go.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ COIA = ("context", "observation", "implication", "action")
 
 
 def out_of_use(status: str, successor: str | None) -> str:
-    """Why not to rely on a learning or a decision any more, as every surface says it; empty while it is in use."""
+    """Why a learning or decision is out of use, in the words of every surface; empty while it is in use."""
     if status == "active":
         return ""
     return f"superseded by {successor}" if successor else status
@@ -73,7 +71,7 @@ class Learning:
 
 @record
 class LearningSource:
-    """One time that an insight came up: where, who or what captured it, and how far that is trusted."""
+    """One time that an insight came up: where, what captured it, and how far that is trusted."""
 
     outcome_id: str | None
     task_id: str | None
@@ -85,7 +83,7 @@ class LearningSource:
 
 @record
 class Injection:
-    """The record that a learning was shown to a task, and what came of it."""
+    """The record that a learning was shown to a task, and the verdict on it."""
 
     learning_id: str
     task_id: str
@@ -97,7 +95,7 @@ class Injection:
 
 @record
 class Outcome:
-    """What a piece of work is for; hosts use the session."""
+    """The purpose of some tasks; for a host's work it is the session."""
 
     id: str
     name: str
@@ -120,7 +118,7 @@ class Task:
 
 @record
 class Discovery:
-    """What an observer saw in a finished task; `learning_id` is what became of it, else `skipped` says why."""
+    """What an observer saw in a finished task; `learning_id` is the learning made of it, or `skipped` the reason."""
 
     id: str
     type: DiscoveryType

@@ -13,16 +13,16 @@ from recollect.core.learning import COIA, LearningSource
 from recollect.core.records import ID, TAG, as_text, check_text, line, record, says_nothing
 from recollect.core.values import check_id, thousandths
 
-TITLE_LIMIT = 100
-FIELD_LIMIT = 10_000
-TAG_LIMIT = 20
-TAG_LENGTH = 50
+TITLE_LIMIT = 100  # characters; a title is one line wherever it is shown
+FIELD_LIMIT = 10_000  # characters; more would not fit into an injected block
+TAG_LIMIT = 20  # tags of one learning; the most useful ones are few
+TAG_LENGTH = 50  # characters of a tag or domain
 SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 
 @record
 class NewLearning:
-    """What a caller gives. Ids of sources that are not known yet are created on first use."""
+    """What a caller gives. Unknown ids of sources are created on first use."""
 
     title: str
     context: str
@@ -51,7 +51,7 @@ class NewLearning:
                 object.__setattr__(self, name, check_id(given, name))
 
     def source(self, *, origin: str, trust: Trust, at: int) -> LearningSource:
-        """Where it came from, as the caller says."""
+        """The source that the caller named."""
         return LearningSource(
             outcome_id=self.source_outcome_id,
             task_id=self.source_task_id,
@@ -64,9 +64,9 @@ class NewLearning:
 
 @record
 class LearningEdit:
-    """Fields to change; None leaves a field as it is, an empty domain takes it away.
+    """Fields to change; None leaves a field as it is, an empty domain removes the domain.
 
-    `status` archives or brings back, `pinned` pins or lets go.
+    `status` archives or restores, `pinned` pins or unpins.
     """
 
     title: str | None = None

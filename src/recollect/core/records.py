@@ -78,7 +78,7 @@ def record(cls: type[T]) -> type[T]:
 
 
 def checked(cls: type[T], fields: dict[str, Any]) -> T:
-    """A record or dataclass of what a caller named; a name that it lacks or does not have is bad input."""
+    """A record made of a caller's fields; a missing or unknown field is bad input."""
     try:
         return cls(**fields)
     except TypeError:
@@ -93,18 +93,18 @@ def checked(cls: type[T], fields: dict[str, Any]) -> T:
 
 
 def as_record(given: T | None, cls: type[T], fields: dict[str, Any]) -> T:
-    """What a caller gave as a record, or by its fields."""
+    """The record that a caller gave, or one made of the caller's fields."""
     if given is None:
         return checked(cls, fields)
     if not isinstance(given, cls):
-        raise BadInput(f"give a {cls.__name__}, or its fields by their names, not {type(given).__name__}")
+        raise BadInput(f"give a {cls.__name__} or its fields by name, not {type(given).__name__}")
     return given
 
 
 def made(cls: type[T], values: dict[str, Any]) -> T:
-    """A record of values that are known to be complete, such as a row of our own tables: nothing is checked.
+    """A record made of complete values, such as a row of a table, without any check.
 
-    A third of the time of a checked one; the ranking makes hundreds.
+    It takes a third of the time of a checked record, and the ranking makes hundreds.
     """
     one = cls.__new__(cls)
     _set(one, "__dict__", values)
@@ -118,7 +118,7 @@ def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
 
 
 class _LateFields:
-    """Stands for `__dataclass_fields__` until somebody reads it, then puts the real thing in its place."""
+    """A descriptor for `__dataclass_fields__` that makes the real fields when they are first read."""
 
     def __init__(self, names: tuple[str, ...], defaults: dict[str, Any]):
         self._names = names
@@ -131,7 +131,7 @@ class _LateFields:
         from recollect.core.choices import TYPES
 
         namespace = vars(sys.modules[owner.__module__])
-        for name, kind in TYPES.items():  # whoever asks for fields may want to know what their annotations name
+        for name, kind in TYPES.items():  # for callers that resolve the annotations
             namespace.setdefault(name, kind)
         spec = [
             (name, owner.__annotations__[name], dataclasses.field(default=self._defaults[name]))
@@ -163,9 +163,12 @@ def _refuse(self: Any, name: str, *_: object) -> NoReturn:
 
 
 def plain(value: Any, name: str = "") -> Any:
-    """A record, or any mixture of records and containers, as what `json.dumps` takes."""
+    """A record, or any mixture of records and containers, in the form that `json.dumps` takes.
+
+    Times become ISO 8601 in UTC: a field called `at` or ending in `_at` is a time, on every surface.
+    """
     kind = type(value)
-    if kind in _AS_THEY_ARE:  # nearly every field of a long list: asked first
+    if kind in _AS_THEY_ARE:  # nearly every field of a long list, so checked first
         return value
     if kind is int:
         return iso(value) if name == "at" or name.endswith("_at") else value
@@ -182,7 +185,7 @@ _AS_THEY_ARE = frozenset({str, bool, float, type(None)})
 
 
 class _Strict:
-    """What the scanner wants to know: the defaults of `json.loads`."""
+    """The settings of the scanner: the defaults of `json.loads`."""
 
     strict = True
     object_hook = object_pairs_hook = None
@@ -201,7 +204,10 @@ else:
 
 
 def loads(text: str) -> Any:
-    """What a JSON text says; anything before or after it is refused, and what nests too deeply to be ours."""
+    """Read JSON that we wrote. `json` itself compiles six patterns on import, which a hook cannot wait for.
+
+    Text before or after the value is refused, and so are values nested too deeply to be ours.
+    """
     try:
         value, end = _scan(text, 0)
     except (StopIteration, RecursionError):
@@ -211,38 +217,38 @@ def loads(text: str) -> Any:
     return value
 
 
-MOST = 1000
-FURTHEST = 2**31 - 1
+MOST = 1000  # rows of one page; a longer answer would fill an agent's context
+FURTHEST = 2**31 - 1  # the largest integer that every engine takes as an offset
 
 
 def check_limit(limit: object, name: str = "limit", *, least: int = 1, most: int = MOST) -> int:
-    """A whole number from `least` to `most`; anything else is refused, never clamped."""
+    """Check for a whole number from `least` to `most`; anything else is refused, never clamped."""
     if not isinstance(limit, int) or isinstance(limit, bool) or not least <= limit <= most:
         raise BadInput(f"{name} must be a whole number between {least} and {most:,}, not {limit!r:.40}")
     return limit
 
 
 def check_page(limit: object, offset: object) -> None:
-    """Which part of a list is wanted."""
+    """Check which part of a list is wanted."""
     check_limit(limit)
     check_limit(offset, "offset", least=0, most=FURTHEST)
 
 
 def as_text(value: object, name: str) -> str:
-    """What a caller without a type checker may get wrong; the rooms rely on it."""
+    """Check that a value is text: callers may work without a type checker, and the rooms rely on it."""
     if not isinstance(value, str):
         raise BadInput(f"{name} must be text, not {type(value).__name__}")
     return value
 
 
 def check_text(text: object, name: str, *, most: int) -> None:
-    """A text of at most so many characters; anything else is refused, never cut."""
+    """Check for a text of at most `most` characters; a longer one is refused, never cut."""
     if (length := len(as_text(text, name))) > most:
         raise BadInput(f"{name} has {length:,} characters; {most:,} is the most. Keep the rest in the log")
 
 
 def says_nothing(text: str) -> bool:
-    """Whether there is nothing to see in a text: zero-width and private characters are nothing."""
+    """Whether a text shows nothing: zero-width and private characters show nothing."""
     if text[:1].isalnum():  # nearly always
         return False
     return not any(letter.isprintable() for letter in text if not letter.isspace())

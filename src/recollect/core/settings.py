@@ -1,7 +1,7 @@
 """Settings: every option with its default and one line of documentation.
 
-Order of precedence: defaults < the user's file < `recollect.toml` < environment < flags. Reading files is the store's
-work; this module only knows what exists, what type it has, and which of it a repository may not choose by itself.
+Order of precedence: defaults < the user's file < `recollect.toml` < environment < flags. Knows which settings
+there are, their types, and which of them a repository may not choose by itself; `store/project.py` reads files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LONGEST_WAIT = 3600
+LONGEST_WAIT = 3600  # seconds; a longer wait for a lock is a mistake in the settings
 
 
 @record
@@ -237,13 +237,13 @@ GUARDED = frozenset(
         *(f"models.{name}" for name in vars(ModelSettings())),
     }
 )
-"""What a repository's file may not choose until the user ran `recollect host trust`."""
+"""Settings that a repository's file may not choose until the user ran `recollect host trust`."""
 
 
 def check_order(settings: Settings) -> Settings:
-    """Refuse a floor above its ceiling. Asked of what all sources say together: each may have one of the two.
+    """Refuse a floor above its ceiling. Checked when all sources are merged: each may set one of the two.
 
-    A trial bar that nobody chose may be above a lowered one for everything: then there is nothing to try.
+    The default of `inject.explore_from` may be above a lowered `min_confidence`: then nothing is tried.
     """
     for section, low, high in _ORDERED:
         values = getattr(settings, section)
@@ -254,10 +254,12 @@ def check_order(settings: Settings) -> Settings:
 
 
 def check_space(name: str) -> None:
-    """A space names rows and a folder of the spool: a repository's file must not lead that folder elsewhere."""
+    """Check the name of a space: it also names a folder of the spool, which a repository must not lead elsewhere."""
     allowed = name.isascii() and all(c.isalnum() or c in "._-" for c in name)
     if not allowed or not name[:1].isalnum() or len(name) > 80:
-        raise BadInput(f"space {name[:100]!r} must be at most 80 letters, digits, '.', '_' or '-', the first no sign")
+        raise BadInput(
+            f"space {name[:100]!r} must be at most 80 letters, digits, '.', '_' or '-', beginning with a letter or digit"
+        )
 
 
 def described() -> list[tuple[str, Any]]:
@@ -272,7 +274,7 @@ def described() -> list[tuple[str, Any]]:
 def merged(
     settings: Settings, given: Mapping[str, Any], source: str, *, trusted: Callable[[], bool] = lambda: True
 ) -> Settings:
-    """Settings with a file's or the environment's values over them. Unknown names are refused: a typo is not a wish."""
+    """Settings with the values of a file or the environment over them. Unknown names are refused: they are typos."""
     if not given:
         return settings
     changes: dict[str, Any] = {}
@@ -325,7 +327,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def misspelt(environ: Mapping[str, str]) -> list[str]:
-    """Variables that look like a setting of ours and are none; a command goes on without them, `doctor` names them."""
+    """Variables that look like a setting and are not one; commands ignore them, `doctor` names them."""
     known = {_variable(name) for name, _ in described()}
     sections = tuple(f"{_variable(name.partition('.')[0])}_" for name, _ in described() if "." in name)
     return sorted(name for name in environ if name.startswith(sections) and name not in known)
@@ -359,7 +361,7 @@ _SPOKEN = {str: "text", int: "a whole number", float: "a number", tuple: 'a list
 
 
 def _frozen(value: Any) -> Any:
-    """A list as a tuple, a table as a tuple of its pairs: settings cannot change after they were read."""
+    """A list as a tuple, a table as a tuple of its pairs: settings do not change after they were read."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(part)) for name, part in value.items())
     return tuple(_frozen(part) for part in value) if isinstance(value, list) else value

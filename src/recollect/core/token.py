@@ -1,7 +1,7 @@
-"""Tokens: what a program shows the server to be let in.
+"""Tokens: how a program authenticates to the server.
 
-A token is bound to a channel, and the channel decides how far its holder is trusted. The secret itself is shown once
-and never stored.
+A token is bound to a channel, and the channel decides how far its holder is trusted. The secret is shown once and never
+stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRUST_OF: dict[TokenChannel, Trust] = {"api": "agent", "person": "human", "impor
 """`api` is for agents and their workers, `person` for a program that only its owner uses, `import` for outside text."""
 
 SECRET_PREFIX = "rct_"
-NAME_LIMIT = 60
+NAME_LIMIT = 60  # characters; a name fits into a line of a list
 
 
 @dataclass(frozen=True, kw_only=True)

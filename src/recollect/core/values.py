@@ -1,12 +1,9 @@
-"""Ids of rows: a prefix that names the noun and a random alphanumeric tail.
+"""Small values that every room uses: ids, confidence, and passages.
 
-What lives in files is named by its place instead (`log/2026-03-01#3`); see docs/words.md.
-
-Confidence as integer thousandths inside and as a decimal outside.
-
-Integers because 0.55 + 0.05 must reach the injection bar of 0.6 exactly, on every engine.
-
-Passages: the one shape in which every text is searched.
+An id is a prefix that names the noun and a random tail; texts in files are named by their place instead
+(`log/2026-03-01#3`, see docs/words.md). Confidence is an integer in thousandths inside and a decimal outside, because
+0.55 + 0.05 must reach the injection bar of 0.6 exactly, on every engine. A passage is the one form in which every text
+is searched.
 """
 
 from __future__ import annotations
@@ -26,18 +23,18 @@ if TYPE_CHECKING:
 Ids = Callable[[str], str]
 """Makes a fresh id for a prefix: `ids("learn")` → `learn_3k9q…`."""
 
-ID_LIMIT = 200
+ID_LIMIT = 200  # characters; the longest ids of trackers and hosts have about 100
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """32 letters, none that look alike."""
-_MOMENT = 26  # the time in units of 2**26 nanoseconds, 67 milliseconds
+_MOMENT = 26  # ids count time in units of 2**26 nanoseconds, 67 milliseconds
 _LETTERS = ALPHABET.encode() * 8  # a letter for every byte
 
 
 def random_id(prefix: str) -> str:
     """Five letters of time and 40 random bits: no clash, short enough to type.
 
-    What is made together stands together, so that a bulk load writes to the end of an index and not all over it. The
-    letters of time come round every month; nothing reads them back. Not for secrets: half of it can be guessed.
+    Ids made together sort together, so that a bulk load writes to the end of an index and not all over it. The letters
+    of time repeat every month; nothing reads them back. Not for secrets: half of an id can be guessed.
     """
     moment = time.time_ns() >> _MOMENT
     letters = bytes((moment >> 20 & 31, moment >> 15 & 31, moment >> 10 & 31, moment >> 5 & 31, moment & 31))
@@ -51,7 +48,7 @@ def counted_ids() -> Ids:
 
 
 def check_id(value: str, name: str) -> str:
-    """Ids of tasks and outcomes come from callers: any printable text on one line."""
+    """Check an id that a caller chose, such as a task's: any printable text on one line."""
     if not isinstance(value, str):
         raise BadInput(f"{name} must be text, not {type(value).__name__}")
     if not value.strip():
@@ -61,7 +58,7 @@ def check_id(value: str, name: str) -> str:
     return value.strip()
 
 
-FULL = 1000
+FULL = 1000  # the confidence 1.0 in thousandths
 
 
 def thousandths(value: float, name: str = "confidence") -> int:
@@ -74,7 +71,7 @@ def thousandths(value: float, name: str = "confidence") -> int:
 
 
 def decimal(stored: int) -> float:
-    """Thousandths as the decimal people see."""
+    """Thousandths as the decimal that people see."""
     return stored / FULL
 
 
@@ -83,7 +80,7 @@ class Passage:
     """A searchable piece of text, written by the room that owns the text, in the same transaction.
 
     `lines` are the body's fields or paragraphs, one line each: search reports which of them matched. `thread` and
-    `position` say what stands next to it (turns of a session, entries of a day).
+    `position` order it among its neighbours (turns of a session, entries of a day).
     """
 
     id: str
