@@ -258,7 +258,7 @@ def check_space(name: str) -> None:
     allowed = name.isascii() and all(c.isalnum() or c in "._-" for c in name)
     if not allowed or not name[:1].isalnum() or len(name) > 80:
         raise BadInput(
-            f"space {name[:100]!r} must be at most 80 letters, digits, '.', '_' or '-', beginning with a letter or digit"
+            f"space {name[:100]!r} must be at most 80 letters, digits, '.', '_', '-', and begin with a letter or digit"
         )
 
 
