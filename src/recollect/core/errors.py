@@ -153,9 +153,7 @@ def reason_of(error: RecollectError) -> str:
 
 def not_searchable(what: str, error: RecollectError) -> str:
     """The warning about something whose text is saved although its rows could not be written."""
-    return (
-        f"{what} was saved but is not searchable yet: {reason_of(error)}. When that is repaired, run: recollect cycle"
-    )
+    return f"{what} was saved but is not searchable yet: {reason_of(error)}. Repair that, then run: recollect cycle"
 
 
 @contextmanager
