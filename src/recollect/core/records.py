@@ -70,7 +70,7 @@ def record(cls: type[T]) -> type[T]:
         "__hash__": _hash,
         "__setattr__": _refuse,
         "__delattr__": _refuse,
-        "__dataclass_fields__": _LateFields(names, defaults),
+        "__dataclass_fields__": _LazyFields(names, defaults),
     }
     for name, member in members.items():
         setattr(cls, name, member)
@@ -117,7 +117,7 @@ def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
     )
 
 
-class _LateFields:
+class _LazyFields:
     """A descriptor for `__dataclass_fields__` that makes the real fields when they are first read."""
 
     def __init__(self, names: tuple[str, ...], defaults: dict[str, Any]):

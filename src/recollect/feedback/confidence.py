@@ -1,4 +1,7 @@
-"""How confidence moves. All arithmetic is in integer thousandths and clamped; every move is an event."""
+"""How confidence moves: by verdicts and by decay. All arithmetic is in integer thousandths and clamped.
+
+Every move is an event.
+"""
 
 from __future__ import annotations
 
@@ -15,32 +18,30 @@ from recollect.core.values import decimal, thousandths
 from recollect.store import events
 from recollect.store import learnings as rows
 
-BATCH = 500
+BATCH = 500  # learnings per transaction: few enough that other writers do not wait long
 
 
 def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
     """Confidence after one more verdict."""
     rules = ctx.settings.confidence
-    # A person may have set a value beyond the bounds: a verdict stops at them and never moves the other way.
+    # A person may have set a value beyond the bounds; then a verdict does not move it back.
     if verdict == "helpful":
         return max(stored, min(thousandths(rules.ceiling), stored + thousandths(rules.helpful)))
     return min(stored, max(thousandths(rules.floor), stored - thousandths(rules.not_helpful)))
 
 
 def without_verdict(ctx: Context, stored: int, moved: int) -> int:
-    """Confidence as if a verdict had not moved it; taking it back crosses a bound no more than the verdict did."""
+    """Confidence without what a verdict moved, within the same bounds as the verdict."""
     rules = ctx.settings.confidence
     lowest, highest = min(stored, thousandths(rules.floor)), max(stored, thousandths(rules.ceiling))
     return max(lowest, min(highest, stored - moved))
 
 
 def decay(ctx: Context, *, dry_run: bool = False) -> int:
-    """Take what is due from learnings nobody used: per full period since the last use, however often this runs.
+    """Lower the confidence of unused learnings, once per full period since the last use, however often this runs.
 
-    Gives how many lost confidence; with `dry_run`, how many would.
-
-    What was taken is remembered as the end of the last full period counted, not as the moment of running, so that a
-    run a day late takes neither more nor less.
+    Gives how many lost confidence; with `dry_run`, how many would. The end of the last counted period is stored, not
+    the time of the run, so that a late run takes neither more nor less.
     """
     changed = 0
     now = ctx.clock.now()
@@ -49,7 +50,7 @@ def decay(ctx: Context, *, dry_run: bool = False) -> int:
         try:
             active = ctx.git.active_days()
         except NoHistory:
-            return 0  # nobody can say which days were active; forgetting nothing is the safe answer
+            return 0  # without known active days nothing decays
     for batch in _due_batches(ctx, now):
         with ctx.db.read(ctx.space) if dry_run else ctx.db.write(ctx.space) as tx:
             for id in batch:
@@ -64,7 +65,7 @@ def periods_due(anchor: int, now: int, days: int) -> tuple[int, int]:
 
 
 def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...], zone: tzinfo) -> tuple[int, int]:
-    """The same in active days, counted from the day after the anchor's; a period ends with its last day's begin."""
+    """The same in active days, counted from the day after the anchor's; a period ends when its last day begins."""
     after = active[bisect_right(active, day_of(anchor, zone)) : bisect_right(active, day_of(now, zone))]
     count = len(after) // days
     if not count:
@@ -84,7 +85,7 @@ def _decay_one(
     if not count:
         return 0
     before = round(learning.confidence * 1000)
-    # What was set below the floor on purpose stays there: decay only ever takes.
+    # A confidence that was set below the floor stays there: decay never raises.
     after = min(before, max(thousandths(rules.floor), before - count * thousandths(rules.decay)))
     if dry_run:
         return int(after != before)
@@ -104,7 +105,7 @@ def _decay_one(
 
 
 def _due_batches(ctx: Context, now: int) -> Iterator[list[str]]:
-    """Ids that may be due, in small transactions so that nobody waits long for the writer."""
+    """Ids that may be due, in batches."""
     rules = ctx.settings.confidence
     # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
     days = rules.decay_days - 1 if rules.decay_clock == "active" else rules.decay_days

@@ -1,4 +1,4 @@
-"""Taking verdicts: once per injection, only where the learning was shown, a person may change one later."""
+"""Counting verdicts: once per injection, and only where the learning was shown. A person may change a verdict later."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.text.storable import storable_id
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What became of the signals in one output; ids in the order they were read."""
+    """What became of the verdicts in one output; ids in the order they were read."""
 
     counted: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = No
         if task is None:
             shown = tasks.injections_of_learning(tx, learning)
             if not shown:
-                raise Refused(f"{learning} was never injected, so nothing can be said about how it helped")
+                raise Refused(f"{learning} was never injected, so it cannot be rated")
             task = shown[0].task_id
         known = tasks.verdict_on(tx, learning=learning, task=task)
         if known is None:
@@ -81,7 +81,7 @@ def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = No
 
 
 def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: str) -> None:
-    """Apply a verdict; one that replaces another first takes back what the other moved."""
+    """Apply a verdict; when it replaces another, first undo what the other moved."""
     known = tasks.verdict_on(tx, learning=id, task=task)
     assert known is not None
     earlier, moved = known

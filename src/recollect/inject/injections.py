@@ -1,6 +1,6 @@
-"""What was put in front of a task or a session is remembered, so that nothing is shown twice and a verdict finds it.
+"""Remembering what a task or a session was shown, so that nothing is shown twice and a verdict finds its injection.
 
-Apart from the choosing: a session's start remembers too, and searches for nothing.
+Apart from the choosing: the start of a session remembers too, and searches for nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def remember_task(ctx: Context, given: TaskInjection, *, change: str) -> None:
-    """Remember what a task was shown; shown again, it is the same injection. What was purged since is left out."""
+    """Remember what a task was shown; shown again, it is the same injection. Purged learnings are left out."""
     given, _ = storable_record(given)
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
@@ -35,13 +35,13 @@ def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
             tasks.ensure_task(tx, task, outcome=session, at=now)
             _record(tx, ctx, task=task, outcome=session, learnings=given.learnings, change=change)
         sessions.begin(tx, session, host=given.host, at=now, transcript=given.transcript, place=given.place)
-        # A subagent has a context of its own: what it was shown is news to its session.
+        # A subagent has its own context: what it was shown is new to its session.
         seen = (*given.learnings, *given.given) if task == session else ()
         sessions.happened(tx, id=change, session=session, event=given.event, at=now, given=seen, fresh=given.fresh)
 
 
 def _record(tx: Tx, ctx: Context, *, task: str, outcome: str, learnings: Sequence[str], change: str) -> None:
-    """The injections of a task that is known, in the caller's transaction."""
+    """Write the injections of a known task, in the caller's transaction."""
     from recollect.store import learnings as rows  # a session's start shows none
 
     now = ctx.clock.now()

@@ -1,4 +1,4 @@
-"""Relevant learnings for one task: chosen by reading only, recorded as injections afterwards.
+"""Choosing the learnings for one task, by reading only. What was shown is recorded afterwards (`inject/injections.py`).
 
 Two steps, because the choice must reach the agent even when the record cannot be written yet.
 """
@@ -22,16 +22,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
 
-INJECTABLE = ("human", "agent")  # external text waits until a person adopts it
+INJECTABLE = ("human", "agent")  # external learnings wait until a person adopts them
 LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
-LIMIT = 50
-MOST_TOKENS = 1_000_000
-LOOKED_AT = 10  # hits between the bars, among which some may have had their trial
+LIMIT = 50  # learnings a caller may ask for; more would drown the task
+MOST_TOKENS = 1_000_000  # of a budget; the largest context of a model
+LOOKED_AT = 10  # hits between the two bars; some of them may have had their trial already
 
 
 @record
 class NewInjection:
-    """A task that wants learnings. `learnings` names chosen ones; then nothing is searched."""
+    """A task that asks for learnings. When `learnings` names some, nothing is searched."""
 
     task: str
     outcome: str
@@ -65,14 +65,14 @@ class NewInjection:
 
 @record
 class Chosen:
-    """What a task is shown."""
+    """The learnings that a task is shown, and the block that shows them."""
 
     learnings: tuple[Learning, ...]
     markdown: str
 
 
 def choose(ctx: Context, wanted: NewInjection) -> Chosen:
-    """The learnings for a task and the block that shows them; "nothing relevant" is an answer."""
+    """The learnings for a task and the block that shows them; both may be empty."""
     settings = ctx.settings.inject
     with ctx.db.read(ctx.space) as tx:
         if wanted.learnings:
@@ -89,7 +89,7 @@ def shown(found: list[Learning], budget: int) -> Chosen:
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
-    """Learnings chosen by hand: their confidence is not asked, their state is."""
+    """Learnings named by the caller: any confidence, but only active and injectable ones."""
     named = [rows.get(tx, id) for id in dict.fromkeys(ids)]
     for learning in named:
         if learning.status != "active":
@@ -100,7 +100,7 @@ def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
 
 
 def task_question(tx: Tx, text: str) -> Question:
-    """A task is no question: what is spelt oddly in it is a name, and a date in it narrows nothing."""
+    """Search terms of a task. Unlike in a question, odd spellings are names and dates do not narrow the search."""
     return ask(tx, text, respell=False)
 
 
@@ -111,7 +111,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     bar = thousandths(settings.min_confidence if wanted.min_confidence is None else wanted.min_confidence)
     explore_from = thousandths(settings.explore_from)
 
-    # Whoever searches for an id gets it whatever its state; a task that mentions one is shown what anybody is shown.
+    # A search for an id finds it in any state; a task that mentions an id is not such a search.
     question = Question(**{**vars(question), "ids": ()})
     rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
     docs: list[int] = []
@@ -120,7 +120,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
         docs += portion
         confidences |= rows.confidences_of(tx, portion, rules)
         proven_enough = sum(confidence >= bar for confidence in confidences.values()) >= QUICK.pool
-        if proven_enough or (confidences and len(docs) >= QUICK.walked):  # further only while nothing may be shown
+        if proven_enough or (confidences and len(docs) >= QUICK.walked):  # read on only while nothing can be shown
             break
 
     left_out = set(wanted.known)
@@ -136,12 +136,12 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
             if not repeated:
                 records = {learning.id: learning for learning in rows.many(tx, near)}
                 return [records[id] for id in near]
-            left_out.update(repeated)  # looked for among the chosen alone, because a prompt waits
+            left_out.update(repeated)  # checked for the chosen ones only, because a prompt waits
 
-    # Two questions, because in a young store those on trial are many and would crowd out the proven.
+    # Two rankings, because in a young store many learnings are on trial and would crowd out the proven.
     proven = between(slots, least=bar)
     if wanted.min_confidence is not None or explore_from >= bar or (slots == 1 and proven):
-        return proven  # a bar that the caller set is kept to
+        return proven  # the caller set the bar
     waiting = between(LOOKED_AT, least=explore_from, below=bar)
     on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
     return [*proven[: slots - len(on_trial)], *on_trial]

@@ -1,7 +1,7 @@
-"""What one prompt brings: relevant learnings, and earlier log entries that speak of the same thing. Words only.
+"""What one prompt is given: relevant learnings, and earlier log entries about the same thing. Words only, no vectors.
 
-Each is shown once per context of a session: what is in front of the agent already is left out. Choosing reads; what was
-shown is remembered afterwards, because the answer must reach the agent even when nothing can be written.
+Each is shown once per context of a session. Choosing only reads; what was shown is remembered afterwards, because the
+answer must reach the agent even when nothing can be written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LINE_CHARACTERS = 300
 
 @record
 class Given:
-    """What a prompt is answered with, and the ids of what is in it."""
+    """The text given to a prompt, and the ids of what is in it."""
 
     text: str
     learnings: tuple[str, ...]
@@ -37,9 +37,9 @@ class Given:
 
 
 def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
-    """What belongs to a prompt and is not in front of the agent yet; nothing relevant is an empty text.
+    """What is relevant to a prompt and not in the agent's context yet; the text is empty when nothing is.
 
-    Where the host's room is too small, entries go before learnings, the least relevant first.
+    When the host's budget is too small, entries are dropped before learnings, the least relevant first.
     """
     if not prompt.strip():
         return Given(text="", learnings=(), entries=())
@@ -79,7 +79,7 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
 
 
 def _line(entry: Stored, terms: frozenset[str]) -> str:
-    """The line of an entry that has most of the prompt's words; what came of a request says more than the request."""
+    """The line of an entry with most of the prompt's words; the request itself only when there is no other line."""
     _, _, _, *bodies = entry.terms.split("\n")
     lines = entry.text.split("\n")
     places = [place for place, line in enumerate(lines) if not line.startswith("- request:")] or [0]

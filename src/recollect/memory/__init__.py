@@ -1,7 +1,4 @@
-"""The hall: `Memory`, through which every surface goes.
-
-One facet per noun, at most ten verbs at the top; a method is one call into a room.
-"""
+"""`Memory`, through which every surface calls the rooms: verbs of every day, and one facet per noun."""
 
 from recollect.memory.memory import Memory
 

@@ -62,7 +62,7 @@ class Data(Facet):
         return export.export(self._ctx, write, progress=progress)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
-        """The same into a file that stands under its name only when it is whole; an older export gives way to it."""
+        """The same into a file, which appears under its name only when it is complete; it replaces an older export."""
         export.check_replaceable(path)
         with writing(path) as file:
             return self.export(lambda line: file.write(line.encode("utf-8", "replace")), progress=progress)
@@ -75,7 +75,7 @@ class Data(Facet):
         trust: Trust = "external",
         progress: Callable[[int], object] | None = None,
     ) -> Imported:
-        """Take in an export, as external unless a person vouches for it."""
+        """Import an export, as external unless a person vouches for it."""
         return export.import_lines(self._ctx, stream, name=name, trust=trust, progress=progress)
 
     def gather(
@@ -88,7 +88,7 @@ class Data(Facet):
         preview: bool = False,
         progress: Callable[[int], object] | None = None,
     ) -> ImportedPieces:
-        """Take in what another tool kept, or only say what that would add; `of` is that tool's name for the project."""
+        """Import what another tool remembers, or preview it; `of` is that tool's name for the project."""
         root, home = self._project.root, Path.home()
         pieces = import_tools.pieces(source, path, of=of, root=root, home=home, environ=os.environ)
         return bring_in(self._ctx, pieces, source=source, trust=trust, preview=preview, progress=progress)
@@ -111,7 +111,7 @@ class Data(Facet):
         return rebuild(self._ctx, progress=progress)
 
     def embed(self, *, progress: Callable[[int], object] | None = None) -> Refreshed:
-        """Make the vectors of every passage that waits for them."""
+        """Embed every passage that has no vectors yet."""
         return refresh(self._ctx, progress=progress)
 
     def plan_purge(self, *, id: str | None = None, text: str | None = None) -> PurgePlan:
@@ -148,11 +148,11 @@ class Rescue:
 
     @property
     def data(self) -> Path:
-        """The folder beside the project's files that is ours."""
+        """Recollect's folder in the project."""
         return self._project.data
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
-        """Look at everything; with `fix`, do what waits in the spool or was set aside and make derived state again."""
+        """Check everything; with `fix`, replay the spool with what was set aside, and rebuild derived state."""
         replayed = self._replayed() if fix else 0
         now = self._clock.now()
         found = doctor(self._project, self._opened, environ=self._environ, now=now, fix=fix, progress=progress)
@@ -163,7 +163,7 @@ class Rescue:
         return replace(found, fixed=(done, *found.fixed))
 
     def _replayed(self) -> int:
-        """How many writes of the spool are done now; none where the store does not open, or is not the user's."""
+        """Replay the spool and give the number of writes done; 0 when the store does not open or is foreign."""
         if is_foreign(self._project):
             return 0
         with suppress(RecollectError):
@@ -175,7 +175,7 @@ class Rescue:
         return 0
 
     def restore(self, source: Path) -> Restored:
-        """Put a backup in the store's place; the present one is kept aside."""
+        """Replace the store by a backup; the present one is kept aside."""
         if not self._project.settings.store.url:
             return backup.restore(self._project, source, now=self._clock.now())
         db = open_database(self._project, self._project.settings.store.url)
@@ -274,7 +274,7 @@ def _remember_equal(project: Project, hashes: dict[str, str]) -> None:
 
 
 class ModelsFacet(Facet):
-    """Who answers questions, and the agent's way to answer them."""
+    """The configured models, and the asks that an agent answers instead."""
 
     def check(self) -> list[ProviderCheck]:
         """One tiny call to every provider that is configured."""
@@ -288,7 +288,7 @@ class ModelsFacet(Facet):
         return pending.pending(self._ctx, limit=limit)
 
     def apply(self, answers: Sequence[Any]) -> list[Applied]:
-        """Take in answers, each `{"id": …, "answer": …}`; one that is refused does not stop the others."""
+        """Apply answers, each `{"id": …, "answer": …}`; a refused one does not stop the others."""
         return pending.apply(self._ctx, answers)
 
 

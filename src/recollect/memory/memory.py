@@ -1,6 +1,7 @@
-"""Memory: open a project and talk to every room through it.
+"""Memory: a project's memory, through which every surface calls the rooms.
 
-Rooms are imported where they are called, because the prompt hook opens a Memory too and pays for every import.
+The verbs of every day are methods of `Memory`, everything else is in a facet per noun; a method is one call into a
+room. Rooms are imported where they are called: the prompt hook opens a Memory too, and pays for every import.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ class Memory:
     ) -> Memory:
         """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
 
-        A store that came with the folder is refused, as a command refuses it, unless `create` says that it is yours.
-        Writes that wait in the spool are done first, unless `replay` is False.
+        A store that came with the folder is refused, unless `create` says that it is yours. Writes that wait in the
+        spool are done first, unless `replay` is False.
         """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
@@ -123,7 +124,7 @@ class Memory:
         try:
             if replay:
                 memory._replay_spool()
-        except BaseException:  # a hook's time is up: nobody gets this memory, so nobody would close it
+        except BaseException:  # a hook's time is up: no caller gets this memory, so no caller would close it
             context.db.close()
             raise
         return memory
@@ -135,7 +136,7 @@ class Memory:
 
         url = projects.outside(os.environ).store.url
         if url:
-            check_store(url)  # before anything is made, so that a store that cannot be used leaves no trace here
+            check_store(url)  # first, so that an unusable store leaves nothing behind
         made = init.create(folder, os.environ, space=space, timezone=timezone)
         fresh = not url and not projects.load(folder, os.environ).database.exists()
         cls.open(folder, actor=actor).close()
@@ -152,7 +153,7 @@ class Memory:
         self.context.db.close()
 
     def acting_as(self, actor: Actor) -> Memory:
-        """The same memory on behalf of somebody else: servers answer many callers."""
+        """The same memory on behalf of another actor: servers answer many callers."""
         from dataclasses import replace
 
         return Memory(replace(self.context, actor=actor), self.project)
@@ -160,7 +161,7 @@ class Memory:
     # Verbs
 
     def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields; one that teaches nothing only with `anyway`."""
+        """Capture a learning, given as a record or as its fields; `anyway` skips the quality gate."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
@@ -169,7 +170,7 @@ class Memory:
         return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
-        """Keep the discoveries in a finished task's output and learn from them."""
+        """Store the discoveries in a finished task's output and learn from them."""
         from recollect.capture.observe import observe
 
         output, title = as_text(output, "output"), as_text(title, "title")
@@ -178,17 +179,17 @@ class Memory:
         return done
 
     def search(self, query: str, **options: Any) -> list[Hit]:
-        """Whatever is remembered for any text, best first; options are those of SearchOptions."""
+        """Everything remembered that matches a text, best first; options are those of SearchOptions."""
         from recollect.capture import documents
         from recollect.search.everything import SearchOptions, search
 
         query = as_text(query, "query")
-        with suppress(Trouble):  # files that changed meanwhile can wait, whoever searches cannot
+        with suppress(Trouble):  # changed files can wait, the caller cannot
             documents.refresh_all(self.context)
         return search(self.context, query, checked(SearchOptions, options))
 
     def inject(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
-        """What a task should be shown; remembers the task and what it was shown, if need be a little later."""
+        """Choose what a task is shown, and remember it; the record waits in the spool if the store is busy."""
         from recollect.inject.learnings import NewInjection, choose
 
         wanted = as_record(wanted, NewInjection, fields)
@@ -211,19 +212,19 @@ class Memory:
         return rate(self.context, learning, verdict, task=task)
 
     def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
-        """Where a thing came from, who wrote it, and everything that happened to it."""
+        """Where something came from, who wrote it, and everything that happened to it."""
         from recollect.tend.why import why
 
         return why(self.context, as_text(id, "id"))
 
     def status(self) -> Status:
-        """What is remembered, what waits, what is wrong."""
+        """What is remembered, what waits, and what is wrong."""
         from recollect.tend.status import status
 
         return status(self.context, self.project)
 
     def cycle(self, *, dry_run: bool = False) -> CycleReport:
-        """Do everything that is due, or only say what that is. What waits in the spool comes first."""
+        """Do everything that is due, or with `dry_run` only say what that is. The spool comes first."""
         from recollect.tend.cycle import cycle, plan
 
         if dry_run:

@@ -1,4 +1,7 @@
-"""Putting a Context together: which engine, which vault, which git, which models."""
+"""Opening a project: which engine, vault, repository and models its Context holds.
+
+Vault, worktree, models and git are opened when they are first used, because a hook uses none or few of them.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,10 @@ def open_context(
     db = open_database(project, project.settings.store.url)
     return Context(
         db=db,
-        vault=_late(lambda: open_vault(project, db)),
-        worktree=_late(lambda: _open_worktree(project)),
-        git=LateGit(project),
-        models=models or _late(lambda: open_models(project, environ)),
+        vault=_lazy(lambda: open_vault(project, db)),
+        worktree=_lazy(lambda: _open_worktree(project)),
+        git=LazyGit(project),
+        models=models or _lazy(lambda: open_models(project, environ)),
         clock=clock,
         wall_clock=clock,
         ids=ids,
@@ -50,7 +53,7 @@ def open_context(
 
 
 def _clone(project: Project) -> str:
-    """A name for this copy of the repository that tells nobody where it lies; hashlib takes long to load."""
+    """A name for this copy of the repository that does not reveal its path; a checksum, as hashlib loads slowly."""
     return f"{crc32(os.fsencode(f'{os.uname().nodename}:{project.root}')):08x}"
 
 
@@ -62,7 +65,7 @@ def open_models(project: Project, environ: Mapping[str, str]) -> Models:
 
 
 def embed_at_once(ctx: Context) -> None:
-    """After a capture: embed it when the model is at hand. A process that has not loaded it leaves it to a cycle."""
+    """Embed what was just captured when this process has the model loaded; otherwise a cycle does it."""
     embedder = ctx.models.loaded_embedder()
     if embedder is not None:
         from recollect.search.meaning import at_once
@@ -99,9 +102,9 @@ def _open_server(url: str, settings: StoreSettings) -> Db:
 
 
 def open_vault(project: Project, db: Db) -> Vault:
-    """The vault that goes with a store: a folder beside the embedded one, a table in a server's.
+    """The vault of a store: a folder beside the embedded store, a table in a server's.
 
-    Findings that live in a folder of the repository stay there whatever the store is.
+    Findings in a folder of the repository stay there with either store.
     """
     from recollect.store.vault import FolderVault
 
@@ -126,12 +129,12 @@ def _open_worktree(project: Project) -> Vault:
     return Worktree(project.root, project.data / "worktree.lock")
 
 
-def _late(make: Callable[[], T]) -> T:
-    """Something that is made when it is first asked: a worker's process asks neither files nor models."""
-    return _Late(make)  # type: ignore[return-value]
+def _lazy(make: Callable[[], T]) -> T:
+    """An object that is made when it is first used: a worker's process uses neither files nor models."""
+    return _Lazy(make)  # type: ignore[return-value]
 
 
-class _Late:
+class _Lazy:
     def __init__(self, make: Callable[[], object]):
         self._make = make
 
@@ -141,8 +144,8 @@ class _Late:
         return getattr(vars(self)["_made"], name)
 
 
-class LateGit:
-    """The repository, looked at when first asked: the prompt hook never asks."""
+class LazyGit:
+    """The repository, opened when it is first used; the prompt hook never uses it."""
 
     def __init__(self, project: Project):
         self._project = project

@@ -33,22 +33,22 @@ if TYPE_CHECKING:
 
 
 class Sessions(Facet):
-    """What goes on between a host and the memory. Rooms are imported where they are called: a prompt waits for it."""
+    """What hosts' sessions are shown and leave. Rooms are imported where they are called, because a prompt waits."""
 
     def brief(self, room: ContextBudget) -> Brief:
-        """What a session starts with."""
+        """The text that a session starts with."""
         from recollect.inject.brief import brief
 
         return brief(self._ctx, room, aside=self._aside())
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
-        """What belongs to a prompt."""
+        """What is relevant to a prompt."""
         from recollect.inject.prompt import prompted
 
         return prompted(self._ctx, prompt, session=session, task=task, room=room)
 
     def is_given(self, session: str, what: str) -> bool:
-        """Whether something is in front of a session's agent already."""
+        """Whether something is in the context of a session's agent already."""
         from recollect.store import sessions
 
         return what in self._ctx.read(sessions.in_context, session)
@@ -60,7 +60,7 @@ class Sessions(Facet):
         return ending(host, transcript).delegated
 
     def waiting(self) -> str:
-        """What waits for a person or is due, as a session's start says it; empty when nothing does."""
+        """What waits for a person or is due, in the words of the brief; empty when nothing does."""
         from recollect.inject.brief import waiting
 
         return "\n".join(self._ctx.read(waiting, self._ctx, aside=self._aside())).strip()
@@ -74,25 +74,25 @@ class Sessions(Facet):
         return deliver(self._ctx, self._project, write)
 
     def tidy(self) -> int:
-        """Log what sessions left behind that ended without saying so; gives how many entries that made."""
+        """Log the turns of sessions that ended without an event; gives how many entries that made."""
         from recollect.capture.session import tidy
 
         return tidy(self._ctx)
 
     def latest(self, host: str) -> HostSession | None:
-        """The session of a host that was heard of last."""
+        """The session of a host with the latest event."""
         from recollect.store import sessions
 
         return self._ctx.read(sessions.latest_session, host)
 
     def events(self, session: str) -> list[ReportedEvent]:
-        """What was heard of a session, in order."""
+        """The events of a session, in order."""
         from recollect.store import sessions
 
         return self._ctx.read(sessions.events_of, session)
 
     def last_heard(self, host: str) -> dict[str, int]:
-        """When each event of a host was last heard."""
+        """When each event of a host was last reported."""
         from recollect.store import sessions
 
         return self._ctx.read(sessions.last_heard, host)
