@@ -15,7 +15,7 @@ from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import TAG, check_text, record
+from recollect.core.records import TAG, check_text
 from recollect.core.settings import DecisionSettings
 from recollect.core.values import thousandths
 
@@ -97,7 +97,7 @@ class Review:
         check_text(self.lesson, "lesson", most=TEXT_LIMIT)
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """A stored decision, always whole."""
 
