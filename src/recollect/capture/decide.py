@@ -76,7 +76,10 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
         if decision.decided_at < decision.created_at:
             rows.forget_wisdom(tx)  # a decision of the past may be old enough for wisdom already
         if new.supersedes:
-            _supersede(tx, ctx, new.supersedes, decision.id, change, f"replaced by {decision.id}")
+            before, reason = rows.get(tx, new.supersedes), f"replaced by {decision.id}"
+            if before.status != "active":
+                raise Refused(f"{before.id} is {before.status} already")
+            _save(tx, ctx, before, _closed(ctx, before, reason, decision.id), "decision.superseded", change, reason)
     return made
 
 
@@ -161,7 +164,9 @@ def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect
         if decision.status != "active":
             raise Refused(f"{id} is {decision.status} already")
         if by:
-            _check_successor(tx, id, by)
+            rows.get(tx, by)
+            if by == id or id in rows.successors(tx, by):
+                raise Refused(f"{by} is itself replaced by {id}")
         return _closed(ctx, decision, reason, by)
 
     return _changed(ctx, id, "decision.superseded" if by else "decision.reversed", change, reason=reason, expect=expect)
@@ -231,25 +236,12 @@ def time_span(text: str) -> int:
     return int(found.group(1)) * _UNITS[found.group(2).lower()]
 
 
-def _supersede(tx: Tx, ctx: Context, old: str, new: str, change: str, reason: str) -> None:
-    before = rows.get(tx, old)
-    if before.status != "active":
-        raise Refused(f"{old} is {before.status} already")
-    _save(tx, ctx, before, _closed(ctx, before, reason, new), "decision.superseded", change, reason)
-
-
 def _closed(ctx: Context, decision: Decision, reason: str, by: str | None) -> Decision:
     now = ctx.clock.now()
     closed = replace(decision, status="superseded" if by else "reversed", superseded_by=by, closed_at=now)
     if decision.outcome is None:
         closed = replace(closed, outcome="abandoned", result=reason, reviewed_at=now, review_at=None)
     return closed
-
-
-def _check_successor(tx: Tx, old: str, new: str) -> None:
-    rows.get(tx, new)
-    if new == old or old in rows.successors(tx, new):
-        raise Refused(f"{new} is itself replaced by {old}")
 
 
 def _changed(

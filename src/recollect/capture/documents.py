@@ -14,7 +14,7 @@ from functools import cache
 
 from recollect.capture import logs, stage
 from recollect.capture.stage import read_in
-from recollect.core.context import Context, Tx
+from recollect.core.context import Context
 from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
@@ -59,7 +59,11 @@ def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | 
     stamps = _stamps(ctx)
     changed = _changed(stamps, journal.readings_of(ctx) if read is None else read, anew=anew)[:most]
     for path in changed:
-        _index(ctx, path, stamps.get(path, ""))
+        stamp = stamps.get(path, "")
+        found = list(passages_of(ctx, path, stamp)) if stamp else []
+        with ctx.db.write(ctx.space) as tx:
+            known = [id for id in passages.ids_under(tx, f"{KIND}/{path}") if path_of(id) == path]
+            read_in(tx, ctx, f"{KIND}/{path}", stamp, found, known)
     return len(changed)
 
 
@@ -119,16 +123,6 @@ def fixed_folder(glob: str) -> str:
     return "/".join(parts[:fixed])
 
 
-def _index(ctx: Context, path: str, stamp: str) -> None:
-    found = list(passages_of(ctx, path, stamp)) if stamp else []
-    with ctx.db.write(ctx.space) as tx:
-        read_in(tx, ctx, f"{KIND}/{path}", stamp, found, _ids_of(tx, path))
-
-
-def _ids_of(tx: Tx, path: str) -> list[str]:
-    return [id for id in passages.ids_under(tx, f"{KIND}/{path}") if path_of(id) == path]
-
-
 def _stamps(ctx: Context) -> Mapping[str, str]:
     """Path → stamp of every document."""
     found: dict[str, str] = {}
@@ -170,8 +164,7 @@ def refresh_all_logs(ctx: Context) -> int:
     """
     read = journal.readings_of(ctx)
     stamps = ctx.vault.stamps()
-    with ctx.db.read(ctx.space) as tx:
-        compacted = journal.log_stamps(tx, date.min)
+    compacted = ctx.read(journal.log_stamps, date.min)
     changed = 0
     for day in logs.days(name for name, stamp in stamps.items() if stamp):
         known = (read.get(logs.source(day)), compacted.get(day.isoformat()))

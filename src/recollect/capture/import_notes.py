@@ -43,41 +43,6 @@ LEARNED_AS: dict[DiscoveryType, PatternType] = {
 }
 
 
-def learning_in(
-    kind: DiscoveryType, text: str, *, title: str = "", about: str = "", tags: Iterable[str] = ()
-) -> NewLearning | None:
-    """The learning that a note states, or None when it does not say what to do."""
-    text = one_line(without_links(text))
-    try:
-        made = extract(kind, text, about, "")
-    except BadInput:
-        return None
-    if "action" not in made.stated:
-        return None
-    return NewLearning(
-        title=one_line(title)[:TITLE_LIMIT].rstrip() or made.title,
-        context=made.context,
-        observation=made.observation,
-        implication=made.implication,
-        action=made.action,
-        tags=usable_tags((*tags, *made.tags)),
-        domain=made.domain,
-        pattern_type=LEARNED_AS[kind],
-    )
-
-
-def without_links(text: str) -> str:
-    """Replace `[[Page|word]]` by the word that it shows."""
-    return _WIKILINK.sub(r"\1", text)
-
-
-def usable_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Those of another tool's tags that can be tags here, each once."""
-    found = [" ".join(tag.split()).lower() for tag in tags]
-    fitting = [tag for tag in dict.fromkeys(found) if tag and len(tag) <= TAG_LENGTH and tag.isprintable()]
-    return tuple(fitting[:TAG_LIMIT])
-
-
 @dataclass(frozen=True, kw_only=True)
 class Piece:
     """One entry or learning, and its place in the other tool. `at` is its time in milliseconds; None when unknown."""
@@ -281,3 +246,33 @@ class _Gathering:
 def _key(trust: Trust, *said: str) -> str:
     """The key of an entry. Trust is part of it, so that a person can vouch for the entry later."""
     return f"brought_{content_hash(chr(31).join((trust, *said)))[:24]}"
+
+
+def learning_in(
+    kind: DiscoveryType, text: str, *, title: str = "", about: str = "", tags: Iterable[str] = ()
+) -> NewLearning | None:
+    """The learning that a note states, or None when it does not say what to do."""
+    text = one_line(_WIKILINK.sub(r"\1", text))  # a link as the word that it shows
+    try:
+        made = extract(kind, text, about, "")
+    except BadInput:
+        return None
+    if "action" not in made.stated:
+        return None
+    return NewLearning(
+        title=one_line(title)[:TITLE_LIMIT].rstrip() or made.title,
+        context=made.context,
+        observation=made.observation,
+        implication=made.implication,
+        action=made.action,
+        tags=usable_tags((*tags, *made.tags)),
+        domain=made.domain,
+        pattern_type=LEARNED_AS[kind],
+    )
+
+
+def usable_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Those of another tool's tags that can be tags here, each once."""
+    found = [" ".join(tag.split()).lower() for tag in tags]
+    fitting = [tag for tag in dict.fromkeys(found) if tag and len(tag) <= TAG_LENGTH and tag.isprintable()]
+    return tuple(fitting[:TAG_LIMIT])

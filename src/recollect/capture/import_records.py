@@ -49,69 +49,6 @@ class Terms:
 DECISION_CONTENT = ("decision", "confidence", "category", "context", "reasons", "pattern", "decided_at")
 
 
-def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
-    """A decision with its outcome; its confidence stays as it was stated."""
-    names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
-    given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
-    given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
-    given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
-    said = {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}
-    try:
-        new = msgspec.convert(given, NewDecision)
-        review = storable_record(msgspec.convert(said, Review))[0] if said["outcome"] else None
-    except msgspec.ValidationError as problem:
-        raise BadInput(str(problem)) from None
-    made = time_of(values, "decided_at", terms)
-    status = values.get("status", "active")
-    if status not in ("active", "reversed", "superseded"):
-        raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
-    successor = reference(values, "superseded_by") if status == "superseded" else None
-    decision = new_decision(
-        replace(ctx.trusted_as(terms.trust), clock=ScriptedClock(terms.now)),
-        replace(new, decided_at=iso(made)),
-        id=row_id(values, "dec", f"{new.decision}:{made}"),
-    )
-    closed = max(made, time_of(values, "closed_at", terms)) if status != "active" else None
-    return replace(
-        decision.decision,
-        status="superseded" if successor else ("active" if status == "active" else "reversed"),
-        superseded_by=successor,
-        closed_at=closed,
-        preserve=values.get("preserve") is True and terms.trust != "external",
-        outcome=review.outcome if review else None,
-        result=review.result if review else "",
-        lesson=review.lesson if review else "",
-        reviewed_at=max(made, time_of(values, "reviewed_at", terms)) if review else None,
-        created_at=made,
-        updated_at=terms.now,
-    )
-
-
-def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
-    known = decisions.many(tx, [given.id])
-    if known:
-        if any(getattr(known[0], name) != getattr(given, name) for name in DECISION_CONTENT):
-            return "conflict"
-        if known[0].trust == "external" and terms.trust != "external":
-            adopt_known_decision(tx, ctx, known[0], change=terms.change, reason=terms.reason)
-            return "adopted"
-        return "known"
-    if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
-        given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
-    decisions.insert(tx, given)
-    decisions.forget_wisdom(tx)
-    events.record(
-        tx,
-        ctx,
-        change=terms.change,
-        subject=given.id,
-        what="decision.recorded",
-        new={"decision": given.decision, "confidence": given.confidence},
-        reason=terms.reason,
-    )
-    return "added"
-
-
 ORIGIN = "import"
 EXTERNAL_CEILING = 500  # thousandths: found by search (from 0.5), never injected (from 0.6)
 NAME_LIMIT = 1000  # characters of a name or title: far above any that a tracker makes
@@ -241,6 +178,69 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearni
         last_decayed_at=terms.now,  # its uses elsewhere are unknown, so decay begins today
     )
     return ImportedLearning(learning=learning, sources=sources)
+
+
+def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
+    """A decision with its outcome; its confidence stays as it was stated."""
+    names = ("decision", "confidence", "category", "stakes", "context", "pattern", "agent")
+    given: dict[str, Any] = {name: values[name] for name in names if values.get(name) is not None}
+    given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
+    given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
+    said = {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}
+    try:
+        new = msgspec.convert(given, NewDecision)
+        review = storable_record(msgspec.convert(said, Review))[0] if said["outcome"] else None
+    except msgspec.ValidationError as problem:
+        raise BadInput(str(problem)) from None
+    made = time_of(values, "decided_at", terms)
+    status = values.get("status", "active")
+    if status not in ("active", "reversed", "superseded"):
+        raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
+    successor = reference(values, "superseded_by") if status == "superseded" else None
+    decision = new_decision(
+        replace(ctx.trusted_as(terms.trust), clock=ScriptedClock(terms.now)),
+        replace(new, decided_at=iso(made)),
+        id=row_id(values, "dec", f"{new.decision}:{made}"),
+    )
+    closed = max(made, time_of(values, "closed_at", terms)) if status != "active" else None
+    return replace(
+        decision.decision,
+        status="superseded" if successor else ("active" if status == "active" else "reversed"),
+        superseded_by=successor,
+        closed_at=closed,
+        preserve=values.get("preserve") is True and terms.trust != "external",
+        outcome=review.outcome if review else None,
+        result=review.result if review else "",
+        lesson=review.lesson if review else "",
+        reviewed_at=max(made, time_of(values, "reviewed_at", terms)) if review else None,
+        created_at=made,
+        updated_at=terms.now,
+    )
+
+
+def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
+    known = decisions.many(tx, [given.id])
+    if known:
+        if any(getattr(known[0], name) != getattr(given, name) for name in DECISION_CONTENT):
+            return "conflict"
+        if known[0].trust == "external" and terms.trust != "external":
+            adopt_known_decision(tx, ctx, known[0], change=terms.change, reason=terms.reason)
+            return "adopted"
+        return "known"
+    if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
+        given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
+    decisions.insert(tx, given)
+    decisions.forget_wisdom(tx)
+    events.record(
+        tx,
+        ctx,
+        change=terms.change,
+        subject=given.id,
+        what="decision.recorded",
+        new={"decision": given.decision, "confidence": given.confidence},
+        reason=terms.reason,
+    )
+    return "added"
 
 
 _READERS: dict[str, Callable[[Context, Terms, Values], Record]] = {

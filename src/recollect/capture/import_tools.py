@@ -18,6 +18,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -30,6 +31,23 @@ from recollect.store import foreign
 from recollect.store.foreign import ForeignFile, markdown_files
 from recollect.text import markdown
 from recollect.text.sentences import first_sentence
+
+Source = Literal["claude-code", "claude-mem", "markdown"]
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+
+def pieces(
+    source: Source, path: Path | None, *, of: str | None, root: Path, home: Path, environ: Mapping[str, str]
+) -> Iterator[Piece | SkippedPiece]:
+    """What a tool remembers of the project at `root`, read from `path` or from the tool's usual place."""
+    if source == "claude-code":
+        return read_claude_code(path or folder_of(root, home, environ))
+    if source == "claude-mem":
+        return read_claude_mem(path or file_of(home), of or root.name)
+    if path is None:
+        raise BadInput("name the folder that holds the notes")
+    return read_markdown(path)
+
 
 INDEX = "MEMORY.md"
 _LISTED = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+\.md)\).*")
@@ -133,25 +151,20 @@ def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:
         seen: Counter[str] = Counter()
         taken = 0
         try:
-            for kind, row in _rows(connection):
+            summaries = ((_summary, row) for row in foreign.rows(connection, "session_summaries", SUMMARIES))
+            observations = ((_observation, row) for row in foreign.rows(connection, "observations", OBSERVATIONS))
+            for read, row in chain(summaries, observations):
                 owner = _text(row, "merged_into_project") or _text(row, "project")
                 seen[owner] += 1
                 if owner == project:
                     taken += 1
-                    yield _observation(row) if kind == "observation" else _summary(row)
+                    yield read(row)
         except StoreDamaged as damage:
             yield SkippedPiece(place=file.name, reason=f"{damage}; {taken} records before that were read")
             return
     if not taken and seen:
         there = ", ".join(f"{name} ({count})" for name, count in seen.most_common(20))
         raise BadInput(f"claude-mem has no project {project!r}; give --of with one of: {there}")
-
-
-def _rows(connection: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    for row in foreign.rows(connection, "session_summaries", SUMMARIES):
-        yield "summary", row
-    for row in foreign.rows(connection, "observations", OBSERVATIONS):
-        yield "observation", row
 
 
 def _summary(row: dict[str, Any]) -> Piece | SkippedPiece:
@@ -284,20 +297,3 @@ def _date(fields: dict[str, Any]) -> int | None:
         except BadInput:
             continue
     return None
-
-
-Source = Literal["claude-code", "claude-mem", "markdown"]
-SOURCES: tuple[Source, ...] = get_args(Source)
-
-
-def pieces(
-    source: Source, path: Path | None, *, of: str | None, root: Path, home: Path, environ: Mapping[str, str]
-) -> Iterator[Piece | SkippedPiece]:
-    """What a tool remembers of the project at `root`, read from `path` or from the tool's usual place."""
-    if source == "claude-code":
-        return read_claude_code(path or folder_of(root, home, environ))
-    if source == "claude-mem":
-        return read_claude_mem(path or file_of(home), of or root.name)
-    if path is None:
-        raise BadInput("name the folder that holds the notes")
-    return read_markdown(path)

@@ -31,71 +31,6 @@ SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are 
 DOUBTFUL = 0.6  # overlap from which an unsure contradiction is put before a person
 
 
-def settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
-    """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
-    lines = _lines(new)
-    for old in known:
-        if not _about_the_same(lines, _lines(old)):
-            continue
-        conflict = contradiction(_rule(new), _rule(old))
-        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
-        if replaced.holds and replaced.reason.startswith("cue:") and _may_replace(new, old):
-            _supersede(tx, ctx, old, new, replaced, change)
-            continue
-        if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
-            events.raise_escalation(
-                tx,
-                kind=KIND,
-                subject=new.id,
-                other=old.id,
-                reason=conflict.conflict,
-                detail={"new": _said(new), "old": _said(old), "score": conflict.score},
-                at=ctx.clock.now(),
-            )
-
-
-def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
-    """Whether a sentence of one shares enough words with one of the other; a careful comparison takes milliseconds."""
-    return any(
-        2 * len(one & other) >= SHARED_BY_SENTENCES * (len(one) + len(other)) for one in ones for other in others
-    )
-
-
-def _lines(learning: Learning) -> list[set[str]]:
-    said = (part for sentence in split_sentences(learning.action, lower_case=True) for part in sentence.split("; "))
-    return [set(terms(line)) for line in (learning.title, *said)]
-
-
-def _may_replace(new: Learning, old: Learning) -> bool:
-    """Whether a learning may replace another: not a pinned one, and not one whose author is trusted more."""
-    return not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
-
-
-def _rule(learning: Learning) -> str:
-    return f"{learning.title}\n{learning.action}"
-
-
-def _said(learning: Learning) -> str:
-    """Title and action in one line, for a person who has to choose."""
-    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
-    return learning.title if same else f"{learning.title} — {learning.action}"
-
-
-def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:
-    after = replace(old, status="superseded", superseded_by=new.id, version=old.version + 1, updated_at=ctx.clock.now())
-    rows.save(tx, after, expect=old.version)
-    events.record(
-        tx,
-        ctx,
-        change=change,
-        subject=old.id,
-        what="learning.superseded",
-        old={"status": old.status, "superseded_by": old.superseded_by},
-        new={"status": "superseded", "superseded_by": new.id},
-        reason=f"{new.id} says so ({found.reason})",
-    )
-
-
 COMPARED = 8  # candidates that a new learning is compared with; the same insight is among the first
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
 SHARED = 0.65  # share of words (Dice) from which two learnings are compared; repetitions share more
@@ -181,7 +116,7 @@ def learn(
             new={"confidence": learning.confidence, "title": learning.title},
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
-        settle_conflicts(tx, ctx, learning, nearest, change)
+        _settle_conflicts(tx, ctx, learning, nearest, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
@@ -243,18 +178,17 @@ def _same_insight(nearest: list[Learning], new: NewLearning | Learning, trust: T
             continue  # merged into an external learning, our own insight would not be injected
         other = compared_text(known)
         # A careful comparison takes milliseconds; texts that share few words are not worth one.
-        if _shared(words, set(terms(other))) >= SHARED and redundancy(other, text).holds:
+        theirs = set(terms(other))
+        shared = 2 * len(words & theirs) / (len(words) + len(theirs) or 1)
+        if shared >= SHARED and redundancy(other, text).holds:
             return known
     return None
-
-
-def _shared(one: set[str], other: set[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
 def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str, change: str) -> Learning:
     now = ctx.clock.now()
     after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
+    other_words = {name: said for name in SAID if (said := getattr(new, name)) and said != getattr(known, name)}
     rows.count_recurrence(tx, known.id, at=now)
     rows.add_source(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
     events.record(
@@ -264,18 +198,13 @@ def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str,
         subject=known.id,
         what="learning.recurred",
         old={"recurrence": known.recurrence},
-        new={"recurrence": after.recurrence, **_other_words(known, new)},
+        new={"recurrence": after.recurrence, **other_words},
         reason="the same insight was captured again",
     )
     if ctx.actor.trust == "human":
         after = _confirm(tx, ctx, after, new, change)
     _propose_best_practice(tx, ctx, after)
     return after
-
-
-def _other_words(known: Learning, new: NewLearning) -> dict[str, object]:
-    """The fields that a repetition words differently; the event keeps them."""
-    return {name: said for name in SAID if (said := getattr(new, name)) and said != getattr(known, name)}
 
 
 def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: str) -> Learning:
@@ -350,3 +279,64 @@ def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
         outcome = new.source_outcome_id or tasks.task(tx, new.source_task_id).outcome_id
         return replace(new, source_outcome_id=outcome)
     return new
+
+
+def _settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
+    """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
+    lines = _lines(new)
+    for old in known:
+        if not _about_the_same(lines, _lines(old)):
+            continue
+        conflict = contradiction(_rule(new), _rule(old))
+        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
+        may_replace = not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
+        if replaced.holds and replaced.reason.startswith("cue:") and may_replace:
+            _supersede(tx, ctx, old, new, replaced, change)
+            continue
+        if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
+            events.raise_escalation(
+                tx,
+                kind=KIND,
+                subject=new.id,
+                other=old.id,
+                reason=conflict.conflict,
+                detail={"new": _said(new), "old": _said(old), "score": conflict.score},
+                at=ctx.clock.now(),
+            )
+
+
+def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
+    """Whether a sentence of one shares enough words with one of the other; a careful comparison takes milliseconds."""
+    return any(
+        2 * len(one & other) >= SHARED_BY_SENTENCES * (len(one) + len(other)) for one in ones for other in others
+    )
+
+
+def _lines(learning: Learning) -> list[set[str]]:
+    said = (part for sentence in split_sentences(learning.action, lower_case=True) for part in sentence.split("; "))
+    return [set(terms(line)) for line in (learning.title, *said)]
+
+
+def _rule(learning: Learning) -> str:
+    return f"{learning.title}\n{learning.action}"
+
+
+def _said(learning: Learning) -> str:
+    """Title and action in one line, for a person who has to choose."""
+    same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
+    return learning.title if same else f"{learning.title} — {learning.action}"
+
+
+def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:
+    after = replace(old, status="superseded", superseded_by=new.id, version=old.version + 1, updated_at=ctx.clock.now())
+    rows.save(tx, after, expect=old.version)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=old.id,
+        what="learning.superseded",
+        old={"status": old.status, "superseded_by": old.superseded_by},
+        new={"status": "superseded", "superseded_by": new.id},
+        reason=f"{new.id} says so ({found.reason})",
+    )

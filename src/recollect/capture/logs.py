@@ -80,8 +80,7 @@ def days(stamps: Iterable[str]) -> list[date]:
 def listed(ctx: Context) -> list[LogDay]:
     """The days with a log, newest first."""
     there = days(ctx.vault.stamps())
-    with ctx.db.read(ctx.space) as tx:
-        known = journal.entry_counts(tx)
+    known = ctx.read(journal.entry_counts)
     return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
 
 

@@ -29,7 +29,7 @@ from recollect.store import derived, events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
 from recollect.text.markers import Coia, extract, read_discoveries, without_discoveries
-from recollect.text.quality import WEIGHED, Refusal, learning_refusal
+from recollect.text.quality import WEIGHED, learning_refusal
 from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
@@ -38,66 +38,6 @@ SAID = 0.7  # share of a discovery's words that must be in the output; a lower s
 LONGEST_COIA = 6_000  # characters of an answer: five fields, each a few sentences
 
 Found = tuple[tuple[DiscoveryType, str], ...]
-
-
-def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
-    """Ask what a discovery teaches."""
-    facts = {"type": discovery.type, "content": discovery.content, "task": title}
-    # A host's session is both task and outcome; its id says nothing about either.
-    outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
-    return Ask(
-        kind="extract",
-        subject=discovery.id,
-        sources=(json.dumps(facts, ensure_ascii=False),),
-        offline=partial(extract, discovery.type, discovery.content, title, outcome or ""),
-        accept=_read_coia,
-        longest=LONGEST_COIA,
-    )
-
-
-def observation(output: str, task: str) -> Ask[Found]:
-    """Ask what else was discovered in an output, beside what its author marked."""
-    return Ask(
-        kind="observe",
-        subject=f"task {task}",
-        sources=(output,),
-        offline=tuple,
-        accept=lambda text: _read_found(text, output),
-    )
-
-
-def task_of(subject: str) -> str:
-    """The task of an observation."""
-    return subject.removeprefix("task ")
-
-
-def _read_coia(text: str) -> Coia:
-    """A model's answer, checked like any text from outside."""
-    given = read_object(text)
-    tags, domain = given.get("tags"), given.get("domain") or None
-    if not isinstance(tags, list) or len(tags) < 2:
-        raise BadInput("tags must be a list of two to five words")
-    fields = {name: given.get(name) for name in ("title", *COIA)}
-    checked = NewLearning(**fields, tags=tuple(tags[:5]), domain=domain)  # type: ignore[arg-type]
-    return Coia(**fields, tags=checked.tags, domain=domain)  # type: ignore[arg-type]
-
-
-def _read_found(text: str, output: str) -> Found:
-    """A model's answer: discoveries in the output's own words; any other is an invention and refused."""
-    given = read_object(text).get("discoveries")
-    if not isinstance(given, list) or len(given) > MOST_FOUND:
-        raise BadInput(f"discoveries must be a list of at most {MOST_FOUND}")
-    spoken = set(terms(output))
-    found: dict[tuple[DiscoveryType, str], None] = {}
-    for each in given:
-        if not isinstance(each, dict) or each.get("type") not in DISCOVERY_TYPES:
-            raise BadInput(f"a discovery's type must be one of {', '.join(DISCOVERY_TYPES)}")
-        content = read_text(each, "content", most=FIELD_LIMIT)
-        words = set(terms(content))
-        if len(words & spoken) < SAID * max(len(words), 1):
-            raise BadInput(f"the output does not say {content[:80]!r}")
-        found[cast(DiscoveryType, each["type"]), content] = None
-    return tuple(found)
 
 
 ABANDONED = MINUTE  # after this time without a result, the process that observed was killed
@@ -185,9 +125,7 @@ def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
 
 def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
     """Store discoveries and learn from them; a missing outcome or title is taken from the known task."""
-    with ctx.db.read(ctx.space) as tx:
-        about = tasks.known_task(tx, task)
-    if about is not None:
+    if about := ctx.read(tasks.known_task, task):
         outcome, title = outcome or about.outcome_id, title or about.title
     discoveries: list[Discovery] = []
     captured: list[Captured] = []
@@ -197,10 +135,15 @@ def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, 
         if discovery is None:
             known_before += 1
             continue
-        result = _learned_before(ctx, discovery) or _learn_from(ctx, discovery, title)
+        before = ctx.read(learnings.of_discovery, discovery.id)  # by an observer that was killed
+        known = Captured(learning=before, merged=False, redacted=()) if before else None
+        result = known or _learn_from(ctx, discovery, title)
         if isinstance(result, Captured):
             captured.append(result)
-        discoveries.append(_settled(ctx, discovery, result))
+        learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
+        with ctx.db.write(ctx.space) as tx:
+            tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
+        discoveries.append(replace(discovery, learning_id=learning, skipped=skipped))
     return Observed(
         discoveries=tuple(discoveries),
         captured=tuple(captured),
@@ -225,29 +168,18 @@ def _keep(
     return discovery
 
 
-def _learned_before(ctx: Context, discovery: Discovery) -> Captured | None:
-    """The learning that a killed observer had already made of it."""
-    with ctx.db.read(ctx.space) as tx:
-        found = learnings.of_discovery(tx, discovery.id)
-    return Captured(learning=found, merged=False, redacted=()) if found else None
-
-
 def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | str:
     """The learning, or the reason why there is none."""
     if discovery.type == "dependency":
         return SKIPPED_DEPENDENCY
     answer = ask(ctx, extraction(discovery, title))
     coia = answer.value
-    if refusal := _refused(discovery.type, coia):
+    # Only what the discovery itself says is judged. A decision is told in the past and still holds.
+    said = WEIGHED if discovery.type == "decision" else ("title", "observation", *coia.stated)
+    if refusal := learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED}):
         return f"Not learned from: {refusal.why}"
     new = NewLearning(
-        title=coia.title,
-        context=coia.context,
-        observation=coia.observation,
-        implication=coia.implication,
-        action=coia.action,
-        tags=coia.tags,
-        domain=coia.domain,
+        **{name: getattr(coia, name) for name in ("title", *COIA, "tags", "domain")},
         pattern_type=LEARNED_AS[discovery.type],
         source_outcome_id=discovery.outcome_id,
         source_task_id=discovery.task_id,
@@ -256,17 +188,64 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
     return learn(ctx, new, anyway=True, origin=f"observer:{answer.generator}")
 
 
-def _refused(type: DiscoveryType, coia: Coia) -> Refusal | None:
-    """Judge only what the discovery itself says. A decision is told in the past and still holds."""
-    said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
-    return learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
+    """Ask what a discovery teaches."""
+    facts = {"type": discovery.type, "content": discovery.content, "task": title}
+    # A host's session is both task and outcome; its id says nothing about either.
+    outcome = discovery.outcome_id if discovery.outcome_id != discovery.task_id else None
+    return Ask(
+        kind="extract",
+        subject=discovery.id,
+        sources=(json.dumps(facts, ensure_ascii=False),),
+        offline=partial(extract, discovery.type, discovery.content, title, outcome or ""),
+        accept=_read_coia,
+        longest=LONGEST_COIA,
+    )
 
 
-def _settled(ctx: Context, discovery: Discovery, result: Captured | str) -> Discovery:
-    learning, skipped = (None, result) if isinstance(result, str) else (result.learning.id, None)
-    with ctx.db.write(ctx.space) as tx:
-        tasks.settle_discovery(tx, discovery.id, learning=learning, skipped=skipped)
-    return Discovery(**{**vars(discovery), "learning_id": learning, "skipped": skipped})
+def observation(output: str, task: str) -> Ask[Found]:
+    """Ask what else was discovered in an output, beside what its author marked."""
+    return Ask(
+        kind="observe",
+        subject=f"task {task}",
+        sources=(output,),
+        offline=tuple,
+        accept=lambda text: _read_found(text, output),
+    )
+
+
+def task_of(subject: str) -> str:
+    """The task of an observation."""
+    return subject.removeprefix("task ")
+
+
+def _read_coia(text: str) -> Coia:
+    """A model's answer, checked like any text from outside."""
+    given = read_object(text)
+    tags, domain = given.get("tags"), given.get("domain") or None
+    if not isinstance(tags, list) or len(tags) < 2:
+        raise BadInput("tags must be a list of two to five words")
+    fields = {name: given.get(name) for name in ("title", *COIA)}
+    checked = NewLearning(**fields, tags=tuple(tags[:5]), domain=domain)  # type: ignore[arg-type]
+    return Coia(**fields, tags=checked.tags, domain=domain)  # type: ignore[arg-type]
+
+
+def _read_found(text: str, output: str) -> Found:
+    """A model's answer: discoveries in the output's own words; any other is an invention and refused."""
+    given = read_object(text).get("discoveries")
+    if not isinstance(given, list) or len(given) > MOST_FOUND:
+        raise BadInput(f"discoveries must be a list of at most {MOST_FOUND}")
+    spoken = set(terms(output))
+    found: dict[tuple[DiscoveryType, str], None] = {}
+    for each in given:
+        if not isinstance(each, dict) or each.get("type") not in DISCOVERY_TYPES:
+            raise BadInput(f"a discovery's type must be one of {', '.join(DISCOVERY_TYPES)}")
+        content = read_text(each, "content", most=FIELD_LIMIT)
+        words = set(terms(content))
+        if len(words & spoken) < SAID * max(len(words), 1):
+            raise BadInput(f"the output does not say {content[:80]!r}")
+        found[cast(DiscoveryType, each["type"]), content] = None
+    return tuple(found)
 
 
 def name_outcome(ctx: Context, id: str, *, name: str = "") -> Outcome:

@@ -21,20 +21,6 @@ from recollect.text.compare import redundancy
 from recollect.text.staging import StagedEntry, closed, open_line, read_staging, slug_of, with_entry
 from recollect.text.storable import storable_record
 
-
-def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:
-    """Make the passages of a source (`known`) equal to what was found in it; passages that another clone has stay.
-
-    Where two clones say different things under one id, the passage that was read last is found.
-    """
-    ids = [passage.id for passage in found]
-    journal.put_reading(tx, ctx.clone, source, stamp=stamp, ids=ids, at=ctx.clock.now())
-    for id in set(known) - {*ids, *journal.held_elsewhere(tx, ctx.clone, source=source)}:
-        passages.remove(tx, id)
-    for passage in found:
-        passages.put(tx, passage)
-
-
 KIND = "staged"
 TITLE_LIMIT = 200  # characters; a heading that still reads as one rule
 BODY_LIMIT = 20_000  # characters; more belongs in the log
@@ -203,3 +189,16 @@ def _count_rejected(ctx: Context, title: str, flaw: str) -> int:
     with ctx.db.write(ctx.space) as tx:
         events.record(tx, ctx, subject=subject, what="staged.rejected", new={"title": title}, reason=flaw)
         return sum(event.what == "staged.rejected" for event in events.of(tx, subject))
+
+
+def read_in(tx: Tx, ctx: Context, source: str, stamp: str, found: Sequence[Passage], known: Iterable[str]) -> None:
+    """Make the passages of a source (`known`) equal to what was found in it; passages that another clone has stay.
+
+    Where two clones say different things under one id, the passage that was read last is found.
+    """
+    ids = [passage.id for passage in found]
+    journal.put_reading(tx, ctx.clone, source, stamp=stamp, ids=ids, at=ctx.clock.now())
+    for id in set(known) - {*ids, *journal.held_elsewhere(tx, ctx.clone, source=source)}:
+        passages.remove(tx, id)
+    for passage in found:
+        passages.put(tx, passage)

@@ -110,7 +110,6 @@ def _due_batches(ctx: Context, now: int) -> Iterator[list[str]]:
     # Active days begin at midnight, so a period of them can be almost a day shorter than its number of days.
     days = rules.decay_days - 1 if rules.decay_clock == "active" else rules.decay_days
     before = now - days * DAY
-    with ctx.db.read(ctx.space) as tx:
-        ids = rows.unused_since(tx, before)
+    ids = ctx.read(rows.unused_since, before)
     for start in range(0, len(ids), BATCH):
         yield ids[start : start + BATCH]

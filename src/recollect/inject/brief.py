@@ -66,8 +66,7 @@ class Part:
 def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> Brief:
     """What a session starts with, within the room that its host gives; `aside` are writes that were set aside."""
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
-    with ctx.db.read(ctx.space) as tx:
-        held = waiting(tx, ctx, aside=aside)
+    held = ctx.read(waiting, ctx, aside=aside)
     parts = [
         Part(name="root", heading="At a glance", blocks=_root(with_ages(ctx.vault.read(ROOT_FILE) or "", today))),
         _daily(ctx, room),
