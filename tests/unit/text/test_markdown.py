@@ -122,3 +122,28 @@ def test_a_conflict_left_by_git_is_seen():
 
 def test_both_sides_of_a_conflict_stay_and_the_base_goes():
     assert list(markdown.without_conflict_marks(CONFLICT.split("\n"))) == ["a", "ours", "theirs", "b"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("## Use C#", (2, "Use C#")),
+        ("## Closed ##", (2, "Closed")),
+        ("###", (3, "")),
+        ("#no", None),
+        (" # indented", None),
+        ("####### seven", None),
+    ],
+)
+def test_a_heading_has_a_level_and_a_title(line: str, expected: tuple[int, str] | None) -> None:
+    assert markdown.heading(line) == expected
+
+
+def test_headings_in_fences_and_comments_are_text() -> None:
+    lines = ["# a", "```", "# b", "    ```", "```", "<!--", "# c", "-->", "## d", "### e"]
+    assert markdown.headings(lines) == [0, 8, 9]
+    assert markdown.headings(lines, deepest=2) == [0, 8]
+
+
+def test_code_blocks_are_found_with_their_fences() -> None:
+    assert markdown.code_blocks("a\n```py\nx\n```\nb\n~~~\ny") == ["```py\nx\n```", "~~~\ny"]

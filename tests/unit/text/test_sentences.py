@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.frame import one_line
-from recollect.text.sentences import clip, first_sentence, sentences
+from recollect.text.sentences import clip, first_sentence, sentences, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,21 @@ def test_a_word_of_a_megabyte_is_cut() -> None:
 @given(st.text(alphabet="ab .!?\nA", max_size=60))
 def test_sentences_lose_no_word(text: str) -> None:
     assert " ".join(sentences(text)).split() == one_line(text).split()
+
+
+@given(st.text(alphabet='ab .!?`"A。)(', max_size=60), st.booleans())
+def test_the_sentences_of_a_line_joined_are_the_line_again(line: str, lower_case: bool) -> None:
+    assert "".join(split_sentences(line, lower_case=lower_case)).rstrip() == line.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("it broke. fix it", ["it broke. ", "fix it"]),
+        ("Run `a. b` twice. Then stop.", ["Run `a. b` twice. ", "Then stop."]),
+        ("One stray ` tick. Then more.", ["One stray ` tick. ", "Then more."]),
+        ("Lists with IN (...) broke.", ["Lists with IN (...) broke."]),
+    ],
+)
+def test_code_and_ellipses_do_not_end_a_sentence(line: str, expected: list[str]) -> None:
+    assert split_sentences(line, lower_case=True) == expected
