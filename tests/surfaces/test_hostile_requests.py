@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from conftest import Opener
 from recollect import Memory
 from serving import serving
 
@@ -98,7 +100,7 @@ def test_search_never_fails(api: httpx.Client) -> None:
     api.post("/api/learnings?anyway=true", json=LEARNING).raise_for_status()
     for path in ("/api/learnings/search", "/api/recall", "/api/staged/search"):
         for text in SEARCHES:
-            answer = api.get(path, params={"q": text})
+            answer = api.get(path, params={"query": text})
             assert answer.status_code == 200, f"{path} {text!r}: {answer.text}"
 
 
@@ -160,3 +162,33 @@ def test_answers_are_json_whatever_is_stored(api: httpx.Client) -> None:
     answer = api.get("/api/learnings")
     assert json.loads(answer.text)["learnings"][0]["title"] == TITLE
     assert answer.headers["content-type"] == "application/json"
+
+
+def test_a_date_before_the_calendar_of_the_zone_is_shown_all_the_same(
+    open_memory: Opener, environ: dict[str, str]
+) -> None:
+    environ["RECOLLECT_TIMEZONE"] = "America/New_York"
+    memory = open_memory()
+    made = memory.decisions.record(
+        decision="Carve it in stone", confidence=0.5, category="storage", decided_at="0001-01-01T00:00:00Z"
+    )
+    with serving(memory) as running:
+        browser = running.browser()
+        for path in (
+            "/",
+            "/decisions",
+            f"/decisions/{made.decision.id}",
+            f"/text/{made.decision.id}",
+            "/search?q=stone",
+        ):
+            assert browser.get(path).status_code == 200, path
+
+
+def test_an_item_that_no_inbox_can_hold_is_refused(memory: Memory) -> None:
+    number = "99999999999999999999"
+    with serving(memory) as running:
+        refused(running.client("api").get(f"/api/inbox/{number}"))
+        browser = running.browser()
+        token = re.findall(r'name="csrf_token" value="([^"]+)"', browser.get("/").text)[0]
+        answer = browser.post(f"/inbox/{number}", data={"csrf_token": token, "verb": "dismiss"})
+        assert answer.status_code == 400, answer.text

@@ -73,7 +73,7 @@ def test_the_server_says_who_it_is_and_when_to_search(site: Site) -> None:
 
 
 def test_a_learning_that_was_remembered_is_found_and_read(site: Site) -> None:
-    kept = site.client.call("remember", **WEBHOOKS | {"type": "gotcha", "task": "T1", "outcome": "billing"})
+    kept = site.client.call("remember", **WEBHOOKS | {"pattern_type": "gotcha", "task": "T1", "outcome": "billing"})
     hits = site.client.call("search", query="do stripe webhooks keep their order?")["hits"]
     assert hits[0]["id"] == kept["id"]
     assert hits[0]["title"] == WEBHOOKS["title"]
@@ -118,7 +118,7 @@ def test_a_decision_that_was_taken_back_says_so(quick: Site) -> None:
 def test_an_entry_of_the_log_is_recalled_and_read_by_its_id(site: Site) -> None:
     text = "Moved the refund webhook to the queue; retries are idempotent now."
     entered = site.client.call("log", text=text, topic="refunds", type="project", session="s1")
-    found = site.client.call("recall", question="what happened to the refund webhook?", limit=3)
+    found = site.client.call("recall", query="what happened to the refund webhook?", limit=3)
     assert entered["id"] in [entry["id"] for entry in found["entries"]]
     assert site.client.call("get", id=entered["id"])["body"].strip() == text
     assert text in site.memory.journal.show(entered["id"][4:14])
@@ -212,7 +212,7 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         "decide": {"decision": "Use SQLite over files", "confidence": 0.7, "category": "storage"},
         "inject": {"task": "T1", "outcome": "billing", "title": "Handle Stripe webhooks out of order"},
         "rate": {"learning": known, "verdict": "helpful", "task": "T0"},
-        "recall": {"question": "keys?"},
+        "recall": {"query": "keys?"},
         "status": {},
     }[tool]
     quick.memory.inject(task="T0", outcome="billing", title="Stripe webhooks out of order")
@@ -240,12 +240,12 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("search", {"query": "x", "limit": -1}, "limit"),
         ("search", {"query": "x", "min_confidence": 7}, "confidence"),
         ("remember", {**WEBHOOKS, "action": " "}, "action is empty"),
-        ("remember", {**WEBHOOKS, "type": "rumour"}, "'solution', 'gotcha'"),
+        ("remember", {**WEBHOOKS, "pattern_type": "rumour"}, "'solution', 'gotcha'"),
         ("log", {"text": " "}, "the entry is empty"),
         ("decide", {"decision": "Fixed the bug", "confidence": 0.9, "category": "work"}, "report of work"),
         ("inject", {"task": "", "outcome": "billing", "title": "x"}, "task"),
         ("rate", {"learning": "learn_nope", "verdict": "helpful", "task": "T1"}, "no learning learn_nope"),
-        ("recall", {"question": "x", "limit": 1000}, "limit must be between 1 and 100"),
+        ("recall", {"query": "x", "limit": 1000}, "limit must be between 1 and 100"),
         ("nonsense", {}, "Unknown tool"),
     ],
 )

@@ -5,21 +5,24 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
 
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.config import SchemathesisConfig
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 
 from conftest import Opener
 from recollect import Memory
 from recollect.api.app import make_app
-from recollect.api.openapi import document
+from recollect.api.wire import document
 from scale import TORTURE
 from serving import Served, serving
 
@@ -29,7 +32,20 @@ PROMISED = [
     checks.content_type_conformance,
     checks.response_headers_conformance,
     checks.response_schema_conformance,
+    checks.positive_data_acceptance,
+    checks.negative_data_rejection,
 ]
+ABOUT_DATA = (checks.positive_data_acceptance, checks.negative_data_rejection)
+# A request of the right shape may still be refused: 412 names a stale version, 422 is the quality gate.
+CONFIG = SchemathesisConfig.from_dict(
+    {
+        "checks": {
+            "positive_data_acceptance": {
+                "expected-statuses": ["2xx", "304", "401", "403", "404", "409", "412", "422"],
+            }
+        }
+    }
+)
 EXAMPLES = 4 * TORTURE  # for each operation, engine and mode
 
 
@@ -55,13 +71,20 @@ def served(memory: Memory) -> Iterator[Served]:
 
 def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str, str]:
     """The operations whose answers the document does not describe, with what was wrong."""
-    schema = schemathesis.openapi.from_dict(document(served.app))
+    described = deepcopy(document(served.app))
+    headers = {}
+    if token:  # every request is sent with it, so a missing or malformed one is not among the faults to invent
+        headers["authorization"] = f"Bearer {served.secrets[token]}"
+        for path in described["paths"].values():
+            for operation in path.values():
+                operation.pop("security", None)
     found: dict[str, str] = {}
     with requests.Session() as session:
-        if token:
-            session.headers["authorization"] = f"Bearer {served.secrets[token]}"
-        for result in schema.get_all_operations():
+        for result in schemathesis.openapi.from_dict(described, config=CONFIG).get_all_operations():
             operation = result.ok()
+            # JSON-RPC reports a wrong call inside an answer with status 200.
+            silent = ABOUT_DATA if token is None or operation.path == "/cstp" else ()
+            promised = [check for check in PROMISED if check not in silent]
 
             @seed(1)
             @settings(
@@ -73,13 +96,13 @@ def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str,
                 suppress_health_check=list(HealthCheck),
             )
             @given(case=operation.as_strategy(mode))
-            def answers(case: schemathesis.Case) -> None:
-                given_headers = {name: value for name, value in (case.headers or {}).items() if name != "Authorization"}
-                case.headers = given_headers  # type: ignore[assignment]
-                response = case.call(base_url=served.url, session=session, timeout=30)
+            def answers(case: schemathesis.Case, promised: list[Any] = promised) -> None:
+                if mode == GenerationMode.POSITIVE and isinstance(case.body, dict):
+                    assume(str(case.body.get("decided_at") or "") < "2026")  # the future is refused for its meaning
+                response = case.call(base_url=served.url, session=session, timeout=30, headers=headers)
                 if token is None and case.path != "/health":
                     assert response.status_code in (400, 401, 415), response.text
-                case.validate_response(response, checks=PROMISED)
+                case.validate_response(response, checks=promised)
 
             try:
                 answers()

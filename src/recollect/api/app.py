@@ -28,7 +28,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect import __version__
-from recollect.api import decisions, documents, journal, learnings, openapi, pages
+from recollect.api import decisions, documents, journal, learnings, pages
 from recollect.api.auth import (
     Authenticator,
     BrowserSessions,
@@ -39,9 +39,10 @@ from recollect.api.auth import (
     SignInNeeded,
     visit_of,
 )
+from recollect.api.bodies import explained
 from recollect.api.guard import JSON_PATHS, Guard
 from recollect.api.pages.base import bare, page
-from recollect.api.wire import problem, problem_of, status_of
+from recollect.api.wire import problem, problem_of, router, status_of
 from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
@@ -95,28 +96,28 @@ class _Http(H11Protocol):
             self._deadline = None
 
 
-health_routes = APIRouter()
+health_routes = router("", "health")
 
 
 @health_routes.get("/health", dependencies=[Public], summary="Whether the server and its store answer")
-def health(request: Request) -> dict[str, str]:
+def get_health(request: Request) -> dict[str, str]:
     memory: Memory = request.app.state.memory
-    memory.tokens.holder("")  # the least that the store can be asked
+    memory.tokens.holder("")  # the cheapest question to the store
     return {"status": "ok"}
 
 
 ROUTES: tuple[APIRouter, ...] = (
-    *(health_routes, openapi.routes, decisions.rpc_routes),
-    *(
-        journal.text_routes,
-        learnings.routes,
-        learnings.task_routes,
-        journal.routes,
-        decisions.routes,
-        documents.routes,
-        documents.staging_routes,
-    ),
-    *(journal.upkeep_routes, *pages.ROUTES),
+    health_routes,
+    decisions.rpc_routes,
+    journal.text_routes,
+    learnings.routes,
+    learnings.task_routes,
+    journal.routes,
+    decisions.routes,
+    documents.routes,
+    documents.staging_routes,
+    journal.upkeep_routes,
+    *pages.ROUTES,
 )
 
 
@@ -170,8 +171,8 @@ def make_app(
         memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
     )
     app.state.sessions = BrowserSessions(hours=settings.session_hours, announce=announce)
-    for router in ROUTES:
-        app.router.routes.extend(router.routes)
+    for each in ROUTES:
+        app.router.routes.extend(each.routes)
     for path, neighbour in beside.items():
         app.router.routes.append(GuardedRoute(path, neighbour.app, app.state.door))
     app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
@@ -214,8 +215,7 @@ def _to_sign_in(request: Request, _: SignInNeeded) -> Response:
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
-    said = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors()[:10])
-    return _ours(request, BadInput(said or "the request cannot be read"))
+    return _ours(request, BadInput(explained(error.errors(), skip=1)))
 
 
 def _http(request: Request, error: HTTPException) -> Response:
@@ -235,7 +235,7 @@ def _methods(request: Request) -> str:
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
             found |= getattr(route, "methods", None) or set()
-    return ", ".join(sorted(found))
+    return ", ".join(sorted(found | {"HEAD"} if "GET" in found else found))
 
 
 def _for_program(request: Request) -> bool:

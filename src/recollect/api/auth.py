@@ -31,12 +31,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recollect.api.bodies import LINE
 from recollect.api.wire import claim_once, problem
 from recollect.core.context import Actor
 from recollect.core.errors import Refused
 from recollect.core.token import Token
 from recollect.core.values import ALPHABET
 from recollect.memory import Memory
+from recollect.memory.admin import KEY_LIMIT
 
 MOST_CALLERS = 10_000
 
@@ -122,7 +124,12 @@ async def writes(
     request: Request,
     token: Annotated[Token, Depends(admitted)],
     idempotency_key: Annotated[
-        str | None, Header(description="Sent again under the same key, a request is answered again, not done again.")
+        str | None,
+        Header(
+            max_length=KEY_LIMIT,
+            pattern=LINE,
+            description="Sent again under the same key, a request is answered again, not done again.",
+        ),
     ] = None,
 ) -> Memory:
     """For whoever holds a token that is not read-only."""

@@ -1,7 +1,4 @@
-"""REST: decisions, what became of them, and what they taught.
-
-JSON-RPC over HTTP: the dispatcher and the methods are `rpc.py` and `cstp.py`.
-"""
+"""REST: decisions, their outcomes, and what they taught. And JSON-RPC over HTTP, whose methods are in `rpc.py`."""
 
 from __future__ import annotations
 
@@ -9,13 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NoReturn
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import Depends, Query, Request, Response
 
 from recollect.api.auth import Reads, Writes, admitted, may_only_read
+from recollect.api.bodies import (
+    DecisionBody,
+    DecisionEditBody,
+    DryRun,
+    Empty,
+    PreserveBody,
+    ReversalBody,
+    ReviewBody,
+)
 from recollect.api.rpc import READS, dispatch, methods
-from recollect.api.wire import DryRun, Expected, Paged, Route, answer, gives, page, sliced, taken, versioned
+from recollect.api.wire import Expected, Page, Paged, answer, page, router, sliced, tagged, versioned
 from recollect.capture.decide import Decided
-from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
+from recollect.core.decision import Decision, DecisionStatus, OutcomeOf, Stakes
 from recollect.core.errors import Refused
 from recollect.core.token import Token
 from recollect.distil.decision_levels import Level
@@ -23,30 +29,33 @@ from recollect.distil.decision_page import DecisionPage
 from recollect.distil.decisions import AwaitedReview, Compaction
 from recollect.distil.wisdom import Calibration, Wisdom
 
-routes = APIRouter(prefix="/api", tags=["decisions"], route_class=Route)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reversal:
-    """Why a decision was taken back, and which one stands instead."""
-
-    reason: str
-    by: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preserve:
-    preserve: bool = True
+routes = router("/api", "decisions")
+rpc_routes = router("", "json-rpc")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgedDecision:
-    """A `DecisionHit` as documents can say it: how many fields `decision` has depends on its level."""
+    """A `DecisionHit` as the document can describe it: the fields of `decision` depend on its level."""
 
     id: str
     level: Level
     out_of_use: str
     decision: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgedDecisionPage(Page):
+    decisions: tuple[AgedDecision, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WisdomPage(Page):
+    wisdom: tuple[Wisdom, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewPage(Page):
+    reviews: tuple[AwaitedReview, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +68,8 @@ class Calibrated:
     agents: dict[str, Calibration]
 
 
-@routes.get("/decisions", summary="Decisions by words and fields, each as long as its age allows")
-@gives(AgedDecision, listed="decisions")
-def listed(
+@routes.get("/decisions", response_model=AgedDecisionPage, summary="List decisions, each as long as its age allows")
+def list_decisions(
     memory: Reads,
     request: Request,
     window: Paged,
@@ -69,9 +77,9 @@ def listed(
     category: str | None = None,
     agent: str | None = None,
     tag: str | None = None,
-    outcome: str | None = None,
-    status: str | None = None,
-    stakes: str | None = None,
+    outcome: OutcomeOf | None = None,
+    status: DecisionStatus | None = None,
+    stakes: Stakes | None = None,
     reviewed: bool | None = None,
     whole: bool = False,
 ) -> Response:
@@ -91,86 +99,74 @@ def listed(
     return page(request, "decisions", found, total, window)
 
 
-@routes.post("/decisions", status_code=201, summary="Record a decision")
-@gives(Decided)
-def record(memory: Writes, new: Annotated[NewDecision, taken(NewDecision)], anyway: bool = False) -> Response:
-    made = memory.decisions.record(new, anyway=anyway)
-    headers = {"location": f"/api/decisions/{made.decision.id}", "etag": f'"{made.decision.version}"'}
-    return answer(made, status=201, headers=headers)
+@routes.post("/decisions", status_code=201, response_model=Decided, summary="Record a decision")
+def record_decision(memory: Writes, new: DecisionBody, anyway: bool = False) -> Response:
+    made = memory.decisions.record(new.record(), anyway=anyway)
+    headers = {"location": f"/api/decisions/{made.decision.id}"}
+    return tagged(answer(made, status=201, headers=headers), made.decision.version)
 
 
-@routes.get("/decisions/compacted", summary="Every decision at the level its age asks for")
-@gives(DecisionPage)
-def compacted(
+@routes.get("/decisions/compacted", response_model=DecisionPage, summary="Every decision at the level of its age")
+def get_compacted_decisions(
     memory: Reads,
     window: Paged,
     category: str | None = None,
     agent: str | None = None,
-    level: str | None = None,
-    budget: Annotated[int | None, Query(ge=1, le=10**6)] = None,
+    level: Level | None = None,
+    budget: Annotated[int | None, Query(ge=1, le=10**6, description="In tokens.")] = None,
 ) -> Response:
     wanted: dict[str, Any] = {"category": category, "agent": agent, "level": level, "budget": budget}
     return answer(memory.decisions.compacted(limit=window.limit, offset=window.offset, **wanted))
 
 
-@routes.post("/decisions/compact", summary="Prepare what showing the decisions needs")
-@gives(Compaction)
-def compact(memory: Writes, wanted: Annotated[DryRun, taken(DryRun)]) -> Response:
+@routes.post("/decisions/compact", response_model=Compaction, summary="Prepare the summaries of older decisions")
+def compact_decisions(memory: Writes, wanted: DryRun) -> Response:
     return answer(memory.decisions.compact(dry_run=wanted.dry_run))
 
 
-@routes.get("/decisions/{id}", summary="Get a decision whole, whatever its age")
-@gives(Decision)
-def show(memory: Reads, id: str) -> Response:
+@routes.get("/decisions/{id}", response_model=Decision, summary="Get a decision whole, whatever its age")
+def get_decision(memory: Reads, id: str) -> Response:
     return versioned(memory.decisions.get(id))
 
 
-@routes.patch("/decisions/{id}", summary="Change a decision")
-@gives(Decision)
-def change(memory: Writes, id: str, edit: Annotated[DecisionEdit, taken(DecisionEdit)], expect: Expected) -> Response:
-    return versioned(memory.decisions.edit(id, edit, expect=expect))
+@routes.patch("/decisions/{id}", response_model=Decision, summary="Change a decision")
+def edit_decision(memory: Writes, id: str, edit: DecisionEditBody, expect: Expected) -> Response:
+    return versioned(memory.decisions.edit(id, edit.record(), expect=expect))
 
 
-@routes.post("/decisions/{id}/review", summary="Say what came of a decision")
-@gives(Decision)
-def review(memory: Writes, id: str, outcome: Annotated[Review, taken(Review)], expect: Expected) -> Response:
-    return versioned(memory.decisions.review(id, outcome, expect=expect))
+@routes.post("/decisions/{id}/review", response_model=Decision, summary="Say what came of a decision")
+def review_decision(memory: Writes, id: str, outcome: ReviewBody, expect: Expected) -> Response:
+    return versioned(memory.decisions.review(id, outcome.record(), expect=expect))
 
 
-@routes.post("/decisions/{id}/reverse", summary="Take a decision back")
-@gives(Decision)
-def reverse(memory: Writes, id: str, given: Annotated[Reversal, taken(Reversal)], expect: Expected) -> Response:
+@routes.post("/decisions/{id}/reverse", response_model=Decision, summary="Take a decision back")
+def reverse_decision(memory: Writes, id: str, given: ReversalBody, expect: Expected) -> Response:
     return versioned(memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect))
 
 
-@routes.post("/decisions/{id}/preserve", summary="Keep a decision whole at any age, or no longer")
-@gives(Decision)
-def preserve(memory: Writes, id: str, given: Annotated[Preserve, taken(Preserve)]) -> Response:
-    return versioned(memory.decisions.preserve(id, on=given.preserve))
+@routes.post("/decisions/{id}/preserve", response_model=Decision, summary="Show a decision whole at any age, or not")
+def preserve_decision(memory: Writes, id: str, expect: Expected, given: PreserveBody) -> Response:
+    return versioned(memory.decisions.preserve(id, on=given.preserve, expect=expect))
 
 
-@routes.post("/decisions/{id}/adopt", summary="Vouch for a decision that came from outside; only a person may")
-@gives(Decision)
-def adopt(memory: Writes, id: str) -> Response:
-    return versioned(memory.decisions.adopt(id))
+@routes.post("/decisions/{id}/adopt", response_model=Decision, summary="Vouch for it; only a person may")
+def adopt_decision(memory: Writes, id: str, expect: Expected, body: Empty) -> Response:
+    return versioned(memory.decisions.adopt(id, expect=expect))
 
 
-@routes.get("/wisdom", summary="What the oldest decisions of each category taught")
-@gives(Wisdom, listed="wisdom")
-def wisdom(
+@routes.get("/wisdom", response_model=WisdomPage, summary="What the oldest decisions of each category taught")
+def list_wisdom(
     memory: Reads,
     request: Request,
     window: Paged,
     category: str | None = None,
     agent: str | None = None,
 ) -> Response:
-    found = memory.decisions.wisdom(category=category, agent=agent)
-    return sliced(request, "wisdom", found, window)
+    return sliced(request, "wisdom", memory.decisions.wisdom(category=category, agent=agent), window)
 
 
-@routes.get("/calibration", summary="Confidence against outcomes")
-@gives(Calibrated)
-def calibration(
+@routes.get("/calibration", response_model=Calibrated, summary="Confidence against outcomes")
+def get_calibration(
     memory: Reads,
     category: str | None = None,
     agent: str | None = None,
@@ -179,19 +175,33 @@ def calibration(
     return answer(memory.decisions.calibration(category=category, agent=agent, window_days=window_days))
 
 
-@routes.get("/review-queue", summary="Decisions that wait for an outcome")
-@gives(AwaitedReview, listed="waiting")
-def review_queue(
+@routes.get("/review-queue", response_model=ReviewPage, summary="List the decisions that wait for an outcome")
+def list_reviews(
     memory: Reads, request: Request, window: Paged, agent: str | None = None, due_only: bool = False
 ) -> Response:
-    return sliced(request, "waiting", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
+    return sliced(request, "reviews", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
 
 
-rpc_routes = APIRouter(tags=["json-rpc"], route_class=Route)
+_CALL: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "jsonrpc": {"const": "2.0"},
+        "method": {"type": "string"},
+        "params": {"type": "object"},
+        "id": {"type": ["string", "integer", "null"]},
+    },
+    "required": ["jsonrpc", "method"],
+}
+_CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL}]}
 
 
-@rpc_routes.post("/cstp", summary="A JSON-RPC 2.0 call, or a batch of up to 100")
-def call(memory: Reads, token: Annotated[Token, Depends(admitted)], request: Request) -> Response:
+@rpc_routes.post(
+    "/cstp",
+    summary="A JSON-RPC 2.0 call, or a batch of up to 100",
+    openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALLS}}}},
+    responses={204: {"description": "Notifications only"}},
+)
+def call_rpc(memory: Reads, token: Annotated[Token, Depends(admitted)], request: Request) -> Response:
     table = methods(memory)
     if token.read_only:
         table = {name: method if name in READS else _refusing(method, token) for name, method in table.items()}

@@ -1,25 +1,26 @@
-"""REST: logs and the tree made from them.
-
-REST: one search over everything, and the whole of what it found.
-
-REST: the inbox, the state of the whole, why a thing is what it is, and the cycle.
-"""
+"""REST: logs and the tree made from them, search over everything, and the memory as a whole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
+from pydantic import WithJsonSchema
 
 from recollect.api.auth import Reads, Writes
-from recollect.api.wire import DryRun, Paged, Route, Share, answer, gives, sliced, taken
+from recollect.api.bodies import DATE, PATTERNS, CompactTree, DryRun, Empty, EntryBody, Instant, Resolution, Share
+from recollect.api.learnings import HitPage
+from recollect.api.wire import Page, Paged, SearchPaged, answer, document, router, sliced
 from recollect.capture.log import Logged
 from recollect.capture.logs import LogDay
-from recollect.core.journal import Entry, NewEntry, Point
-from recollect.core.records import MOST
+from recollect.core.decision import Decision
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.journal import Entry, Point
+from recollect.core.learning import Learning
+from recollect.core.records import FURTHEST, MOST
 from recollect.distil.tree import Compacted, NodeView
-from recollect.search.everything import Hit
+from recollect.search.everything import KINDS, TRUSTS
 from recollect.search.recall import Recall
 from recollect.store.events import Escalation
 from recollect.tend.cycle import CycleReport
@@ -27,18 +28,55 @@ from recollect.tend.kinds import FullText, Neighbouring
 from recollect.tend.status import Status
 from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
 
-routes = APIRouter(prefix="/api", tags=["journal"], route_class=Route)
+routes = router("/api", "journal")
+text_routes = router("/api", "search")
+upkeep_routes = router("/api", "upkeep")
 
-Day = Annotated[str, Path(examples=["2026-03-01"])]
-Number = Annotated[int, Path(ge=0, le=10**9)]
+Day = Annotated[str, Path(), WithJsonSchema({"type": "string", "format": "date", "pattern": DATE})]
+_YEAR = "^(19|[2-8][0-9])[0-9]{2}"
+Period = Annotated[
+    str,
+    Query(description="A day, week or month."),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date", "pattern": DATE},
+                {"type": "string", "pattern": f"{_YEAR}-(0[1-9]|1[0-2])$"},
+                {"type": "string", "pattern": f"{_YEAR}-W(0[1-9]|[1-4][0-9]|5[0-2])$"},
+            ]
+        }
+    ),
+]
+EntryNumber = Annotated[int, Path(ge=0, le=10**9)]
+ItemNumber = Annotated[int, Path(ge=1, le=FURTHEST)]
+
+
+def _several(words: tuple[str, ...]) -> str:
+    pattern = f"^({'|'.join(words)})(,({'|'.join(words)}))*$"
+    PATTERNS[pattern] = f"must be one of {', '.join(words)}, or several separated by commas"
+    return pattern
+
+
+Kinds = Annotated[str | None, Query(pattern=_several(KINDS), description="One, or several separated by commas.")]
+Trusts = Annotated[str | None, Query(pattern=_several(TRUSTS), description="One, or several separated by commas.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogDayPage(Page):
+    days: tuple[LogDay, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogFile:
-    """A day's log as it stands."""
+    """A day's log."""
 
     day: str
     text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePage(Page):
+    nodes: tuple[NodeView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +89,6 @@ class NodeFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompactTree:
-    everything: bool = False
-    dry_run: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class TreePass:
     """What a pass over the tree did; `warning` when the configured re-index command failed."""
 
@@ -64,96 +96,104 @@ class TreePass:
     warning: str
 
 
-@routes.get("/logs", summary="List the days with a log, newest first")
-@gives(LogDay, listed="days")
-def days(memory: Reads, request: Request, window: Paged) -> Response:
+@dataclass(frozen=True, kw_only=True)
+class NeighbourPage(Page):
+    texts: tuple[Neighbouring, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InboxPage(Page):
+    items: tuple[Escalation, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Undone:
+    """The records that an undo restored; one of the two lists is empty."""
+
+    learnings: tuple[Learning, ...]
+    decisions: tuple[Decision, ...]
+
+
+@routes.get("/logs", response_model=LogDayPage, summary="List the days with a log, newest first")
+def list_logs(memory: Reads, request: Request, window: Paged) -> Response:
     return sliced(request, "days", memory.journal.days(), window)
 
 
-@routes.post("/logs", status_code=201, summary="Append an entry to today's log, or its session's")
-@gives(Logged)
-def add(memory: Writes, new: Annotated[NewEntry, taken(NewEntry)]) -> Response:
-    logged = memory.journal.add(new)
-    place = logged.id.removeprefix("log/").replace("#", "/")  # the log itself while nobody knows the entry's number
+@routes.post("/logs", status_code=201, response_model=Logged, summary="Append an entry to a log")
+def add_log_entry(memory: Writes, new: EntryBody) -> Response:
+    """The entry goes to today's log, or to the log of the day on which its session began."""
+    logged = memory.journal.add(new.record())
+    place = logged.id.removeprefix("log/").replace("#", "/")  # the log itself while the entry has no number yet
     return answer(logged, status=201, headers={"location": f"/api/logs/{place}"})
 
 
-@routes.get("/logs/{day}", summary="Get a day's log")
-@gives(LogFile)
-def log(memory: Reads, day: Day) -> Response:
+@routes.get("/logs/{day}", response_model=LogFile, summary="Get a day's log")
+def get_log(memory: Reads, day: Day) -> Response:
     return answer(LogFile(day=day, text=memory.journal.show(day)))
 
 
-@routes.get("/logs/{day}/{number}", summary="Get one entry of a log")
-@gives(Entry)
-def entry(memory: Reads, day: Day, number: Number) -> Response:
+@routes.get("/logs/{day}/{number}", response_model=Entry, summary="Get an entry of a log")
+def get_log_entry(memory: Reads, day: Day, number: EntryNumber) -> Response:
     return answer(memory.journal.entry(f"log/{day}#{number}"))
 
 
-@routes.post("/logs/{day}/{number}/adopt", summary="Vouch for an entry that came from outside; only a person may")
-@gives(Entry)
-def adopt(memory: Writes, day: Day, number: Number) -> Response:
+@routes.post("/logs/{day}/{number}/adopt", response_model=Entry, summary="Vouch for an entry; only a person may")
+def adopt_log_entry(memory: Writes, day: Day, number: EntryNumber, body: Empty) -> Response:
     return answer(memory.journal.adopt(f"log/{day}#{number}"))
 
 
-@routes.get("/tree", summary="List nodes: the root and all months, or one period with everything below it")
-@gives(NodeView, listed="nodes")
-def tree(memory: Reads, request: Request, window: Paged, period: str | None = None) -> Response:
+@routes.get("/tree", response_model=NodePage, summary="List nodes: the root and all months, or one period")
+def list_nodes(memory: Reads, request: Request, window: Paged, period: Period | None = None) -> Response:
+    """With a period, everything below it is listed too."""
     return sliced(request, "nodes", memory.journal.tree(period), window)
 
 
-@routes.post("/tree/compact", summary="Bring the tree up to date")
-@gives(TreePass)
-def compact(memory: Writes, wanted: Annotated[CompactTree, taken(CompactTree)]) -> Response:
+@routes.post("/tree/compact", response_model=TreePass, summary="Bring the tree up to date")
+def compact_tree(memory: Writes, wanted: CompactTree) -> Response:
     done, warning = memory.journal.compact(everything=wanted.everything, dry_run=wanted.dry_run)
     return answer(TreePass(done=done, warning=warning))
 
 
-@routes.get("/tree/{id:anything}", summary="Get a node: root, monthly/2026-03, weekly/2026-W10, daily/2026-03-01")
-@gives(NodeFile)
-def node(memory: Reads, id: str) -> Response:
-    text = memory.journal.node(id)
+@routes.get("/tree/{id:anything}", response_model=NodeFile, summary="Get a node, such as root or monthly/2026-03")
+def get_node(memory: Reads, id: str) -> Response:
+    try:
+        text = memory.journal.node(id)
+    except BadInput as no_period:
+        raise NotFound(str(no_period)) from None
     return answer(NodeFile(id=id, text=text, sources=tuple(memory.journal.sources(id))))
 
 
-@routes.get("/recall", summary="Walk from the root down to the raw words that answer a question")
-@gives(Recall)
-def recall(memory: Reads, q: str, limit: Annotated[int, Query(ge=1, le=MOST)] = 5) -> Response:
-    return answer(memory.recall(q, limit=limit))
+@routes.get("/recall", response_model=Recall, summary="Walk from the root down to the raw words on a question")
+def recall(memory: Reads, query: str, limit: Annotated[int, Query(ge=1, le=100)] = 5) -> Response:
+    return answer(memory.recall(query, limit=limit))
 
 
-text_routes = APIRouter(prefix="/api", tags=["search"], route_class=Route)
-
-Several = Query(description="Several are separated by commas.")
-
-
-@text_routes.get("/search", summary="Whatever is remembered for any text, best first")
-@gives(Hit, listed="results")
+@text_routes.get("/search", response_model=HitPage, summary="Search everything for any text, best first")
 def search(
     memory: Reads,
     request: Request,
-    window: Paged,
-    q: str,
-    kind: Annotated[str, Several] = "",
-    trust: Annotated[str, Several] = "",
-    since: str | None = None,
-    until: str | None = None,
-    min_confidence: Annotated[float | None, Share] = None,
-    exclude_outcome_id: str | None = None,
-    strategy: str = "hybrid",
-    semantic_weight: Annotated[float | None, Share] = None,
+    window: SearchPaged,
+    query: str,
+    kind: Kinds = None,
+    trust: Trusts = None,
+    since: Instant | None = None,
+    until: Instant | None = None,
+    min_confidence: Share | None = None,
+    exclude_outcome: str | None = None,
+    strategy: Literal["hybrid", "bm25", "semantic"] = "hybrid",
+    semantic_weight: Share | None = None,
     recency: bool = True,
     confidence: bool = True,
     explain: bool = False,
 ) -> Response:
     hits = memory.search(
-        q,
-        kinds=_several(kind),
-        trusts=_several(trust),
+        query,
+        kinds=tuple(kind.split(",")) if kind else (),
+        trusts=tuple(trust.split(",")) if trust else (),
         since=since,
         until=until,
         min_confidence=min_confidence,
-        exclude_outcome=exclude_outcome_id,
+        exclude_outcome=exclude_outcome,
         strategy=strategy,
         semantic_weight=semantic_weight,
         recency=recency,
@@ -164,15 +204,13 @@ def search(
     return sliced(request, "results", hits, window)
 
 
-@text_routes.get("/texts/{id:anything}", summary="The whole of whatever an id names")
-@gives(FullText)
-def whole(memory: Reads, id: str) -> Response:
+@text_routes.get("/texts/{id:anything}", response_model=FullText, summary="Get the whole text that an id names")
+def get_text(memory: Reads, id: str) -> Response:
     return answer(memory.texts.get(id))
 
 
-@text_routes.get("/around/{id:anything}", summary="What stands before and after a text")
-@gives(Neighbouring, listed="texts")
-def around(
+@text_routes.get("/around/{id:anything}", response_model=NeighbourPage, summary="List what is before and after a text")
+def list_neighbours(
     memory: Reads,
     request: Request,
     window: Paged,
@@ -183,53 +221,49 @@ def around(
     return sliced(request, "texts", memory.texts.around(id, before=before, after=after), window)
 
 
-def _several(given: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in given.split(",") if part.strip())
+@upkeep_routes.get("/inbox", response_model=InboxPage, summary="List what waits for a person")
+def list_inbox(memory: Reads, request: Request, window: Paged) -> Response:
+    return sliced(request, "items", memory.inbox.waiting(), window)
 
 
-upkeep_routes = APIRouter(prefix="/api", tags=["upkeep"], route_class=Route)
-
-MatterNumber = Annotated[int, Path(ge=1, lt=2**31)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resolution:
-    """What to do with a matter; which verbs there are depends on its kind."""
-
-    verb: str
-
-
-@upkeep_routes.get("/inbox", summary="What waits for a person")
-@gives(Escalation, listed="matters")
-def inbox(memory: Reads, request: Request, window: Paged) -> Response:
-    return sliced(request, "matters", memory.inbox.waiting(), window)
-
-
-@upkeep_routes.get("/inbox/{number}", summary="Get a matter")
-@gives(Escalation)
-def matter(memory: Reads, number: MatterNumber) -> Response:
+@upkeep_routes.get("/inbox/{number}", response_model=Escalation, summary="Get an item of the inbox")
+def get_inbox_item(memory: Reads, number: ItemNumber) -> Response:
     return answer(memory.inbox.get(number))
 
 
-@upkeep_routes.post("/inbox/{number}/resolve", summary="Settle a matter; only a person may")
-@gives(Escalation)
-def resolve(memory: Writes, number: MatterNumber, given: Annotated[Resolution, taken(Resolution)]) -> Response:
+@upkeep_routes.post("/inbox/{number}/resolve", response_model=Escalation, summary="Settle an item; only a person may")
+def resolve_inbox_item(memory: Writes, number: ItemNumber, given: Resolution) -> Response:
     return answer(memory.inbox.resolve(number, given.verb))
 
 
-@upkeep_routes.get("/status", summary="What is remembered, what waits, what is wrong")
-@gives(Status)
-def status(memory: Reads) -> Response:
+@upkeep_routes.post("/undo", response_model=Undone, summary="Take back the last change to learnings or decisions")
+def undo(memory: Writes, body: Empty) -> Response:
+    """Undoing again goes one change further back. Only a person may take back what a person did."""
+    restored = memory.data.undo()
+    learnings = [each for each in restored if isinstance(each, Learning)]
+    decisions = [each for each in restored if isinstance(each, Decision)]
+    return answer({"learnings": learnings, "decisions": decisions})
+
+
+@upkeep_routes.get("/status", response_model=Status, summary="What is remembered, what waits, what is wrong")
+def get_status(memory: Reads) -> Response:
     return answer(memory.status())
 
 
-@upkeep_routes.get("/why/{id:anything}", summary="Where a thing came from and what happened to it")
-@gives(Explanation | NodeExplanation | EntryExplanation | FileExplanation)
-def why(memory: Reads, id: str) -> Response:
+@upkeep_routes.get(
+    "/why/{id:anything}",
+    response_model=Explanation | NodeExplanation | EntryExplanation | FileExplanation,
+    summary="Where a record came from and what happened to it",
+)
+def explain(memory: Reads, id: str) -> Response:
     return answer(memory.why(id))
 
 
-@upkeep_routes.post("/cycle", summary="Do everything that is due")
-@gives(CycleReport)
-def cycle(memory: Writes, wanted: Annotated[DryRun, taken(DryRun)]) -> Response:
+@upkeep_routes.post("/cycle", response_model=CycleReport, summary="Do everything that is due")
+def run_cycle(memory: Writes, wanted: DryRun) -> Response:
     return answer(memory.cycle(dry_run=wanted.dry_run))
+
+
+@upkeep_routes.get("/openapi.json", include_in_schema=False)
+def openapi(memory: Reads, request: Request) -> Response:
+    return answer(document(request.app))

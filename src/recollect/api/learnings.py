@@ -1,62 +1,94 @@
-"""REST: learnings.
-
-REST: what workers call when they claim and finish tasks, and what they left.
-"""
+"""REST: learnings, and the work they come from and go to: tasks, outcomes, discoveries, injections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Query, Request, Response
 
 from recollect.api.auth import Reads, Writes
-from recollect.api.wire import Expected, Paged, Route, Share, answer, gives, page, sliced, taken, versioned
+from recollect.api.bodies import (
+    Empty,
+    FinalMessage,
+    FinishedTask,
+    InjectionBody,
+    LearningBody,
+    LearningEditBody,
+    OtherLearning,
+    OutcomeBody,
+    RatingBody,
+    Share,
+    TaskBody,
+)
+from recollect.api.wire import Expected, Page, Paged, SearchPaged, answer, page, router, sliced, tagged, versioned
 from recollect.capture.learn import Captured
 from recollect.capture.observe import Observed
+from recollect.core.choices import Status
 from recollect.core.context import Event
 from recollect.core.learning import Discovery, Injection, Learning, Outcome, Task
-from recollect.core.new_learning import LearningEdit, NewLearning
 from recollect.core.records import MOST
 from recollect.feedback.verdicts import Taken
-from recollect.inject.learnings import Chosen, NewInjection
+from recollect.inject.learnings import Chosen
 from recollect.search.everything import Hit
 
-routes = APIRouter(prefix="/api/learnings", tags=["learnings"], route_class=Route)
+routes = router("/api/learnings", "learnings")
+task_routes = router("/api", "work")
+
+AnyStatus = Status | Literal["all"]
+Sort = Literal["newest", "oldest", "confidence", "helpful", "injected", "title"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Feedback:
-    """A verdict on a learning that a task was shown."""
-
-    task_id: str
-    helpful: bool
+class LearningPage(Page):
+    learnings: tuple[Learning, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replacement:
-    """The learning that takes another's place, or takes another in."""
-
-    id: str
-    reason: str = ""
+class HitPage(Page):
+    results: tuple[Hit, ...]
 
 
-@routes.get("", summary="List learnings")
-@gives(Learning, listed="learnings")
-def listed(
+@dataclass(frozen=True, kw_only=True)
+class EventPage(Page):
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InjectionPage(Page):
+    injections: tuple[Injection, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomePage(Page):
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskPage(Page):
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscoveryPage(Page):
+    discoveries: tuple[Discovery, ...]
+
+
+@routes.get("", response_model=LearningPage, summary="List learnings")
+def list_learnings(
     memory: Reads,
     request: Request,
     window: Paged,
-    status: str = "active",
+    query: Annotated[str | None, Query(description="Only learnings that fit this text, best first.")] = None,
+    status: AnyStatus = "active",
     domain: str | None = None,
     tag: str | None = None,
-    min_confidence: Annotated[float, Share] = 0.0,
-    search: str | None = None,
-    sort: str = "newest",
+    min_confidence: Share = 0.0,
+    sort: Sort = "newest",
 ) -> Response:
-    if search is not None:
+    if query is not None:
         found = memory.learnings.search(
-            search, tag=tag, status=status, domain=domain, min_confidence=min_confidence, limit=MOST
+            query, tag=tag, status=status, domain=domain, min_confidence=min_confidence, limit=MOST
         )
         return sliced(request, "learnings", found, window)
     found, total = memory.learnings.page(
@@ -71,180 +103,131 @@ def listed(
     return page(request, "learnings", found, total, window)
 
 
-@routes.post("", status_code=201, summary="Create a learning")
-@gives(Captured)
-def create(memory: Writes, new: Annotated[NewLearning, taken(NewLearning)], anyway: bool = False) -> Response:
-    made = memory.learn(new, anyway=anyway)
-    headers = {"location": f"/api/learnings/{made.learning.id}", "etag": f'"{made.learning.version}"'}
-    return answer(made, status=200 if made.merged else 201, headers=headers)
+@routes.post("", status_code=201, response_model=Captured, summary="Create a learning")
+def create_learning(memory: Writes, new: LearningBody, anyway: bool = False) -> Response:
+    made = memory.learn(new.record(), anyway=anyway)
+    headers = {"location": f"/api/learnings/{made.learning.id}"}
+    return tagged(answer(made, status=200 if made.merged else 201, headers=headers), made.learning.version)
 
 
-@routes.get("/search", summary="Find learnings for any text")
-@gives(Hit, listed="results")
-def search(
+@routes.get("/search", response_model=HitPage, summary="Find learnings for any text")
+def search_learnings(
     memory: Reads,
     request: Request,
-    window: Paged,
-    q: str,
-    min_confidence: Annotated[float | None, Share] = None,
+    window: SearchPaged,
+    query: str,
+    min_confidence: Share | None = None,
     domain: str | None = None,
-    status: str = "active",
-    exclude_outcome_id: str | None = None,
+    status: AnyStatus = "active",
+    exclude_outcome: str | None = None,
 ) -> Response:
     hits = memory.search(
-        q,
+        query,
         kinds=("learning",),
         min_confidence=min_confidence,
         domain=domain,
         status=status,
-        exclude_outcome=exclude_outcome_id,
+        exclude_outcome=exclude_outcome,
         limit=min(window.limit + window.offset, MOST),
     )
     return sliced(request, "results", hits, window)
 
 
-@routes.get("/{id}", summary="Get a learning")
-@gives(Learning)
-def show(memory: Reads, id: str) -> Response:
+@routes.get("/{id}", response_model=Learning, summary="Get a learning")
+def get_learning(memory: Reads, id: str) -> Response:
     return versioned(memory.learnings.get(id))
 
 
-@routes.patch("/{id}", summary="Change a learning: its text, tags, status or pin")
-@gives(Learning)
-def change(memory: Writes, id: str, edit: Annotated[LearningEdit, taken(LearningEdit)], expect: Expected) -> Response:
-    return versioned(memory.learnings.edit(id, edit, expect=expect))
+@routes.patch("/{id}", response_model=Learning, summary="Change a learning: its text, tags, status or pin")
+def edit_learning(memory: Writes, id: str, edit: LearningEditBody, expect: Expected) -> Response:
+    return versioned(memory.learnings.edit(id, edit.record(), expect=expect))
 
 
-@routes.delete("/{id}", summary="Archive a learning; nothing is deleted")
-@gives(Learning)
-def archive(memory: Writes, id: str, expect: Expected) -> Response:
+@routes.delete("/{id}", response_model=Learning, summary="Archive a learning; nothing is deleted")
+def archive_learning(memory: Writes, id: str, expect: Expected) -> Response:
     return versioned(memory.learnings.archive(id, expect=expect))
 
 
-@routes.post("/{id}/feedback", summary="Say whether a learning helped a task")
-@gives(Learning)
-def feedback(memory: Writes, id: str, given: Annotated[Feedback, taken(Feedback)]) -> Response:
-    return versioned(memory.rate(id, "helpful" if given.helpful else "not_helpful", task=given.task_id))
+@routes.post("/{id}/feedback", response_model=Learning, summary="Say whether a learning helped a task")
+def rate_learning(memory: Writes, id: str, rating: RatingBody) -> Response:
+    return versioned(memory.rate(id, rating.verdict, task=rating.task))
 
 
-@routes.post("/{id}/supersede", summary="Replace a learning by another")
-@gives(Learning)
-def supersede(memory: Writes, id: str, by: Annotated[Replacement, taken(Replacement)]) -> Response:
-    return versioned(memory.learnings.supersede(id, by.id, reason=by.reason))
+@routes.post("/{id}/supersede", response_model=Learning, summary="Replace a learning by another")
+def supersede_learning(memory: Writes, id: str, by: OtherLearning, expect: Expected) -> Response:
+    return versioned(memory.learnings.supersede(id, by.id, reason=by.reason, expect=expect))
 
 
-@routes.post("/{id}/merge", summary="Take another learning into this one")
-@gives(Learning)
-def merge(memory: Writes, id: str, other: Annotated[Replacement, taken(Replacement)]) -> Response:
-    return versioned(memory.learnings.merge(id, other.id, reason=other.reason))
+@routes.post("/{id}/merge", response_model=Learning, summary="Take another learning into this one")
+def merge_learning(memory: Writes, id: str, other: OtherLearning, expect: Expected) -> Response:
+    return versioned(memory.learnings.merge(id, other.id, reason=other.reason, expect=expect))
 
 
-@routes.post("/{id}/adopt", summary="Vouch for a learning that came from outside; only a person may")
-@gives(Learning)
-def adopt(memory: Writes, id: str) -> Response:
-    return versioned(memory.learnings.adopt(id))
+@routes.post("/{id}/adopt", response_model=Learning, summary="Vouch for a learning from outside; only a person may")
+def adopt_learning(memory: Writes, id: str, expect: Expected, body: Empty) -> Response:
+    return versioned(memory.learnings.adopt(id, expect=expect))
 
 
-@routes.get("/{id}/history", summary="How a learning's confidence moved")
-@gives(Event, listed="events")
-def history(memory: Reads, request: Request, id: str, window: Paged) -> Response:
+@routes.get("/{id}/history", response_model=EventPage, summary="How a learning's confidence moved")
+def list_learning_events(memory: Reads, request: Request, id: str, window: Paged) -> Response:
     return sliced(request, "events", memory.learnings.history(id), window)
 
 
-@routes.get("/{id}/injections", summary="Where a learning was shown")
-@gives(Injection, listed="injections")
-def injections(memory: Reads, request: Request, id: str, window: Paged) -> Response:
+@routes.get("/{id}/injections", response_model=InjectionPage, summary="Where a learning was shown")
+def list_learning_injections(memory: Reads, request: Request, id: str, window: Paged) -> Response:
     return sliced(request, "injections", memory.learnings.injections(id), window)
 
 
-task_routes = APIRouter(prefix="/api", tags=["work"], route_class=Route)
+@task_routes.post("/inject", response_model=Chosen, summary="Get the learnings for a task, and record that it saw them")
+def inject(memory: Writes, wanted: InjectionBody) -> Response:
+    return answer(memory.inject(wanted.record()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finished:
-    """A finished task's output."""
-
-    output: str
-    task: str
-    outcome: str | None = None
-    title: str = ""
+@task_routes.post("/inject/preview", response_model=Chosen, summary="What a task would be shown; nothing is recorded")
+def preview_injection(memory: Reads, wanted: InjectionBody) -> Response:
+    return answer(memory.work.preview(wanted.record()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FinalMessage:
-    """What an agent said at the end of a task; verdicts stand alone on a line in it."""
-
-    output: str
-    task: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewOutcome:
-    id: str
-    name: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewTask:
-    id: str
-    outcome: str | None = None
-    title: str = ""
-
-
-@task_routes.post("/inject", summary="Claim a task: what it should be shown, and remember that it was")
-@gives(Chosen)
-def inject(memory: Writes, wanted: Annotated[NewInjection, taken(NewInjection)]) -> Response:
-    return answer(memory.inject(wanted))
-
-
-@task_routes.post("/observe", summary="Finish a task: keep the discoveries in its output and learn from them")
-@gives(Observed)
-def observe(memory: Writes, done: Annotated[Finished, taken(Finished)]) -> Response:
+@task_routes.post("/observe", response_model=Observed, summary="Store the discoveries in a finished task's output")
+def observe_task(memory: Writes, done: FinishedTask) -> Response:
     return answer(memory.observe(done.output, task=done.task, outcome=done.outcome, title=done.title))
 
 
-@task_routes.post("/feedback", summary="Count the verdicts in an agent's final message")
-@gives(Taken)
-def task_feedback(memory: Writes, said: Annotated[FinalMessage, taken(FinalMessage)]) -> Response:
+@task_routes.post("/feedback", response_model=Taken, summary="Count the verdicts in an agent's final message")
+def count_verdicts(memory: Writes, said: FinalMessage) -> Response:
     return answer(memory.feedback(said.output, task=said.task))
 
 
-@task_routes.get("/outcomes", summary="List outcomes, newest first")
-@gives(Outcome, listed="outcomes")
-def outcomes(memory: Reads, request: Request, window: Paged) -> Response:
+@task_routes.get("/outcomes", response_model=OutcomePage, summary="List outcomes, newest first")
+def list_outcomes(memory: Reads, request: Request, window: Paged) -> Response:
     found, total = memory.work.outcome_page(limit=window.limit, offset=window.offset)
     return page(request, "outcomes", found, total, window)
 
 
-@task_routes.post("/outcomes", status_code=201, summary="Name an outcome")
-@gives(Outcome)
-def add_outcome(memory: Writes, new: Annotated[NewOutcome, taken(NewOutcome)]) -> Response:
+@task_routes.post("/outcomes", status_code=201, response_model=Outcome, summary="Name an outcome")
+def add_outcome(memory: Writes, new: OutcomeBody) -> Response:
     return answer(memory.work.add_outcome(new.id, name=new.name), status=201)
 
 
-@task_routes.get("/tasks", summary="List tasks, newest first")
-@gives(Task, listed="tasks")
-def tasks(memory: Reads, request: Request, window: Paged, outcome: str | None = None) -> Response:
+@task_routes.get("/tasks", response_model=TaskPage, summary="List tasks, newest first")
+def list_tasks(memory: Reads, request: Request, window: Paged, outcome: str | None = None) -> Response:
     found, total = memory.work.task_page(outcome=outcome, limit=window.limit, offset=window.offset)
     return page(request, "tasks", found, total, window)
 
 
-@task_routes.post("/tasks", status_code=201, summary="Name a task")
-@gives(Task)
-def add_task(memory: Writes, new: Annotated[NewTask, taken(NewTask)]) -> Response:
+@task_routes.post("/tasks", status_code=201, response_model=Task, summary="Name a task")
+def add_task(memory: Writes, new: TaskBody) -> Response:
     return answer(memory.work.add_task(new.id, outcome=new.outcome, title=new.title), status=201)
 
 
-@task_routes.get("/discoveries", summary="List discoveries and what became of them")
-@gives(Discovery, listed="discoveries")
-def discoveries(memory: Reads, request: Request, window: Paged, task: str | None = None) -> Response:
+@task_routes.get("/discoveries", response_model=DiscoveryPage, summary="List discoveries and what became of them")
+def list_discoveries(memory: Reads, request: Request, window: Paged, task: str | None = None) -> Response:
     found, total = memory.work.discovery_page(task=task, limit=window.limit, offset=window.offset)
     return page(request, "discoveries", found, total, window)
 
 
-@task_routes.get("/injections", summary="What was shown lately, or what one task was shown")
-@gives(Injection, listed="injections")
-def task_injections(memory: Reads, request: Request, window: Paged, task: str | None = None) -> Response:
+@task_routes.get("/injections", response_model=InjectionPage, summary="The latest injections, or those of one task")
+def list_injections(memory: Reads, request: Request, window: Paged, task: str | None = None) -> Response:
     if task is not None:
         return sliced(request, "injections", memory.work.injections(task=task), window)
     found, total = memory.work.injection_page(limit=window.limit, offset=window.offset)

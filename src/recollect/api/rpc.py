@@ -11,14 +11,12 @@ Names and parameters are the protocol's; everything else is a call into the hall
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
 from typing import Any, get_type_hints
 
 import msgspec
 
-from recollect.core.decision import NewDecision, Review
+from recollect.api.bodies import DecisionBody, ReviewBody, snaked, validated
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
 from recollect.core.records import plain
 from recollect.memory import Memory
@@ -38,7 +36,6 @@ CODES: dict[type[RecollectError], int] = {
 """In order: the first class that fits decides."""
 
 MAX_BATCH = 100
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 Methods = Mapping[str, Callable[..., Any]]
 
@@ -113,42 +110,12 @@ def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def snake(name: str) -> str:
-    """`reviewIn` → `review_in`."""
-    return _HUMP.sub("_", name).lower()
-
-
-def snaked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Names as ours are, each once."""
-    named: dict[str, Any] = {}
-    for name, value in given.items():
-        if snake(name) in named:
-            raise BadInput(f"{snake(name)} is given twice")
-        named[snake(name)] = value
-    return named
-
-
-def record_of(kind: type[Any], named: Mapping[str, Any]) -> Any:
-    """What a caller gave as a record; nothing is coerced, and a name that no field has is refused."""
-    unknown = named.keys() - kind.__annotations__.keys()
-    if unknown:
-        said = ", ".join(sorted(unknown))[:200]
-        raise BadInput(f"unknown: {said}. Fields are {', '.join(kind.__annotations__)}")
-    # msgspec leaves what is not given to the class; our rooms look at the instance.
-    defaults = {field.name: _default(field) for field in fields(kind) if _default(field) is not MISSING}
-    return converted({**defaults, **named}, kind)
-
-
 def converted(value: Any, kind: Any, name: str = "") -> Any:
     """A JSON value as what it is declared to be."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, RecursionError) as problem:
         raise BadInput(f"{name}: {problem}" if name else str(problem)) from None
-
-
-def _default(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _check_envelope(call: Any) -> None:
@@ -205,11 +172,11 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         return {"wisdom": decisions.wisdom(category=category, agent=agent)}
 
     def record_decision(*, anyway: bool = False, **new: Any) -> Any:
-        done = decisions.record(record_of(NewDecision, new), anyway=anyway)
+        done = decisions.record(validated(DecisionBody, new).record(), anyway=anyway)
         return {**vars(done.decision), "redacted": done.redacted}
 
     def review_decision(*, id: str, version: int | None = None, **review: Any) -> Any:
-        return decisions.review(id, record_of(Review, review), expect=version)
+        return decisions.review(id, validated(ReviewBody, review).record(), expect=version)
 
     def query_decisions(
         *,

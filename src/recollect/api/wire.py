@@ -1,36 +1,33 @@
-"""Records on the wire: bodies in, answers out, pages with their links, versions as entity tags.
+"""Requests and answers of the REST routes: lists, entity tags, repeated requests, problems, the OpenAPI document.
 
-Bodies are read by msgspec into the same records every other surface uses; nothing is coerced, and a name that no field
-has is refused. Names may be written in camelCase too. Knows neither routes nor what a record is for.
-
-What every route under /api does around its own work: names of parameters, and requests that may come twice.
-
-Errors as answers: `application/problem+json` for programs, with the class of the error deciding the status.
-
-The messages of `core/errors.py` already say what happened and what to do; nothing is added to them here.
+Answers are written by msgspec from the records that every surface uses; the response models of the routes only describe
+them. Bodies are FastAPI's (see `bodies.py`). Knows neither the nouns nor who may call.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
-from fastapi import Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Response
 from fastapi.dependencies.models import Dependant
+from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 
-from recollect.api.rpc import record_of, snake, snaked
+from recollect.api.bodies import PATTERNS, snake
 from recollect.core.errors import (
     BadInput,
     FateUnknown,
+    Forbidden,
     NoSpace,
     NotFound,
     RecollectError,
@@ -40,51 +37,10 @@ from recollect.core.errors import (
     StoreBusy,
     Trouble,
 )
-from recollect.core.records import MOST, plain
+from recollect.core.records import FURTHEST, MOST, plain
 from recollect.memory import Memory
 
-F = TypeVar("F", bound=Callable[..., Any])
-VERSIONS = 2**31
-Share = Query(ge=0, le=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DryRun:
-    """A dry run says what would happen."""
-
-    dry_run: bool = False
-
-
-def taken(kind: type[Any]) -> Any:
-    """A dependency that reads the body as a record."""
-
-    async def body(request: Request) -> Any:
-        return decoded(await request.body(), kind)
-
-    body.takes = kind  # type: ignore[attr-defined]  # the OpenAPI document is made from it
-    return Depends(body)
-
-
-def decoded(body: bytes, kind: type[Any]) -> Any:
-    """A JSON body as a record."""
-    try:
-        given = msgspec.json.decode(body or b"{}")
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
-        raise BadInput(f"the body is not JSON: {problem}"[:300]) from None
-    if not isinstance(given, dict):
-        raise BadInput("the body must be a JSON object")
-    return record_of(kind, snaked(given))
-
-
-def gives(kind: Any, *, listed: str = "") -> Callable[[F], F]:
-    """Says what a route answers with: a record, or a page of records under a name."""
-
-    def mark(endpoint: F) -> F:
-        endpoint.gives = kind  # type: ignore[attr-defined]
-        endpoint.listed = listed  # type: ignore[attr-defined]
-        return endpoint
-
-    return mark
+# Answers
 
 
 def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -97,25 +53,46 @@ def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None =
     )
 
 
-def versioned(record: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A record with its version as entity tag, for If-Match."""
-    return answer(record, status=status, headers={"etag": f'"{record.version}"', **(headers or {})})
+def versioned(record: Any, **options: Any) -> Response:
+    """A record with an entity tag of its version, for If-Match, and of its content, for If-None-Match."""
+    return tagged(answer(record, **options), record.version)
+
+
+def tagged(response: Response, version: int | None = None) -> Response:
+    """The answer with an entity tag of its content, after the version where there is one."""
+    digest = hashlib.blake2b(bytes(response.body), digest_size=8).hexdigest()
+    response.headers["etag"] = f'"{digest}"' if version is None else f'"{version}-{digest}"'
+    return response
+
+
+ETAG = r'^(\*|(W/)?"?[0-9]{1,9}(-[0-9a-f]{16})?"?)$'
+PATTERNS[ETAG] = 'must be an ETag that the server gave, such as "3"'
 
 
 async def _expected(
     if_match: Annotated[
-        str | None, Header(description="The ETag you read; a change in between is refused with 412.")
+        str | None,
+        Header(pattern=ETAG, description="The ETag you read. If the record was edited since, the answer is 412."),
     ] = None,
 ) -> int | None:
-    if if_match is None or if_match.strip() == "*":
+    if if_match is None or if_match == "*":
         return None
-    version = if_match.strip().removeprefix("W/").strip('"')
-    if not (version.isascii() and version.isdecimal()) or int(version) >= VERSIONS:
-        raise BadInput('If-Match must be an ETag that was given, such as "3"')
-    return int(version)
+    return int(if_match.removeprefix("W/").strip('"').partition("-")[0])
 
 
 Expected = Annotated[int | None, Depends(_expected)]
+
+
+# Lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A part of a list. Each list adds its records under the plural of their noun."""
+
+    total: int
+    limit: int
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -126,18 +103,29 @@ class Window:
     offset: int
 
 
-async def _window(
-    limit: Annotated[int, Query(ge=1, le=MOST, description="How many.")] = 50,
-    offset: Annotated[int, Query(ge=0, lt=2**31, description="How many to skip.")] = 0,
-) -> Window:
+Limit = Query(ge=1, le=MOST, description="How many records at most.")
+Offset = Annotated[int, Query(ge=0, le=FURTHEST, description="How many records to skip.")]
+
+
+async def _window(limit: Annotated[int, Limit] = 50, offset: Offset = 0) -> Window:
     return Window(limit, offset)
 
 
+async def _search_window(
+    request: Request,
+    limit: Annotated[int | None, Limit] = None,
+    offset: Offset = 0,
+) -> Window:
+    memory: Memory = request.app.state.memory
+    return Window(limit or memory.context.settings.search.limit, offset)
+
+
 Paged = Annotated[Window, Depends(_window)]
+SearchPaged = Annotated[Window, Depends(_search_window)]
 
 
 def page(request: Request, name: str, found: Sequence[Any], total: int, window: Window, **more: Any) -> Response:
-    """A part of a list, how many there are in all, and links to its neighbours."""
+    """A part of a list, the number of records in all, and links to the neighbouring parts."""
     body = {name: found, "total": total, "limit": window.limit, "offset": window.offset, **more}
     links = {}
     if window.offset + window.limit < total:
@@ -155,10 +143,112 @@ def page(request: Request, name: str, found: Sequence[Any], total: int, window: 
 
 
 def sliced(request: Request, name: str, everything: Sequence[Any], window: Window, **more: Any) -> Response:
-    """The same for a list that is whole in memory."""
+    """The same for a list that is in memory as a whole."""
     found = everything[window.offset : window.offset + window.limit]
     return page(request, name, found, len(everything), window, **more)
 
+
+# Routes
+
+OLD_PARAMETERS = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
+"""Names of query parameters in version 0.1.0, which still work."""
+
+
+class _Anything(Convertor[str]):
+    """An id as a path, `{id:anything}`: it may hold slashes and line breaks, so that every id reaches its route."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("anything", _Anything())
+
+
+class _JsonRequest(Request):
+    """A request whose body is strict JSON: the standard library would take NaN, and UTF-16."""
+
+    async def json(self) -> Any:
+        try:
+            return msgspec.json.decode(await self.body())
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+            raise json.JSONDecodeError(str(problem), "", 0) from None
+
+
+class Route(APIRoute):
+    """A route of the API: parameters by their names, conditional reads, and requests that may be sent twice."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        known = frozenset(_query_names(self.dependant))
+
+        async def handler(request: Request) -> Response:
+            request.scope["query_string"] = named_query(request.scope["query_string"], known)
+            request = _JsonRequest(request.scope, request.receive)
+            request.state.body = await request.body()  # the guard has read it already; a thread cannot wait for it
+            try:
+                response = await handle(request)
+            except Repeated as before:
+                return before.response
+            except FateUnknown:
+                raise  # the key stays taken: sent again, the request might be done twice
+            except BaseException:
+                if claim := getattr(request.state, "claim", None):
+                    with suppress(Trouble):  # the key stays taken for a day, which the caller is told
+                        await run_in_threadpool(claim.take_back)
+                raise
+            if claim := getattr(request.state, "claim", None):
+                with suppress(Trouble):  # the request is done, and under this key it is not done again
+                    await run_in_threadpool(claim.keep, response)
+            return _unless_known(request, response)
+
+        return handler
+
+
+def router(prefix: str, tag: str) -> APIRouter:
+    """Routes under an address, each with its function's name as the operation id."""
+    return APIRouter(
+        prefix=prefix, tags=[tag], route_class=Route, generate_unique_id_function=lambda route: str(route.name)
+    )
+
+
+def _unless_known(request: Request, response: Response) -> Response:
+    """The answer to a read, or 304 when the caller has it already."""
+    if request.method != "GET" or response.status_code != 200:
+        return response
+    if "etag" not in response.headers:
+        tagged(response)
+    tag = response.headers["etag"]
+    known = {given.strip().removeprefix("W/") for given in request.headers.get("if-none-match", "").split(",")}
+    return Response(status_code=304, headers={"etag": tag}) if known & {tag, "*"} else response
+
+
+def named_query(query: bytes, known: frozenset[str]) -> bytes:
+    """The query with the route's own names for its parameters; an unknown name is refused as a probable typo."""
+    given = []
+    for name, value in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
+        name = snake(name)
+        given.append((name if name in known else OLD_PARAMETERS.get(name, name), value))
+    unknown = sorted({name for name, _ in given} - known)
+    if unknown:
+        said = f"the parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"
+        raise BadInput(f"unknown parameter {', '.join(unknown)[:200]}; {said}")
+    if len(dict(given)) < len(given):
+        raise BadInput("a parameter is given twice")
+    return urlencode(given).encode()
+
+
+def _query_names(dependant: Dependant) -> Iterator[str]:
+    yield from (param.alias for param in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _query_names(inner)
+
+
+# Requests that may be sent twice
 
 KEPT_HEADERS = ("content-type", "etag", "location")
 
@@ -182,59 +272,15 @@ class RequestClaim:
 
 
 class Repeated(Exception):
-    """The request was answered before; this is what it was told."""
+    """The request was answered before; this is the answer it was given."""
 
     def __init__(self, response: Response):
         super().__init__("answered before")
         self.response = response
 
 
-class _Anything(Convertor[str]):
-    """An id as a path, `{id:anything}`: slashes and line breaks belong to it, so that no id fits no route."""
-
-    regex = "(?s:.*)"
-
-    def convert(self, value: str) -> str:
-        return value
-
-    def to_string(self, value: str) -> str:
-        return value
-
-
-register_url_convertor("anything", _Anything())
-
-
-class Route(APIRoute):
-    """A route of the API."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-        known = frozenset(_queries(self.dependant))
-
-        async def handler(request: Request) -> Response:
-            request.scope["query_string"] = named_query(request.scope["query_string"], known)
-            request.state.body = await request.body()  # the guard read it already; threads cannot wait for it
-            try:
-                response = await handle(request)
-            except Repeated as before:
-                return before.response
-            except FateUnknown:
-                raise  # the key stays taken: sent again, the request might be done twice
-            except BaseException:
-                if claim := _claim(request):
-                    with suppress(Trouble):  # the key stays taken for a day, which the caller is told
-                        await run_in_threadpool(claim.take_back)
-                raise
-            if claim := _claim(request):
-                with suppress(Trouble):  # what was asked for is done, and under this key it is not done again
-                    await run_in_threadpool(claim.keep, response)
-            return response
-
-        return handler
-
-
 def claim_once(request: Request, memory: Memory, caller: str, key: str) -> None:
-    """Begin a request that has a key, or raise what it was told the last time."""
+    """Begin a request that has a key, or raise the answer that it was given the last time."""
     asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
     digest = hashlib.sha256(asked + request.state.body).hexdigest()
     before = memory.requests.begin(caller, key, hash=digest)
@@ -245,29 +291,7 @@ def claim_once(request: Request, memory: Memory, caller: str, key: str) -> None:
     raise Repeated(Response(before.answer, status_code=before.status, headers=headers))
 
 
-def named_query(query: bytes, known: frozenset[str]) -> bytes:
-    """The query with names as the route gives them; one that it does not know is a typo, not a wish."""
-    given = [
-        (snake(name), value) for name, value in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True)
-    ]
-    unknown = sorted({name for name, _ in given} - known)
-    if unknown:
-        said = f"parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"
-        raise BadInput(f"unknown parameter {', '.join(unknown)[:200]}; {said}")
-    if len(dict(given)) < len(given):
-        raise BadInput("a parameter is given twice")
-    return urlencode(given).encode()
-
-
-def _claim(request: Request) -> RequestClaim | None:
-    return getattr(request.state, "claim", None)
-
-
-def _queries(dependant: Dependant) -> Iterator[str]:
-    yield from (param.alias for param in dependant.query_params)
-    for inner in dependant.dependencies:
-        yield from _queries(inner)
-
+# Problems
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -275,7 +299,7 @@ STATUS: dict[type[RecollectError], int] = {
     Rejected: 422,
     BadInput: 400,
     NotFound: 404,
-    Stale: 409,
+    Forbidden: 403,
     Refused: 409,
     StoreBusy: 503,
     NoSpace: 507,
@@ -300,12 +324,77 @@ def problem(
 
 
 def problem_of(error: RecollectError, *, conditional: bool = False) -> Response:
-    """The answer to one of our own errors."""
+    """The answer to one of our own errors, whose message says what happened and what to do."""
     status = status_of(error, conditional=conditional)
     headers = {"retry-after": "1"} if isinstance(error, StoreBusy) else None
-    return problem(status, str(error), kind=f"urn:recollect:{_slug(type(error).__name__)}", headers=headers)
+    # `StoreBusy` → `store-busy`
+    slug = "".join(f"-{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("-")
+    return problem(status, str(error), kind=f"urn:recollect:{slug}", headers=headers)
 
 
-def _slug(name: str) -> str:
-    """`StoreBusy` → `store-busy`."""
-    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")
+# The OpenAPI document
+
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "What went wrong, and what to do about it (RFC 9457).",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+    },
+    "required": ["type", "title", "status", "detail"],
+}
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document of an application, made once."""
+    if app.openapi_schema is None:
+        shown = [route for route in app.routes if isinstance(route, APIRoute) and route.include_in_schema]
+        made = get_openapi(title=app.title, version=app.version, description=app.description, routes=shown)
+        problems = {
+            "description": "A problem",
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for path in made["paths"].values():
+            for method, operation in path.items():
+                _describe(operation, reads=method == "get", problems=problems)
+        schemas = made["components"]["schemas"]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        made["components"]["schemas"] = {**_as_written(schemas), "Problem": _PROBLEM}
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+def _describe(operation: dict[str, Any], *, reads: bool, problems: dict[str, Any]) -> None:
+    """Add what holds for every operation: problems, conditional reads, and that a parameter is never null."""
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        given = [kind for kind in schema.pop("anyOf", ()) if kind != {"type": "null"}]
+        schema.update(given[0] if len(given) == 1 else {"anyOf": given} if given else {})
+    answers = operation["responses"]
+    answers.pop("422", None)
+    if reads:
+        answers["304"] = {"description": "You have it already (If-None-Match)"}
+    if "201" in answers:
+        answers["200"] = {**answers["201"], "description": "It was there already"}
+    answers.update({"4XX": problems, "5XX": problems})
+
+
+def _as_written(schema: Any, name: str = "") -> Any:
+    """A schema with times as `core/records.py` writes them, in ISO 8601, and pairs as lists, which more tools read."""
+    if isinstance(schema, list):
+        return [_as_written(part, name) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "integer" and (name == "at" or name.endswith("_at")):
+        return {**schema, "type": "string", "format": "date-time"}
+    if "prefixItems" in schema:
+        schema = {name: part for name, part in schema.items() if name != "prefixItems"}
+    return {
+        key: {inner: _as_written(part, inner) for inner, part in value.items()}
+        if key == "properties"
+        else _as_written(value, name)
+        for key, value in schema.items()
+    }

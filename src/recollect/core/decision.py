@@ -33,12 +33,15 @@ SHORT_LIMIT = 500  # characters of a pattern or a side of a bridge, which are on
 WORD_LIMIT = 50  # characters of a category, agent or component; the same as a tag
 LIST_LIMIT = 20  # reasons and components; the same as tags
 _WORD = re.compile(r"[^\W_][\w.:/-]*")
+_NO_OTHER_FIELDS = {"extra": "forbid"}
+"""For the surfaces that read these records with pydantic: an unknown field is refused, not dropped."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """One independent argument; `kind` is a word such as analysis, empirical, analogy or constraint."""
 
+    __pydantic_config__ = _NO_OTHER_FIELDS
     kind: str = "analysis"
     text: str
 
@@ -47,6 +50,7 @@ class Reason:
 class Bridge:
     """The form of a choice in the work (`structure`) and its purpose (`function`)."""
 
+    __pydantic_config__ = _NO_OTHER_FIELDS
     structure: str = ""
     function: str = ""
 

@@ -173,7 +173,9 @@ def plain(value: Any, name: str = "") -> Any:
     if kind is int:
         return iso(value) if name == "at" or name.endswith("_at") else value
     if hasattr(kind, "__dataclass_fields__"):
-        return {field: plain(getattr(value, field), field) for field in kind.__annotations__}
+        # A subclass lists only its own fields in its annotations; the full list loads `dataclasses` for a record.
+        names = kind.__annotations__ if kind.__base__ is object else kind.__dataclass_fields__
+        return {name: plain(getattr(value, name), name) for name in names}
     if isinstance(value, dict):
         return {key: plain(item, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -97,7 +97,9 @@ def view(ctx: Context, period: str | None = None) -> list[NodeView]:
 
 
 def sources(ctx: Context, id: str) -> list[Point]:
-    """Every line of a node with the entries it was taken from."""
+    """Every line of a node with the entries it was taken from; the root and kept copies name none."""
+    if id == ROOT or is_kept(id):
+        return []
     text = ctx.vault.read(path_of(id))
     if text is None:
         raise NotFound(f"no node {id}; see: recollect log tree")

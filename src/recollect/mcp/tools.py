@@ -108,7 +108,7 @@ def remember(
     action: Annotated[str, Field(description="The specific thing to do next time.")],
     tags: Tags = (),
     domain: Annotated[str | None, Field(description="The area it belongs to, one word.")] = None,
-    type: Annotated[PatternType, Field(description="What kind of insight it is.")] = "solution",
+    pattern_type: Annotated[PatternType, Field(description="What kind of insight it is.")] = "solution",
     task: Annotated[str | None, Field(description="Id of the task it came from.")] = None,
     outcome: Annotated[str | None, Field(description="Id of the outcome it came from.")] = None,
 ) -> Remembered:
@@ -121,7 +121,7 @@ def remember(
         action=action,
         tags=tags,
         domain=domain,
-        pattern_type=type,
+        pattern_type=pattern_type,
         source_task_id=task,
         source_outcome_id=outcome,
     )
@@ -209,11 +209,11 @@ def rate(
 
 def recall(
     memory: Memory,
-    question: Annotated[str, Field(description="What you want to know about earlier work.")],
+    query: Annotated[str, Field(description="What you want to know about earlier work.")],
     limit: Annotated[int, Field(description="How many entries at most.")] = 5,
 ) -> Recollection:
     """Ask the journal what happened: from the summary of everything down to the raw words, with the way shown."""
-    found = memory.recall(question, limit=limit)
+    found = memory.recall(query, limit=limit)
     return Recollection(
         steps=tuple(RecallStep(id=step.id, line=step.line) for step in found.steps),
         entries=tuple(

@@ -232,11 +232,11 @@ class Memory:
         self._replay_spool()
         return cycle(self.context)
 
-    def recall(self, question: str, *, limit: int = 5) -> Recall:
+    def recall(self, query: str, *, limit: int = 5) -> Recall:
         """Walk from ROOT.md down to the raw words that answer a question."""
         from recollect.search.recall import recall
 
-        return recall(self.context, as_text(question, "question"), limit=limit)
+        return recall(self.context, as_text(query, "query"), limit=limit)
 
     # Facets, one per noun. A facet is made, and its module loaded, when it is first used.
 

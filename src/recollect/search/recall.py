@@ -55,7 +55,7 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    question: str
+    query: str
     steps: tuple[Step, ...]
     entries: tuple[Recalled, ...]
 
@@ -88,7 +88,7 @@ def recall(ctx: Context, question: str, *, limit: int = 5) -> Recall:
                 found[other.passage.id] = _recalled(other, query, ())
     order = sorted(found.values(), key=lambda each: (-each.score, each.id))
     way = [_step(hit, query) for hit in (*steps, *months, *weeks, *days)]
-    return Recall(question=question, steps=tuple(way), entries=tuple(order[:limit]))
+    return Recall(query=question, steps=tuple(way), entries=tuple(order[:limit]))
 
 
 def best_nodes(tx: Tx, query: Question, level: Level, *, limit: int) -> list[RecallHit]:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.api.rpc import MAX_BATCH, dispatch, snake
+from recollect.api.bodies import snake
+from recollect.api.rpc import MAX_BATCH, dispatch
 from recollect.core.errors import BadInput, NotFound, Refused, Stale, StoreBusy
 
 CALLS: list[str] = []

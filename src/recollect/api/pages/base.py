@@ -42,7 +42,7 @@ from recollect.api.auth import (
     Public,
     address_of,
 )
-from recollect.core.clock import zone_named
+from recollect.core.clock import iso, zone_named
 from recollect.core.errors import BadInput, NotFound
 from recollect.text.sentences import counted
 
@@ -203,7 +203,10 @@ def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **
     zone = zone_named(visit.memory.project.settings.timezone)
 
     def when(milliseconds: int) -> str:
-        return f"{datetime.fromtimestamp(milliseconds / 1000, zone):%Y-%m-%d %H:%M}"
+        try:
+            return f"{datetime.fromtimestamp(milliseconds / 1000, zone):%Y-%m-%d %H:%M}"
+        except OverflowError:  # an hour that the calendar has in UTC but not in the project's zone
+            return iso(milliseconds)
 
     space = visit.memory.context.space
     known = {"csrf": visit.csrf, "space": space, "sections": SECTIONS, "when": when, "problem": ""}

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.journal import ItemNumber
 from recollect.api.pages.base import Sent, go, page, place
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
@@ -153,7 +154,7 @@ def inbox(visit: Visiting) -> HTMLResponse:
 
 
 @inbox_routes.post("/inbox/{number}")
-def settle(visit: Changing, number: int, sent: Sent) -> Response:
+def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
     try:
         visit.memory.inbox.resolve(number, sent.text("verb"))
     except (BadInput, Refused, NotFound) as wrong:

@@ -1,0 +1,521 @@
+"""What callers may send as JSON: one model for each body, with every rule that the OpenAPI document can state.
+
+Names may be written in camelCase too, and the names of an earlier version still work (`OLD_NAMES`). A value is never
+converted, and a field that no model has is refused, at any depth. Limits come from the rooms that own them. Knows
+neither routes nor what becomes of a record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+
+from recollect.capture.stage import BODY_LIMIT
+from recollect.capture.stage import TITLE_LIMIT as STAGED_TITLE_LIMIT
+from recollect.core.choices import PatternType, Verdict
+from recollect.core.decision import (
+    LIST_LIMIT,
+    SHORT_LIMIT,
+    TEXT_LIMIT,
+    WORD_LIMIT,
+    Bridge,
+    DecisionEdit,
+    NewDecision,
+    OutcomeOf,
+    Reason,
+    Review,
+    Stakes,
+)
+from recollect.core.errors import BadInput
+from recollect.core.finding import FINDING_LIMIT, THEME_NAME_LIMIT, WORK_ID_LIMIT, NewFinding
+from recollect.core.journal import FIELDS, EntryType, NewEntry
+from recollect.core.new_learning import FIELD_LIMIT, TAG_LENGTH, TAG_LIMIT, TITLE_LIMIT, LearningEdit, NewLearning
+from recollect.core.records import says_nothing
+from recollect.core.values import ID_LIMIT
+from recollect.inject.learnings import LIMIT as MOST_LEARNINGS
+from recollect.inject.learnings import MOST_TOKENS, NewInjection
+
+# Letters, marks, numbers, punctuation and symbols of any script: what `str.isprintable` allows beside the space.
+_SEEN = r"\p{L}\p{M}\p{N}\p{P}\p{S}"
+_LETTER = r"\p{L}\p{N}"
+VISIBLE = f"[{_SEEN}]"
+LINE = f"^ *[{_SEEN}][{_SEEN} ]*$"
+LINE_OR_EMPTY = f"^[{_SEEN} ]*$"
+WORD = f"^[{_LETTER}][{_LETTER}_.:/-]*$"
+WORK_ID = f"^[{_LETTER}]([{_LETTER}_-]|[.][{_LETTER}_-])*[.]?$"
+THEME_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
+TIME_SPAN = "^[0-9]{1,5}[hdwmHDWM]$"
+DATE = "^(19|[2-8][0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}"  # the years of `core/clock.py`
+
+PATTERNS = {
+    VISIBLE: "is empty; it needs at least one visible character",
+    LINE: "must be printable characters on one line, and not empty",
+    LINE_OR_EMPTY: "must be printable characters on one line",
+    WORD: "must be one word, such as architecture",
+    WORK_ID: "must be letters, digits, dashes, underscores and single dots, beginning with a letter or digit",
+    THEME_NAME: "must be lower-case words joined by dashes, such as build-caching",
+    TIME_SPAN: "must be a time span such as 36h, 10d, 2w or 3m",
+    DATE: "must be an ISO 8601 day or time, such as 2026-03-01 or 2026-03-01T09:30:00Z",
+}
+"""What each pattern asks for, in words."""
+
+Title = Annotated[str, Field(max_length=TITLE_LIMIT, pattern=VISIBLE)]
+Said = Annotated[str, Field(max_length=FIELD_LIMIT, pattern=VISIBLE)]
+Tag = Annotated[str, Field(max_length=TAG_LENGTH, pattern=LINE)]
+Tags = Annotated[list[Tag], Field(max_length=TAG_LIMIT)]
+Id = Annotated[str, Field(max_length=ID_LIMIT, pattern=LINE)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Word = Annotated[str, Field(max_length=WORD_LIMIT, pattern=WORD)]
+LongText = Annotated[str, Field(max_length=TEXT_LIMIT)]
+ShortText = Annotated[str, Field(max_length=SHORT_LIMIT)]
+FindingText = Annotated[str, Field(max_length=FINDING_LIMIT)]
+Span = Annotated[str, Field(pattern=TIME_SPAN)]
+Instant = Annotated[
+    str,
+    Field(pattern=DATE),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": form, "pattern": DATE} for form in ("date-time", "date")]}),
+]
+
+
+def _whole(given: Any) -> Any:
+    """JSON has one kind of number: 5.0 is a whole one."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+WHOLE = BeforeValidator(_whole)
+
+UNSET: Any = None
+"""The default of a field that stays as it is when it is left out. The field itself does not take null."""
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def snake(name: str) -> str:
+    """`reviewIn` → `review_in`."""
+    return _HUMP.sub("_", name).lower()
+
+
+def snaked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values under snake_case names, each given once."""
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        if snake(name) in named:
+            raise BadInput(f"{snake(name)} is given twice")
+        named[snake(name)] = value
+    return named
+
+
+class Body(BaseModel):
+    """A JSON object in a request."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    OLD_NAMES: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        try:
+            named = {cls.OLD_NAMES.get(name, name): value for name, value in snaked(given).items()}
+        except BadInput as twice:
+            raise ValueError(str(twice)) from None
+        if unknown := sorted(named.keys() - cls.model_fields.keys()):
+            known = f"the fields are {', '.join(cls.model_fields)}" if cls.model_fields else "there are no fields here"
+            raise ValueError(f"unknown field {', '.join(unknown)[:200]}; {known}")
+        return named
+
+    def given(self) -> dict[str, Any]:
+        """The fields that were sent, with tuples for lists and records for nested objects."""
+        return {name: _value(getattr(self, name)) for name in type(self).model_fields if name in self.model_fields_set}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_value, value))
+    return value.record() if isinstance(value, ReasonBody | BridgeBody) else value
+
+
+B = TypeVar("B", bound=Body)
+
+
+def validated(kind: type[B], given: Any) -> B:
+    """A body that came by another way than FastAPI."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as wrong:
+        raise BadInput(explained(wrong.errors())) from None
+
+
+def explained(errors: Any, *, skip: int = 0) -> str:
+    """Validation errors in words, at most ten; `skip` leaves out the first parts of each place."""
+    return "; ".join(_explained(error, skip) for error in errors[:10]) or "the request cannot be read"
+
+
+def _explained(error: Mapping[str, Any], skip: int) -> str:
+    place = ".".join(str(part) for part in error["loc"][skip:]) or "the body"
+    kind, context, message = error["type"], error.get("ctx", {}), str(error["msg"])
+    if kind == "missing":
+        return f"{place} is missing"
+    if kind == "json_invalid":
+        return f"the body is not JSON: {context.get('error', message)}"[:300]
+    if kind == "string_pattern_mismatch" and context["pattern"] in PATTERNS:
+        return f"{place} {PATTERNS[context['pattern']]}"
+    if kind == "string_too_long":
+        return f"{place} has {len(error['input']):,} characters; {context['max_length']:,} is the most"
+    if kind == "value_error":
+        message = message.removeprefix("Value error, ")
+        return message if place == "the body" else f"{place}: {message}"
+    return f"{place}: {message[:1].lower()}{message[1:]}"
+
+
+# Bodies of no noun
+
+
+class Empty(Body):
+    """Nothing: the address says it all."""
+
+
+class DryRun(Body):
+    """A dry run says what would happen and changes nothing."""
+
+    dry_run: bool = False
+
+
+# Learnings
+
+
+class LearningBody(Body):
+    """A learning: an insight in four fields."""
+
+    title: Title
+    context: Said
+    observation: Said
+    implication: Said
+    action: Said
+    tags: Tags = []
+    domain: Tag | None = None
+    pattern_type: PatternType = "solution"
+    confidence: Annotated[Share | None, Field(description="Only a person may set it.")] = None
+    source_outcome_id: Id | None = None
+    source_task_id: Id | None = None
+    source_discovery_id: Id | None = None
+
+    def record(self) -> NewLearning:
+        return NewLearning(**self.given())
+
+
+class LearningEditBody(Body):
+    """The fields to change; a field that is left out stays as it is, and an empty domain removes it."""
+
+    title: Title = UNSET
+    context: Said = UNSET
+    observation: Said = UNSET
+    implication: Said = UNSET
+    action: Said = UNSET
+    tags: Tags = UNSET
+    domain: Annotated[str, Field(max_length=TAG_LENGTH, pattern=LINE_OR_EMPTY)] = UNSET
+    pattern_type: PatternType = UNSET
+    confidence: Annotated[Share, Field(description="Only a person may set it.")] = UNSET
+    status: Literal["active", "archived"] = UNSET
+    pinned: bool = UNSET
+
+    def record(self) -> LearningEdit:
+        return LearningEdit(**self.given())
+
+
+class RatingBody(Body):
+    """A verdict on a learning that a task was shown. `taskId` and `helpful` (true or false) work as well."""
+
+    OLD_NAMES = {"task_id": "task"}
+    task: Id
+    verdict: Verdict
+
+    @model_validator(mode="before")
+    @classmethod
+    def _helpful(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and isinstance(helpful := given.get("helpful"), bool):
+            rest = {name: value for name, value in given.items() if name != "helpful"}
+            return {**rest, "verdict": "helpful" if helpful else "not_helpful"} if "verdict" not in rest else given
+        return given
+
+
+class OtherLearning(Body):
+    """The other learning: the one that replaces this one, or that this one takes in."""
+
+    id: str
+    reason: str = ""
+
+
+# Work
+
+
+class InjectionBody(Body):
+    """A task that wants learnings. `learnings` names chosen ones; then nothing is searched."""
+
+    task: Id
+    outcome: Id
+    title: Annotated[str, Field(pattern=VISIBLE)]
+    description: str = ""
+    learnings: list[str] = []
+    max_learnings: Annotated[int, Field(ge=1, le=MOST_LEARNINGS), WHOLE] | None = None
+    min_confidence: Share | None = None
+    budget: Annotated[int, Field(ge=1, le=MOST_TOKENS, description="In tokens."), WHOLE] | None = None
+    known: Annotated[list[str], Field(description="Ids of learnings that the agent has seen already.")] = []
+
+    def record(self) -> NewInjection:
+        return NewInjection(**self.given())
+
+
+class FinishedTask(Body):
+    """A finished task's output."""
+
+    output: str
+    task: Id
+    outcome: Id | None = None
+    title: str = ""
+
+
+class FinalMessage(Body):
+    """What an agent said at the end of a task; each verdict stands on a line of its own in it."""
+
+    output: str
+    task: Id
+
+
+class OutcomeBody(Body):
+    id: Id
+    name: str = ""
+
+
+class TaskBody(Body):
+    id: Id
+    outcome: Id | None = None
+    title: str = ""
+
+
+# Decisions
+
+
+class ReasonBody(Body):
+    """An independent argument."""
+
+    kind: Annotated[Word, Field(description="Such as analysis, empirical, analogy or constraint.")] = "analysis"
+    text: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)]
+
+    def record(self) -> Reason:
+        return Reason(**self.given())
+
+
+class BridgeBody(Body):
+    """What a choice looks like in the work, what it is for, or both."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {"required": [name], "properties": {name: {"pattern": VISIBLE}}} for name in ("structure", "function")
+            ]
+        }
+    )
+    structure: ShortText = ""
+    function: ShortText = ""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if says_nothing(self.structure) and says_nothing(self.function):
+            raise ValueError("a bridge needs a structure, a function, or both")
+        return self
+
+    def record(self) -> Bridge:
+        return Bridge(**self.given())
+
+
+Reasons = Annotated[list[ReasonBody], Field(max_length=LIST_LIMIT)]
+Components = Annotated[
+    dict[Word, Share],
+    Field(max_length=LIST_LIMIT),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "maxProperties": LIST_LIMIT,
+            "propertyNames": {"maxLength": WORD_LIMIT, "pattern": WORD},
+            "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+        }
+    ),
+]
+
+
+class DecisionBody(Body):
+    """A choice and how sure its maker is."""
+
+    decision: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)]
+    confidence: Share
+    category: Word
+    stakes: Stakes = "medium"
+    context: LongText = ""
+    reasons: Reasons = []
+    pattern: ShortText = ""
+    tags: Tags = []
+    bridge: BridgeBody | None = None
+    components: Components = {}
+    agent: Word | Literal[""] = ""
+    supersedes: str | None = None
+    decided_at: Annotated[Instant | None, Field(description="Now, unless given; not in the future.")] = None
+    review_in: Span | None = None
+
+    def record(self) -> NewDecision:
+        return NewDecision(**self.given())
+
+
+class DecisionEditBody(Body):
+    """The fields to change, at least one; a field that is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    decision: Annotated[str, Field(max_length=TEXT_LIMIT, pattern=VISIBLE)] = UNSET
+    confidence: Share = UNSET
+    category: Word = UNSET
+    stakes: Stakes = UNSET
+    context: LongText = UNSET
+    reasons: Reasons = UNSET
+    pattern: ShortText = UNSET
+    tags: Tags = UNSET
+    bridge: BridgeBody = UNSET
+    components: Components = UNSET
+    agent: Word = UNSET
+    review_in: Span = UNSET
+
+    def record(self) -> DecisionEdit:
+        return DecisionEdit(**self.given())
+
+
+class ReviewBody(Body):
+    """What came of a decision."""
+
+    outcome: OutcomeOf
+    result: LongText = ""
+    lesson: LongText = ""
+
+    def record(self) -> Review:
+        return Review(**self.given())
+
+
+class ReversalBody(Body):
+    """Why a decision is reversed, and which decision replaces it."""
+
+    reason: Annotated[str, Field(pattern=VISIBLE)]
+    by: str | None = None
+
+
+class PreserveBody(Body):
+    preserve: bool = True
+
+
+# Journal
+
+
+class EntryBody(Body):
+    """An entry of a log: a text, or at least one of the fields that make up a structured entry."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [
+                {
+                    "required": [name],
+                    "properties": {
+                        name: {"type": "array", "contains": {"pattern": VISIBLE}}
+                        if name in ("decisions", "references")
+                        else {"type": "string", "pattern": VISIBLE}
+                    },
+                }
+                for name in ("text", *FIELDS)
+            ]
+        }
+    )
+    text: str = ""
+    topic: str | None = None
+    type: EntryType = "project"
+    session: Id | None = None
+    request: str | None = None
+    analysis: str | None = None
+    decisions: list[str] = []
+    outcome: str | None = None
+    references: list[str] = []
+    rule: str | None = None
+    why: str | None = None
+    how_to_apply: str | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        texts = [getattr(self, name) for name in ("text", *FIELDS)]
+        said = [part for text in texts for part in (text if isinstance(text, list) else [text or ""])]
+        if all(map(says_nothing, said)):
+            raise ValueError("the entry is empty; give a text, or at least one field such as outcome")
+        return self
+
+    def record(self) -> NewEntry:
+        return NewEntry(**self.given())
+
+
+class CompactTree(Body):
+    """`everything` makes every node again, not only those that are due."""
+
+    everything: bool = False
+    dry_run: bool = False
+
+
+Verb = Literal["accept", "dismiss", "keep-both", "keep-new", "keep-old", "merge"]
+
+
+class Resolution(Body):
+    """What to do with an item of the inbox; which verbs fit depends on its kind."""
+
+    verb: Verb
+
+
+# Findings, themes, staged learnings
+
+
+class FindingBody(Body):
+    """A finding and the work unit it belongs to."""
+
+    work_id: Annotated[str, Field(max_length=WORK_ID_LIMIT, pattern=WORK_ID)]
+    description: Annotated[FindingText, Field(pattern=VISIBLE)]
+    category: FindingText = ""
+    source: FindingText = ""
+    proposed_rule: FindingText = ""
+    disposition: FindingText = ""
+
+    def record(self) -> NewFinding:
+        return NewFinding(**{name: value for name, value in self.given().items() if name != "work_id"})
+
+
+class PromotionBody(Body):
+    """A title for the learning; without one the finding's first words serve."""
+
+    title: Title | None = None
+
+
+class Rename(Body):
+    name: Annotated[str, Field(max_length=THEME_NAME_LIMIT, pattern=THEME_NAME)]
+
+
+class Gather(Body):
+    """`always` gathers although nothing is due."""
+
+    always: bool = False
+
+
+class StagedBody(Body):
+    title: Annotated[str, Field(max_length=STAGED_TITLE_LIMIT, pattern=VISIBLE)]
+    body: Annotated[str, Field(max_length=BODY_LIMIT)] = ""
+
+
+class StagedPromotion(Body):
+    """The fields of a learning that the staged entry does not say."""
+
+    context: str = ""
+    implication: str = ""
+    action: str = ""
