@@ -1,11 +1,6 @@
-"""The server's application: the gate, the routes, and errors as answers. `cli/serve.py` runs it.
+"""The server: the ASGI application over one memory, its health, and uvicorn with its limits. `cli/serve.py` runs it.
 
-How the application is put on a socket: uvicorn, with its limits.
-
-uvicorn waits for ever for the rest of a request's head, so clients that send one half could hold every connection; here
-a head has as long as a body has in `guard`. Knows nothing about addresses, tokens or routes.
-
-Whether the server and its store answer; says nothing about what is remembered.
+Puts the guard, the routes and the answers to errors together. Knows nothing about what a route does.
 """
 
 from __future__ import annotations
@@ -46,18 +41,18 @@ from recollect.api.wire import problem, problem_of, router, status_of
 from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 
-GRACE_SECONDS = 5  # for requests that are being answered when the server stops
-CONNECTIONS = 1000  # the next one is told to come again
+GRACE_SECONDS = 5  # chosen: requests under way when the server stops may take this long
+CONNECTIONS = 1000  # chosen: far above what agents on one machine open; uvicorn answers the next one with 503
 
 
 def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning") -> uvicorn.Server:
-    """A server of the application, to be run on sockets that listen."""
+    """A server for the application, to be run on sockets that listen already."""
     config = uvicorn.Config(
         app,
         http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class that needs one thing more
         log_level=log_level,
         server_header=False,
-        proxy_headers=False,  # the proxy's word would decide whose failures are counted
+        proxy_headers=False,  # with them a client could choose the address that its failures are counted under
         timeout_graceful_shutdown=GRACE_SECONDS,
         limit_concurrency=CONNECTIONS,
     )
@@ -65,9 +60,9 @@ def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning"
 
 
 class _Http(H11Protocol):
-    """Closes a connection on which no whole head of a request arrives in time after it was opened, or the head begun.
+    """Closes a connection when the head of a request does not arrive in time; uvicorn itself would wait for ever.
 
-    One that is idle between two requests is uvicorn's own to close.
+    uvicorn closes a connection that is idle between two requests.
     """
 
     def __init__(self, *given: Any, head_seconds: float, **options: Any):
@@ -140,8 +135,9 @@ def make_app(
 ) -> FastAPI:
     """An ASGI application over one memory.
 
-    `person` is whoever signs in to the page, with the code that `announce` is told (without it nobody can); `hosts`
-    are names the server goes by besides loopback's; `neighbours` answer at addresses of their own, behind a token.
+    `person` is the name of the one who signs in to the page, with a code that `announce` prints (without it no one
+    can sign in). `hosts` are the server's names besides loopback's. `neighbours` are further applications by their
+    path, behind a token.
     """
     settings = memory.context.settings.serve
     beside = dict(neighbours or {})
@@ -200,7 +196,7 @@ def _denied(request: Request, error: Denied) -> Response:
 
 
 def _page_of(request: Request, status: int, title: str, detail: str) -> Response:
-    """A problem as a page; somebody who is signed in keeps the menu."""
+    """A problem as a page, with the menu for a browser that is signed in."""
     visit = visit_of(request)
     if visit is None:
         return bare("problem.html", status=status, title=title, detail=detail)
@@ -208,7 +204,7 @@ def _page_of(request: Request, status: int, title: str, detail: str) -> Response
 
 
 def _to_sign_in(request: Request, _: SignInNeeded) -> Response:
-    """A browser goes to the form; a part of a page that htmx asked for takes the whole page there."""
+    """Send the browser to the form; for a part of a page that htmx asked for, send the whole page there."""
     if "hx-request" in request.headers:
         return Response(status_code=401, headers={"hx-redirect": "/sign-in"})
     return RedirectResponse("/sign-in", status_code=303)
@@ -230,7 +226,7 @@ def _http(request: Request, error: HTTPException) -> Response:
 
 
 def _methods(request: Request) -> str:
-    """What an address takes: each method of it is a route of its own, and names only itself."""
+    """The methods of an address: each is a route of its own, which names only itself."""
     found: set[str] = set()
     for route in request.app.routes:
         if route.matches(request.scope)[0] is not Match.NONE:

@@ -1,16 +1,10 @@
 """Who may use a route: every route declares one of `Reads`, `Writes`, `Public`, or a page's `Visiting`, `Changing`.
 
-A declaration is a dependency, and the memory a route works on comes out of it, acting for whoever was let in: a route
-that declares nothing has no memory to reach. What asks the store runs in a thread; all else is `async`, because every
-hop to a thread costs a request a tenth of a millisecond.
-
-Signing in to the page: a one-time code, a session cookie, and a token in every form.
-
-Whoever started the server sees the code in their terminal, so whoever types it is that person. A code serves once;
-after it was used, or guessed at too often, the next one is printed. Sessions live in this process: a restart signs
-everybody out. Knows nothing about what the pages show.
-
-How often: a bucket per caller that refills steadily, so that nobody takes the server from the others.
+A declaration is a dependency. It provides the memory that the route works on, acting for the caller, so a route without
+one has no memory to reach. Programs show a token, and each token has a rate limit. A browser signs in with a one-time
+code that the server prints in the terminal of the person who started it; the session then lives in this process, and
+every form carries the session's CSRF token. Only questions to the store run in a thread, because every hop to a thread
+costs a request a tenth of a millisecond. Knows nothing about what routes and pages do.
 """
 
 from __future__ import annotations
@@ -38,13 +32,13 @@ from recollect.core.errors import Refused
 from recollect.core.token import Token
 from recollect.core.values import ALPHABET
 from recollect.memory import Memory
-from recollect.memory.admin import KEY_LIMIT
+from recollect.tend.access import KEY_LIMIT
 
-MOST_CALLERS = 10_000
+MOST_CALLERS = 10_000  # chosen: the most addresses remembered at once, about 2 MB
 
 
 class Rate:
-    """At most `per_minute` in any minute, per key. Forgets the keys that were quiet longest."""
+    """A token bucket for each key: at most `per_minute` calls a minute. Forgets the keys that were idle longest."""
 
     def __init__(self, per_minute: int, *, seconds: Callable[[], float] = time.monotonic):
         self._most = float(per_minute)
@@ -53,7 +47,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def wait(self, key: str) -> int:
-        """0 when there is room, which is taken; else in how many seconds to ask again."""
+        """Count a call and return 0, or return the seconds to wait before the next try."""
         with self._lock:
             now = self._seconds()
             left, then = self._left.pop(key, (self._most, now))
@@ -69,7 +63,7 @@ _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token
 
 
 class Denied(Exception):
-    """A request that is turned away before any work: no token, not allowed, too often, nothing there."""
+    """A request that is refused before any work: no token, not allowed, too many requests, no such address."""
 
     def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
         super().__init__(detail)
@@ -79,14 +73,14 @@ class Denied(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Authenticator:
-    """What checking a caller needs; one per server."""
+    """Checks tokens and their rates; one per server."""
 
     memory: Memory
     calls: Rate
     failures: Rate
 
     def admit(self, secret: str | None, *, address: str) -> Token:
-        """The token of a secret, or `Denied`. A worker with an old token does not lock out its neighbours."""
+        """The token of a secret, or `Denied`. Failures are counted by address, calls by token."""
         token = self.memory.tokens.holder(secret) if secret else None
         if token is None:
             if waits := self.failures.wait(f"token {address}"):
@@ -115,7 +109,7 @@ def admitted(
 
 
 async def reads(request: Request, token: Annotated[Token, Depends(admitted)]) -> Memory:
-    """For whoever holds a token."""
+    """For callers with a token."""
     memory: Memory = request.app.state.memory
     return memory.acting_as(token.actor)
 
@@ -132,7 +126,7 @@ async def writes(
         ),
     ] = None,
 ) -> Memory:
-    """For whoever holds a token that is not read-only."""
+    """For callers with a token that is not read-only."""
     if token.read_only:
         raise Denied(403, may_only_read(token))
     memory: Memory = request.app.state.memory
@@ -143,7 +137,7 @@ async def writes(
 
 
 async def public() -> None:
-    """For everybody who reaches the server. Such a route shows and changes nothing that is remembered."""
+    """For every caller. Such a route shows and changes nothing in the memory."""
 
 
 Reads = Annotated[Memory, Depends(reads)]
@@ -152,7 +146,7 @@ Public = Depends(public)
 
 
 class TokenGate:
-    """Another ASGI application behind a token; it asks `caller` for the memory."""
+    """Another ASGI application behind a token; the application gets the memory from `caller`."""
 
     def __init__(self, app: ASGIApp, door: Authenticator):
         self._app = app
@@ -171,7 +165,7 @@ class TokenGate:
 
 
 class GuardedRoute(StarletteRoute):
-    """The whole address of such an application. Declares itself as for whoever holds a token."""
+    """The address of such an application. It declares itself as `Reads`."""
 
     dependant = Dependant(dependencies=[Dependant(call=reads)])
 
@@ -180,7 +174,7 @@ class GuardedRoute(StarletteRoute):
 
 
 def caller(request: Request, writing: bool) -> Memory:
-    """The memory on behalf of whoever sent a request through `Closed`."""
+    """The memory on behalf of the caller whose request came through `TokenGate`."""
     token: Token = request.state.token
     if writing and token.read_only:
         raise Refused(may_only_read(token))
@@ -199,8 +193,8 @@ def address_of(request: Request) -> str:
 COOKIE = "recollect_session"
 CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"
-GUESSES = 10
-MOST_SESSIONS = 100
+GUESSES = 10  # chosen: wrong codes before the next code is made
+MOST_SESSIONS = 100  # chosen: one person has a few browsers; the oldest session is closed first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +207,7 @@ class BrowserSession:
 
 @dataclass(frozen=True, kw_only=True)
 class PageRequest:
-    """What a page is given: the memory on behalf of the person, and the token its forms must carry."""
+    """What a page works with: the memory on behalf of the person, and the CSRF token of its forms."""
 
     memory: Memory
     csrf: str
@@ -224,7 +218,7 @@ class SignInNeeded(Exception):
 
 
 class BrowserSessions:
-    """Codes and sessions of one server. `announce` is told each new code; without it nobody can sign in."""
+    """Codes and sessions of one server. `announce` receives each new code; without it no one can sign in."""
 
     def __init__(
         self, *, hours: float, announce: Callable[[str], object] | None, seconds: Callable[[], float] = time.monotonic
@@ -280,7 +274,7 @@ class BrowserSessions:
 
 
 def visit_of(request: Request) -> PageRequest | None:
-    """On whose behalf a request comes; None for a browser that is not signed in."""
+    """The person's memory for a request of a signed-in browser, else None."""
     sessions: BrowserSessions = request.app.state.sessions
     session = sessions.find(request.cookies.get(COOKIE))
     if session is None:
@@ -303,7 +297,7 @@ async def visiting(visit: Annotated[PageRequest, Depends(_signed_in)]) -> PageRe
 
 
 async def changing(request: Request, visit: Annotated[PageRequest, Depends(_signed_in)]) -> PageRequest:
-    """For a form of our own page: the session's token came with it, in a field or in a header."""
+    """For a form of our own page: it must carry the session's CSRF token, in a field or in a header."""
     given = request.headers.get(CSRF_HEADER)
     if given is None:
         given = str((await request.form()).get(CSRF_FIELD, ""))

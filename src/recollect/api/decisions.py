@@ -8,18 +8,10 @@ from typing import Annotated, Any, NoReturn
 
 from fastapi import Depends, Query, Request, Response
 
+from recollect.api import bodies
 from recollect.api.auth import Reads, Writes, admitted, may_only_read
-from recollect.api.bodies import (
-    DecisionBody,
-    DecisionEditBody,
-    DryRun,
-    Empty,
-    PreserveBody,
-    ReversalBody,
-    ReviewBody,
-)
 from recollect.api.rpc import READS, dispatch, methods
-from recollect.api.wire import Expected, Page, Paged, answer, page, router, sliced, tagged, versioned
+from recollect.api.wire import Expected, Paged, answer, page, page_of, router, sliced, tagged, versioned
 from recollect.capture.decide import Decided
 from recollect.core.decision import Decision, DecisionStatus, OutcomeOf, Stakes
 from recollect.core.errors import Refused
@@ -44,21 +36,6 @@ class AgedDecision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgedDecisionPage(Page):
-    decisions: tuple[AgedDecision, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WisdomPage(Page):
-    wisdom: tuple[Wisdom, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReviewPage(Page):
-    reviews: tuple[AwaitedReview, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Calibrated:
     """Confidence against outcomes: over all, by category and by agent."""
 
@@ -68,7 +45,11 @@ class Calibrated:
     agents: dict[str, Calibration]
 
 
-@routes.get("/decisions", response_model=AgedDecisionPage, summary="List decisions, each as long as its age allows")
+@routes.get(
+    "/decisions",
+    response_model=page_of("decisions", AgedDecision),
+    summary="List decisions, each as long as its age allows",
+)
 def list_decisions(
     memory: Reads,
     request: Request,
@@ -100,7 +81,7 @@ def list_decisions(
 
 
 @routes.post("/decisions", status_code=201, response_model=Decided, summary="Record a decision")
-def record_decision(memory: Writes, new: DecisionBody, anyway: bool = False) -> Response:
+def record_decision(memory: Writes, new: bodies.DecisionBody, anyway: bool = False) -> Response:
     made = memory.decisions.record(new.record(), anyway=anyway)
     headers = {"location": f"/api/decisions/{made.decision.id}"}
     return tagged(answer(made, status=201, headers=headers), made.decision.version)
@@ -120,7 +101,7 @@ def get_compacted_decisions(
 
 
 @routes.post("/decisions/compact", response_model=Compaction, summary="Prepare the summaries of older decisions")
-def compact_decisions(memory: Writes, wanted: DryRun) -> Response:
+def compact_decisions(memory: Writes, wanted: bodies.DryRun) -> Response:
     return answer(memory.decisions.compact(dry_run=wanted.dry_run))
 
 
@@ -130,31 +111,33 @@ def get_decision(memory: Reads, id: str) -> Response:
 
 
 @routes.patch("/decisions/{id}", response_model=Decision, summary="Change a decision")
-def edit_decision(memory: Writes, id: str, edit: DecisionEditBody, expect: Expected) -> Response:
+def edit_decision(memory: Writes, id: str, edit: bodies.DecisionEditBody, expect: Expected) -> Response:
     return versioned(memory.decisions.edit(id, edit.record(), expect=expect))
 
 
 @routes.post("/decisions/{id}/review", response_model=Decision, summary="Say what came of a decision")
-def review_decision(memory: Writes, id: str, outcome: ReviewBody, expect: Expected) -> Response:
+def review_decision(memory: Writes, id: str, outcome: bodies.ReviewBody, expect: Expected) -> Response:
     return versioned(memory.decisions.review(id, outcome.record(), expect=expect))
 
 
 @routes.post("/decisions/{id}/reverse", response_model=Decision, summary="Take a decision back")
-def reverse_decision(memory: Writes, id: str, given: ReversalBody, expect: Expected) -> Response:
+def reverse_decision(memory: Writes, id: str, given: bodies.ReversalBody, expect: Expected) -> Response:
     return versioned(memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect))
 
 
 @routes.post("/decisions/{id}/preserve", response_model=Decision, summary="Show a decision whole at any age, or not")
-def preserve_decision(memory: Writes, id: str, expect: Expected, given: PreserveBody) -> Response:
+def preserve_decision(memory: Writes, id: str, expect: Expected, given: bodies.PreserveBody) -> Response:
     return versioned(memory.decisions.preserve(id, on=given.preserve, expect=expect))
 
 
 @routes.post("/decisions/{id}/adopt", response_model=Decision, summary="Vouch for it; only a person may")
-def adopt_decision(memory: Writes, id: str, expect: Expected, body: Empty) -> Response:
+def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty) -> Response:
     return versioned(memory.decisions.adopt(id, expect=expect))
 
 
-@routes.get("/wisdom", response_model=WisdomPage, summary="What the oldest decisions of each category taught")
+@routes.get(
+    "/wisdom", response_model=page_of("wisdom", Wisdom), summary="What the oldest decisions of each category taught"
+)
 def list_wisdom(
     memory: Reads,
     request: Request,
@@ -175,7 +158,11 @@ def get_calibration(
     return answer(memory.decisions.calibration(category=category, agent=agent, window_days=window_days))
 
 
-@routes.get("/review-queue", response_model=ReviewPage, summary="List the decisions that wait for an outcome")
+@routes.get(
+    "/review-queue",
+    response_model=page_of("reviews", AwaitedReview),
+    summary="List the decisions that wait for an outcome",
+)
 def list_reviews(
     memory: Reads, request: Request, window: Paged, agent: str | None = None, due_only: bool = False
 ) -> Response:

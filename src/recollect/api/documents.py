@@ -11,8 +11,8 @@ from fastapi import Path, Request, Response
 
 from recollect.api.auth import Reads, Writes
 from recollect.api.bodies import DryRun, Empty, FindingBody, Gather, PromotionBody, Rename, StagedBody, StagedPromotion
-from recollect.api.learnings import HitPage
-from recollect.api.wire import Page, Paged, SearchPaged, answer, router, sliced
+from recollect.api.learnings import Hits
+from recollect.api.wire import Paged, SearchPaged, answer, page_of, router, sliced
 from recollect.capture.learn import Captured
 from recollect.capture.stage import Staged
 from recollect.core.finding import AddedFinding, Finding, SkippedFile, Theme, WorkFile
@@ -24,18 +24,8 @@ from recollect.distil.themes import Gathering
 routes = router("/api", "themes")
 staging_routes = router("/api", "staging")
 
+Entries = page_of("staged", EntryAge, file_lines=int, last_consolidation=date | None)
 FindingNumber = Annotated[int, Path(ge=1, le=10**9)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkFilePage(Page):
-    files: tuple[WorkFile, ...]
-    skipped: tuple[SkippedFile, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThemePage(Page):
-    themes: tuple[Theme, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +36,11 @@ class ThemeFile:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class StagedPage(Page):
-    staged: tuple[EntryAge, ...]
-    file_lines: int
-    last_consolidation: date | None
-
-
-@routes.get("/findings", response_model=WorkFilePage, summary="List the files of findings, and those passed over")
+@routes.get(
+    "/findings",
+    response_model=page_of("files", WorkFile, skipped=tuple[SkippedFile, ...]),
+    summary="List the files of findings, and those passed over",
+)
 def list_findings(memory: Reads, request: Request, window: Paged) -> Response:
     seen = memory.themes.survey()
     return sliced(request, "files", seen.files, window, skipped=seen.skipped)
@@ -75,7 +62,7 @@ def promote_finding(memory: Writes, work_id: str, number: FindingNumber, given: 
     return answer(memory.themes.promote(f"finding/{work_id}#{number}", title=given.title))
 
 
-@routes.get("/themes", response_model=ThemePage, summary="List themes")
+@routes.get("/themes", response_model=page_of("themes", Theme), summary="List themes")
 def list_themes(memory: Reads, request: Request, window: Paged) -> Response:
     return sliced(request, "themes", memory.themes.list(), window)
 
@@ -96,7 +83,7 @@ def rename_theme(memory: Writes, name: str, new: Rename) -> Response:
     return answer(memory.themes.rename(name, new.name))
 
 
-@staging_routes.get("/staged", response_model=StagedPage, summary="List staged learnings with their age in active days")
+@staging_routes.get("/staged", response_model=Entries, summary="List staged learnings with their age in active days")
 def list_staged(memory: Reads, request: Request, window: Paged) -> Response:
     ages = memory.staging.ages()
     about = {"file_lines": ages.file_lines, "last_consolidation": ages.last_consolidation}
@@ -109,7 +96,7 @@ def stage_learning(memory: Writes, new: StagedBody) -> Response:
     return answer(made, status=200 if made.repeated else 201)
 
 
-@staging_routes.get("/staged/search", response_model=HitPage, summary="Find staged learnings for any text")
+@staging_routes.get("/staged/search", response_model=Hits, summary="Find staged learnings for any text")
 def search_staged(memory: Reads, request: Request, window: SearchPaged, query: str) -> Response:
     found = memory.search(query, kinds=("staged",), limit=min(window.limit + window.offset, MOST))
     return sliced(request, "results", found, window)

@@ -1,13 +1,13 @@
-"""The gate in front of every route: what a stranger's browser or a broken client can send, and what becomes of it.
+"""The middleware in front of every route: it refuses what a hostile website or a broken client sends.
 
-The threat is a website open in the owner's browser. It can make the browser send requests to loopback, under a name of
-its own (DNS rebinding) or from its own origin; it cannot read a token nor set `Authorization`. So:
+The threat is a website open in the owner's browser. It can make the browser send requests to loopback, under its own
+name (DNS rebinding) or from its own origin; it can neither read a token nor set `Authorization`. So:
 
-- the Host must be a name this server goes by, or rebinding would make the website's origin ours;
-- an Origin, when there is one, must be exactly the place the request was sent to; `null` and every other are refused;
-- JSON routes take `application/json` alone, which no HTML form can send;
+- the Host must be one of the server's names, or rebinding would make the website's origin ours;
+- an Origin, if sent, must be exactly the address of the request; `null` and every other origin are refused;
+- JSON routes take only `application/json`, which no HTML form can send;
 - a token in the query string is refused, because it would end up in histories and logs;
-- nothing answers with a CORS header, and every answer forbids scripts, frames and sources other than our own files.
+- no answer has a CORS header, and every answer forbids scripts, frames and sources other than our own files.
 
 Bodies are read here, up to a size and a time, before any work begins: a body that never ends costs no thread. Knows
 nothing about tokens, sessions or what a route does.
@@ -43,24 +43,25 @@ HEADERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class RequestFault:
-    """Why a request goes no further."""
+    """Why a request is refused."""
 
     status: int
     detail: str
 
 
 def host_fault(hosts: list[str], allowed: frozenset[str]) -> RequestFault | None:
-    """One Host header, and a name we go by; the port is whatever the client dialled."""
+    """There must be one Host header, with one of our names; any port will do."""
     if len(hosts) == 1 and _name(hosts[0]) in allowed:
         return None
     shown = hosts[0][:100] if hosts else "none"
     return RequestFault(
-        status=421, detail=f"this server does not go by Host {shown!r}; start it with --allow-host to add a name"
+        status=421,
+        detail=f"Host {shown!r} is not a name of this server; add it with: recollect serve --allow-host NAME",
     )
 
 
 def origin_fault(origins: list[str], host: str) -> RequestFault | None:
-    """A request from a page must come from our own page: same name, same port."""
+    """A request from a web page must come from our own page: same name, same port."""
     if all(origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for origin in origins):
         return None
     return RequestFault(
@@ -69,19 +70,19 @@ def origin_fault(origins: list[str], host: str) -> RequestFault | None:
 
 
 def query_fault(query: bytes) -> RequestFault | None:
-    """A secret in an address is already in somebody's history."""
+    """A secret in an address is in a browser's history already."""
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name.lower() in SECRET_NAMES or value.startswith(SECRET_PREFIX):
             return RequestFault(
                 status=400,
-                detail="a token does not belong in an address: send it as 'Authorization: Bearer …', "
+                detail="a token must not be in an address: send it as 'Authorization: Bearer …', "
                 "and revoke this one with: recollect host token revoke",
             )
     return None
 
 
 def type_fault(method: str, path: str, content_type: str, length: int) -> RequestFault | None:
-    """What an API is sent is JSON, even when it is nothing."""
+    """A request that writes to the API is JSON, even one without a body."""
     if not path.startswith(JSON_PATHS) or (method not in ("POST", "PUT", "PATCH") and not length):
         return None
     kind = content_type.partition(";")[0].strip().lower()
@@ -133,7 +134,7 @@ class Guard:
             kind = ",".join(_all(scope, b"content-type"))
             fault = type_fault(scope["method"], scope["path"], kind, len(body))
         if fault is not None:
-            # What may still come of a refused body is not waited for.
+            # Do not wait for the rest of a refused body.
             refusal = problem(fault.status, fault.detail, headers={"connection": "close"})
             await refusal(scope, receive, answer)
             return
@@ -141,7 +142,7 @@ class Guard:
             await self._app(scope, _replayed(body, receive), answer)
         except Exception as error:
             if not begun:
-                said = f"internal error: {type(error).__name__}; the server's own output says more"
+                said = f"internal error: {type(error).__name__}; see the output of the server"
                 await problem(500, said)(scope, receive, answer)
             raise
 
@@ -163,7 +164,7 @@ class Guard:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return b"", RequestFault(status=400, detail="the client went away")
+                return b"", RequestFault(status=400, detail="the client disconnected")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body:
@@ -177,7 +178,7 @@ class Guard:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body that was read, once; then whatever the connection says."""
+    """A `receive` that gives the body again, then what the connection sends."""
     pending = True
 
     async def again() -> Message:

@@ -10,8 +10,8 @@ from pydantic import WithJsonSchema
 
 from recollect.api.auth import Reads, Writes
 from recollect.api.bodies import DATE, PATTERNS, CompactTree, DryRun, Empty, EntryBody, Instant, Resolution, Share
-from recollect.api.learnings import HitPage
-from recollect.api.wire import Page, Paged, SearchPaged, answer, document, router, sliced
+from recollect.api.learnings import Hits
+from recollect.api.wire import Paged, SearchPaged, answer, document, page_of, router, sliced
 from recollect.capture.log import Logged
 from recollect.capture.logs import LogDay
 from recollect.core.decision import Decision
@@ -62,21 +62,11 @@ Trusts = Annotated[str | None, Query(pattern=_several(TRUSTS), description="One,
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogDayPage(Page):
-    days: tuple[LogDay, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class LogFile:
     """A day's log."""
 
     day: str
     text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class NodePage(Page):
-    nodes: tuple[NodeView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,16 +87,6 @@ class TreePass:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeighbourPage(Page):
-    texts: tuple[Neighbouring, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxPage(Page):
-    items: tuple[Escalation, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Undone:
     """The records that an undo restored; one of the two lists is empty."""
 
@@ -114,7 +94,7 @@ class Undone:
     decisions: tuple[Decision, ...]
 
 
-@routes.get("/logs", response_model=LogDayPage, summary="List the days with a log, newest first")
+@routes.get("/logs", response_model=page_of("days", LogDay), summary="List the days with a log, newest first")
 def list_logs(memory: Reads, request: Request, window: Paged) -> Response:
     return sliced(request, "days", memory.journal.days(), window)
 
@@ -142,7 +122,9 @@ def adopt_log_entry(memory: Writes, day: Day, number: EntryNumber, body: Empty) 
     return answer(memory.journal.adopt(f"log/{day}#{number}"))
 
 
-@routes.get("/tree", response_model=NodePage, summary="List nodes: the root and all months, or one period")
+@routes.get(
+    "/tree", response_model=page_of("nodes", NodeView), summary="List nodes: the root and all months, or one period"
+)
 def list_nodes(memory: Reads, request: Request, window: Paged, period: Period | None = None) -> Response:
     """With a period, everything below it is listed too."""
     return sliced(request, "nodes", memory.journal.tree(period), window)
@@ -168,7 +150,7 @@ def recall(memory: Reads, query: str, limit: Annotated[int, Query(ge=1, le=100)]
     return answer(memory.recall(query, limit=limit))
 
 
-@text_routes.get("/search", response_model=HitPage, summary="Search everything for any text, best first")
+@text_routes.get("/search", response_model=Hits, summary="Search everything for any text, best first")
 def search(
     memory: Reads,
     request: Request,
@@ -209,7 +191,11 @@ def get_text(memory: Reads, id: str) -> Response:
     return answer(memory.texts.get(id))
 
 
-@text_routes.get("/around/{id:anything}", response_model=NeighbourPage, summary="List what is before and after a text")
+@text_routes.get(
+    "/around/{id:anything}",
+    response_model=page_of("texts", Neighbouring),
+    summary="List what is before and after a text",
+)
 def list_neighbours(
     memory: Reads,
     request: Request,
@@ -221,7 +207,7 @@ def list_neighbours(
     return sliced(request, "texts", memory.texts.around(id, before=before, after=after), window)
 
 
-@upkeep_routes.get("/inbox", response_model=InboxPage, summary="List what waits for a person")
+@upkeep_routes.get("/inbox", response_model=page_of("items", Escalation), summary="List what waits for a person")
 def list_inbox(memory: Reads, request: Request, window: Paged) -> Response:
     return sliced(request, "items", memory.inbox.waiting(), window)
 

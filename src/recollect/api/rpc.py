@@ -1,11 +1,7 @@
-"""JSON-RPC 2.0 as a plain function: a request text in, a response text (or nothing) out. And JSON as our records.
+"""JSON-RPC 2.0 over one `Memory`: a request text in, a response text (or nothing) out.
 
-Named parameters only, camelCase or snake_case. Knows neither HTTP nor what a method does: the table of methods is
-given. A method is called with its parameters as keywords; its signature says which exist and which are needed.
-
-The methods of the JSON-RPC surface, over one `Memory`.
-
-Names and parameters are the protocol's; everything else is a call into the hall.
+Names and parameters are the protocol's: named parameters only, in camelCase or snake_case. A method is a function with
+keyword parameters; its signature says which exist and which are needed. Knows nothing about HTTP.
 """
 
 from __future__ import annotations
@@ -26,6 +22,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+# The codes above are JSON-RPC's own; -32000 to -32099 are left to servers.
 CODES: dict[type[RecollectError], int] = {
     BadInput: INVALID_PARAMS,
     NotFound: -32001,
@@ -35,7 +32,7 @@ CODES: dict[type[RecollectError], int] = {
 }
 """In order: the first class that fits decides."""
 
-MAX_BATCH = 100
+MAX_BATCH = 100  # chosen: a batch is one request, and one request should not hold a thread for minutes
 
 Methods = Mapping[str, Callable[..., Any]]
 
@@ -63,7 +60,7 @@ def dispatch(request: bytes, methods: Methods) -> bytes | None:
 
 
 def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
-    """One call's response; None for a notification, whatever came of it."""
+    """One call's response; None for a notification, even one that failed."""
     known = _id_of(call)
     try:
         _check_envelope(call)
@@ -79,7 +76,7 @@ def _answer(call: Any, methods: Methods) -> dict[str, Any] | None:
 def _call(methods: Methods, name: str, params: Any) -> Any:
     method = methods.get(name)
     if method is None:
-        raise _Fault(METHOD_NOT_FOUND, f"no method {name[:80]!r}; known are {', '.join(sorted(methods))}")
+        raise _Fault(METHOD_NOT_FOUND, f"no method {name[:80]!r}; the methods are {', '.join(sorted(methods))}")
     named = _named(method, params)
     try:
         return method(**named)
@@ -91,7 +88,7 @@ def _call(methods: Methods, name: str, params: Any) -> Any:
 
 
 def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
-    """Parameters by the names the method gives them; null is as good as not given."""
+    """Parameters by the method's own names for them; null counts as not given."""
     if not isinstance(params, Mapping):
         raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
     try:
@@ -134,16 +131,8 @@ def _failure(known: str | int | float | None, fault: _Fault) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": known, "error": {"code": fault.code, "message": str(fault)}}
 
 
-READS = frozenset(
-    {
-        "cstp.getCompacted",
-        "cstp.getWisdom",
-        "cstp.queryDecisions",
-        "cstp.getDecision",
-        "cstp.getCalibration",
-    }
-)
-"""What changes nothing."""
+READS = frozenset(f"cstp.{name}" for name in "getCompacted getWisdom queryDecisions getDecision getCalibration".split())
+"""The methods that change nothing."""
 
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:

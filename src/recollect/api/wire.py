@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -86,13 +86,10 @@ Expected = Annotated[int | None, Depends(_expected)]
 # Lists
 
 
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """A part of a list. Each list adds its records under the plural of their noun."""
-
-    total: int
-    limit: int
-    offset: int
+def page_of(name: str, kind: Any, **more: Any) -> Any:
+    """The response model of a list: its records under the plural of their noun, and which part of the list it is."""
+    fields = [(name, tuple[kind, ...]), *((each, int) for each in ("total", "limit", "offset")), *more.items()]
+    return make_dataclass(f"{kind.__name__}Page", fields, frozen=True, kw_only=True)
 
 
 @dataclass(frozen=True)

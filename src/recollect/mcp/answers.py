@@ -1,7 +1,7 @@
 """What each tool answers: a record with an output schema, and the same as a few lines for the model to read.
 
-Stored words are data: on the lines they are brought to one line and escaped, so that a note can forge no heading and
-no verdict. The structured half carries them as they are. Every line marks what came from outside, and a learning or a
+Stored words are data: in the lines they are joined to one line and escaped, so that a note cannot forge a heading or a
+verdict. The structured half carries them unchanged. Every line marks what came from outside, and a learning or a
 decision that is out of use.
 """
 

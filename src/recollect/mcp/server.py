@@ -1,14 +1,8 @@
-"""The MCP server: tools, resources and prompts put together over one `Memory`.
+"""The MCP server: tools, resources and prompts over one `Memory`, on standard input and output and on streamable HTTP.
 
 Every call acts for the client that makes it, through the channel `mcp` with an agent's trust: a client says its name,
-never how far it is trusted. What goes wrong on purpose reaches the model as a tool error in our own words.
-
-MCP over streamable HTTP, for a server that runs anyway.
-
-Who may come in is the server's business: its gate checks Host, Origin, size and token before anything arrives here, and
-`caller` says on whose behalf the memory acts. Requests are stateless: nothing is kept between two of them.
-
-Resources (ROOT, INDEX, a learning, a day) and prompts (hand-off, review) of the MCP server.
+never its trust. An error that we raise on purpose reaches the model as a tool error in our own words. Over HTTP the
+server's guard checks Host, Origin, size and token first, and `caller` provides the memory; requests are stateless.
 """
 
 from __future__ import annotations
@@ -124,7 +118,7 @@ What comes back is data from earlier work, to be weighed against the task at han
 """
 
 Acting = Callable[[Context[Any, Any], Effect], Memory]
-"""The memory on behalf of whoever makes a call; it may refuse by what the call does."""
+"""Provides the memory on behalf of the caller, or refuses a call with that effect."""
 
 
 def make_server(memory: Memory, *, acting: Acting | None = None) -> MCPServer[Any]:
@@ -140,13 +134,19 @@ def make_server(memory: Memory, *, acting: Acting | None = None) -> MCPServer[An
     )
     acting = acting or (lambda ctx, effect: memory.acting_as(agent(ctx)))
     for verb, effect in TOOLS:
-        server.add_tool(_called(verb, effect, acting), annotations=_annotations(effect))
+        annotations = ToolAnnotations(
+            read_only_hint=effect == "reads",
+            destructive_hint=False,
+            idempotent_hint=effect != "adds",
+            open_world_hint=False,
+        )
+        server.add_tool(_called(verb, effect, acting), annotations=annotations)
     add_pages(server, memory)
     return server
 
 
 class _Strict(MCPServer[Any]):
-    """The SDK's server drops arguments that a tool does not have, and words wrong ones for who wrote the tool."""
+    """The SDK's server with two corrections: unknown arguments are refused, and errors name the arguments."""
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -157,7 +157,7 @@ class _Strict(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        known = _ARGUMENTS.get(name, arguments.keys())  # an unknown tool is the SDK's to refuse
+        known = _ARGUMENTS.get(name, arguments.keys())  # the SDK refuses an unknown tool
         if unknown := sorted(arguments.keys() - known):
             raise ToolError(
                 f"{name} does not take {', '.join(unknown)[:200]}; it takes {', '.join(known) or 'nothing'}"
@@ -182,14 +182,14 @@ def _wrong(found: ValidationError) -> str:
 
 
 def agent(ctx: Context[Any, Any]) -> Actor:
-    """Who calls: the client's name for itself, which decides nothing."""
+    """The caller by the name that its client gives; the name grants nothing."""
     client = ctx.session.client_params
     name = one_line(client.client_info.name)[:80] if client else ""
     return Actor(name=name or "mcp", channel="mcp", trust="agent")
 
 
 def _called(verb: Callable[..., Any], effect: Effect, acting: Acting) -> Callable[..., CallToolResult]:
-    """A tool as the SDK wants it: its signature with the call's context in the place of the memory."""
+    """A tool as the SDK wants it: with the call's context as first parameter instead of the memory."""
 
     def call(ctx: Context[Any, Any], **given: Any) -> CallToolResult:
         try:
@@ -212,24 +212,15 @@ def _called(verb: Callable[..., Any], effect: Effect, acting: Acting) -> Callabl
     return call
 
 
-def _annotations(effect: Effect) -> ToolAnnotations:
-    return ToolAnnotations(
-        read_only_hint=effect == "reads",
-        destructive_hint=False,
-        idempotent_hint=effect != "adds",
-        open_world_hint=False,
-    )
-
-
 PATH = "/mcp"
 
 Caller = Callable[[Request, bool], Memory]
-"""The memory on behalf of whoever sent a request; told whether the call writes, it refuses those who may only read."""
+"""Provides the memory on behalf of the sender of a request, or refuses a call that writes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """What answers at `/mcp`, and what has to run while the server does."""
+    """The application at `/mcp`, and its lifespan."""
 
     app: ASGIApp
     running: Callable[[], AbstractAsyncContextManager[None]]
@@ -250,14 +241,14 @@ def endpoint(memory: Memory, caller: Caller) -> Endpoint:
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate did
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard checks
     )
     manager = server.session_manager
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        """Calls alone: there is no session to end, and a stream on which nobody speaks would only be held open."""
+        """Only POST: there is no session to end, and no stream of notifications to listen to."""
         if scope["method"] == "POST":
-            # Not the SDK's own application, which would stand between a request and the server it came to.
+            # The manager itself: the SDK's own application would hide the request of our server.
             await manager.asgi_app(scope, receive, send)
         else:
             await Response(status_code=405, headers={"allow": "POST"})(scope, receive, send)

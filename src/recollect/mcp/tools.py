@@ -1,13 +1,13 @@
 """The tools: each a plain function of a `Memory`, in the order in which clients list them.
 
-The docstrings and the descriptions of the arguments are what a model reads when it chooses; they say when, then how.
-
-One thing by its id, whatever kind it is: as its home has it, with the stored record where there is one.
+A model reads the docstrings and the descriptions of the arguments when it chooses a tool; they say when to call it,
+then how. `read` returns any record by its id, whatever its kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -112,7 +112,7 @@ def remember(
     task: Annotated[str | None, Field(description="Id of the task it came from.")] = None,
     outcome: Annotated[str | None, Field(description="Id of the outcome it came from.")] = None,
 ) -> Remembered:
-    """Keep an insight that would save the next agent time. What is already known is merged, not stored twice."""
+    """Keep an insight that would save the next agent time. A known insight is merged, not stored twice."""
     new = NewLearning(
         title=title,
         context=context,
@@ -217,7 +217,7 @@ def recall(
     return Recollection(
         steps=tuple(RecallStep(id=step.id, line=step.line) for step in found.steps),
         entries=tuple(
-            RecalledEntry(id=entry.id, topic=entry.topic, snippet=entry.snippet, trust=entry.trust, way=entry.way)
+            RecalledEntry(**{field.name: getattr(entry, field.name) for field in fields(RecalledEntry)})
             for entry in found.entries
         ),
     )
@@ -226,22 +226,11 @@ def recall(
 def status(memory: Memory) -> State:
     """How much is remembered here, and what waits for a person."""
     found = memory.status()
-    return State(
-        space=found.space,
-        engine=found.engine,
-        learnings=found.learnings,
-        decisions=found.decisions,
-        tree=found.tree,
-        injections=found.injections,
-        verdicts=found.verdicts,
-        inbox=found.inbox,
-        spooled=found.spooled,
-        set_aside=found.set_aside,
-    )
+    return State(**{field.name: getattr(found, field.name) for field in fields(State)})
 
 
 Effect = Literal["reads", "adds", "repeats"]
-"""What calling a tool does: nothing, one more thing each time, or the same state however often."""
+"""What a call does: change nothing, add a record each time, or leave the same state when it is repeated."""
 
 TOOLS: tuple[tuple[Callable[..., Any], Effect], ...] = (
     (search, "reads"),

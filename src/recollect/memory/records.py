@@ -59,17 +59,17 @@ class Learnings(Facet):
     def restore(self, id: str) -> Learning:
         return edit.restore(self._ctx, id)
 
-    def supersede(self, old: str, new: str, *, reason: str = "") -> Learning:
-        return edit.supersede(self._ctx, old, new, reason=reason)
+    def supersede(self, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
+        return edit.supersede(self._ctx, old, new, reason=reason, expect=expect)
 
-    def merge(self, keep: str, other: str, *, reason: str = "") -> Learning:
-        return edit.merge(self._ctx, keep, other, reason=reason)
+    def merge(self, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
+        return edit.merge(self._ctx, keep, other, reason=reason, expect=expect)
 
     def pin(self, id: str, *, on: bool = True) -> Learning:
         return edit.pin(self._ctx, id, on=on)
 
-    def adopt(self, id: str) -> Learning:
-        return edit.adopt(self._ctx, id)
+    def adopt(self, id: str, *, expect: int | None = None) -> Learning:
+        return edit.adopt(self._ctx, id, expect=expect)
 
     def undo(self) -> list[Learning]:
         return edit.undo_learning(self._ctx)
@@ -123,15 +123,15 @@ class Decisions(Facet):
     def reverse(self, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
         return decide.reverse(self._ctx, id, reason=reason, by=by, expect=expect)
 
-    def preserve(self, id: str, *, on: bool = True) -> Decision:
-        return decide.preserve(self._ctx, id, on=on)
+    def preserve(self, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
+        return decide.preserve(self._ctx, id, on=on, expect=expect)
 
     def undo(self) -> list[Decision]:
         """Take back the last change to decisions."""
         return decide.undo_decision(self._ctx)
 
-    def adopt(self, id: str) -> Decision:
-        return decide.adopt(self._ctx, id)
+    def adopt(self, id: str, *, expect: int | None = None) -> Decision:
+        return decide.adopt(self._ctx, id, expect=expect)
 
     def compacted(self, **wanted: Any) -> DecisionPage:
         """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""
