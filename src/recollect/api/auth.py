@@ -87,8 +87,7 @@ class Authenticator:
                 raise _too_many(waits)
             raise Denied(
                 401,
-                "no valid token; make one with: recollect host token new NAME, and send it as "
-                "'Authorization: Bearer …'",
+                "no valid token; make one with: recollect host token new NAME, send it as 'Authorization: Bearer …'",
                 headers={"www-authenticate": 'Bearer realm="recollect"'},
             )
         waits = self.calls.wait(token.id)
