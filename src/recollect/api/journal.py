@@ -26,7 +26,7 @@ from recollect.store.events import Escalation
 from recollect.tend.cycle import CycleReport
 from recollect.tend.kinds import FullText, Neighbouring
 from recollect.tend.status import Status
-from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
+from recollect.tend.why import AnyExplanation
 
 routes = router("/api", "journal")
 text_routes = router("/api", "search")
@@ -238,7 +238,7 @@ def get_status(memory: Reads) -> Response:
 
 @upkeep_routes.get(
     "/why/{id:anything}",
-    response_model=Explanation | NodeExplanation | EntryExplanation | FileExplanation,
+    response_model=AnyExplanation,
     summary="Where a record came from and what happened to it",
 )
 def explain(memory: Reads, id: str) -> Response:

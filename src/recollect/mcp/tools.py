@@ -16,8 +16,6 @@ from recollect.core.choices import PatternType, Verdict
 from recollect.core.decision import Bridge, NewDecision, Reason, Stakes
 from recollect.core.journal import EntryType, NewEntry
 from recollect.core.new_learning import NewLearning
-from recollect.core.records import plain
-from recollect.distil.decision_page import full_text, headline
 from recollect.inject.learnings import NewInjection
 from recollect.mcp.answers import (
     Found,
@@ -34,33 +32,12 @@ from recollect.mcp.answers import (
     Thing,
 )
 from recollect.memory import Memory
-from recollect.text.frame import block
-
-IDS = "learn_…, dec_…, log/2026-03-01#3, log/2026-03-01, daily/2026-03-01, weekly/2026-W09, monthly/2026-03, root, "
-IDS += "finding/WORK#2, theme/NAME, staged/NAME, doc/PATH#SECTION, index"
+from recollect.tend.kinds import EXAMPLES
 
 
 def read(memory: Memory, id: str) -> Thing:
-    """The thing whole; ids are those that `search`, `recall` and `inject` name."""
-    if id.startswith("learn_"):
-        learning = memory.learnings.get(id)
-        kept: dict[str, Any] = plain(learning)
-        body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
-        return _thing(id, "learning", learning.title, body, trust=learning.trust, record=kept)
-    if id.startswith("dec_"):
-        decision = memory.decisions.get(id)
-        kept = plain(decision)
-        return _thing(id, "decision", headline(decision), full_text(decision), trust=decision.trust, record=kept)
-    if id == "index":
-        return _thing(id, "index", "INDEX.md: the themes", memory.themes.index())
-    if id.startswith("log/") and "#" not in id:
-        return _thing(id, "day", id, memory.journal.show(id.removeprefix("log/")))
-    found = memory.texts.get(id)
-    return _thing(id, found.kind, found.title, found.text, trust=found.trust)
-
-
-def _thing(id: str, kind: str, title: str, body: str, **more: Any) -> Thing:
-    return Thing(**{"id": id, "kind": kind, "title": title, "body": body, "trust": "agent", "record": {}, **more})
+    """One thing whole; ids are those that `search`, `recall` and `inject` name."""
+    return Thing(**vars(memory.texts.for_agent(id)))
 
 
 Task = Annotated[str, Field(description="Id of the task you work on, the same in every call about it.")]
@@ -94,7 +71,7 @@ def search(
     )
 
 
-def get(memory: Memory, id: Annotated[str, Field(description=f"One of {IDS}.")]) -> Thing:
+def get(memory: Memory, id: Annotated[str, Field(description=f"One of {EXAMPLES}.")]) -> Thing:
     """Read one thing whole, by the id that a search, a recall or a summary named."""
     return read(memory, id)
 

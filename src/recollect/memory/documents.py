@@ -25,7 +25,7 @@ from recollect.memory.memory import Facet
 from recollect.memory.open import embed_at_once
 from recollect.tend import kinds
 from recollect.tend.cycle import reindex
-from recollect.tend.kinds import FullText, Neighbouring
+from recollect.tend.kinds import AgentText, FullText, Neighbouring
 from recollect.tend.verify import rebuild_tree
 
 if TYPE_CHECKING:
@@ -197,6 +197,10 @@ class Texts(Facet):
     def get(self, id: str) -> FullText:
         """The whole of whatever an id names."""
         return kinds.get(self._ctx, id)
+
+    def for_agent(self, id: str) -> AgentText:
+        """The same as an agent is shown it."""
+        return kinds.for_agent(self._context, id)
 
     def around(self, id: str, *, before: int = 3, after: int = 3) -> list[Neighbouring]:
         """What stands before and after it, in short."""

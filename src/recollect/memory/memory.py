@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
-    from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation
+    from recollect.tend.why import AnyExplanation
 
 
 FACETS = {
@@ -211,9 +211,9 @@ class Memory:
 
         return rate(self.context, learning, verdict, task=task)
 
-    def why(self, id: str) -> Explanation | NodeExplanation | EntryExplanation | FileExplanation:
-        """Where something came from, who wrote it, and everything that happened to it."""
-        from recollect.tend.why import why
+    def why(self, id: str) -> AnyExplanation:
+        """Where a thing came from, who wrote it, and everything that happened to it."""
+        from recollect.tend.kinds import why
 
         return why(self.context, as_text(id, "id"))
 

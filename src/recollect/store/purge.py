@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
+from recollect.core.learning import COIA
 from recollect.core.new_learning import TITLE_LIMIT
-from recollect.store import decisions, passages
+from recollect.store import decisions, events, learnings, passages, tasks
 from recollect.store.db import among, every
 from recollect.store.derived import REFERENCES
 
@@ -186,15 +187,42 @@ def remove_discovery(tx: Tx, id: str) -> None:
     tx.run("DELETE FROM discoveries WHERE space = :space AND id = :id", id=id)
 
 
-def discoveries_of(tx: Tx, learning: str) -> list[str]:
-    """The raw discoveries that a learning was made of."""
+Quotes = tuple[list[str], list[str]]
+"""The ids that go together, and the texts they hold; no ids when the thing does not exist."""
+
+
+def quotes_of_learning(tx: Tx, id: str) -> Quotes:
+    """A learning, the raw discoveries it was made of, and everything it ever said."""
+    found = learnings.many(tx, [id])
+    if not found:
+        return [], []
+    things, texts = [id], [found[0].title, *found[0].fields]
+    for event in events.of(tx, id):
+        for said in (event.old, event.new):
+            texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
     rows = tx.rows(
         """
-        SELECT id FROM discoveries WHERE space = :space AND (learning_id = :learning OR id IN (
+        SELECT id, content FROM discoveries WHERE space = :space AND (learning_id = :learning OR id IN (
           SELECT discovery_id FROM learning_sources WHERE space = :space AND learning_id = :learning)) ORDER BY id""",
-        learning=learning,
+        learning=id,
     )
-    return [id for (id,) in rows]
+    return [*things, *(discovery for discovery, _ in rows)], [*texts, *(content for _, content in rows)]
+
+
+def quotes_of_discovery(tx: Tx, id: str) -> Quotes:
+    found = tasks.known_discovery(tx, id)
+    return ([id], [found.content]) if found else ([], [])
+
+
+def quotes_of_decision(tx: Tx, id: str) -> Quotes:
+    """A decision and everything it ever said."""
+    found = decisions.many(tx, [id])
+    if not found:
+        return [], []
+    texts = list(decisions.passage_of(found[0]).lines)
+    for event in events.of(tx, id):
+        walked([event.old, event.new], lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
+    return [id], texts
 
 
 def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:

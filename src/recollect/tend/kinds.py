@@ -1,50 +1,185 @@
-"""Who owns which passages: for each kind, what there is and what each one's passage would be if it were written now.
+"""The table of kinds: each noun says once what its ids look like and how it is read, explained, purged and linked.
 
-A room that brings a new kind of passage adds its owner here; `verify` reports passages that nobody owns.
-
-Any text by its id, whole, and what stands before and after it: where a search hit leads.
-
-Whole means as its home has it: the entry of the log, the file of the node, the section of the document. Knows nothing
-about ranking.
+`get`, `around`, `why`, `rebuild`, `verify`, `purge`, the MCP tool `get` and the page's links read this table; a new
+noun is a new row. Knows nothing about ranking and rendering.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from recollect.capture import documents, finding, logs, stage
-from recollect.core.calendar import LEVELS, ROOT
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
-from recollect.core.errors import NotFound
+from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_limit
+from recollect.core.records import check_limit, plain
 from recollect.core.values import Passage
 from recollect.distil import node_files, themes, tree
+from recollect.distil.decision_page import full_text, headline
 from recollect.store import decisions, derived, journal, learnings, passages
+from recollect.store import purge as purging
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored
+from recollect.store.purge import Quotes
+from recollect.tend import why as explain
+from recollect.tend.why import AnyExplanation
 from recollect.text import nodes
+from recollect.text.frame import block
 from recollect.text.sentences import WIDTH, snippet
 from recollect.text.staging import StagedEntry, read_staging
 from recollect.text.tree import path_of
 
-BATCH = 200
+BATCH = 200  # passages made in one transaction: a writer that waits for it notices no delay
+MOST = 100  # neighbours that may be asked for on each side; more is a search
 
 
 @dataclass(frozen=True, kw_only=True)
-class Owner:
-    """One kind: all ids, and the passages of some of them (an id that has gone meanwhile gives none)."""
+class FullText:
+    """A text with what is known of it."""
 
-    ids: Callable[[Context, Tx], Iterable[str]]
-    make: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]]
+    id: str
+    kind: str
+    title: str
+    text: str
+    at: int | None
+    trust: Trust
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentText:
+    """A text as an agent is shown it, and the stored record where there is one."""
+
+    id: str
+    kind: str
+    title: str
+    body: str
+    trust: Trust
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbouring:
+    """A neighbour in short; `step` is its distance, below zero for one that comes before."""
+
+    id: str
+    title: str
+    snippet: str
+    at: int
+    out_of_use: str
+    step: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One noun. A field that is None means that the noun cannot do it.
+
+    `pattern` matches its ids and `example` shows one. `page` is the folder of its pages, for kinds with their own.
+    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `quotes` and `remove`
+    are what a purge by id needs: the things that go together with their texts, and how one is removed from the rows.
+    """
+
+    name: str
+    pattern: str
+    example: str = ""
+    page: str = ""
+    text: Callable[[Context, str], tuple[str, str]] | None = None
+    for_agent: Callable[[Context, str], AgentText] | None = None
+    why: Callable[[Context, str], AnyExplanation] | None = None
+    ids: Callable[[Context, Tx], Iterable[str]] | None = None
+    passages: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]] | None = None
+    quotes: Callable[[Context, Tx, str], Quotes] | None = None
+    remove: Callable[[Tx, str], None] | None = None
+
+
+def kind_of(id: str) -> Kind | None:
+    return next((kind for kind in KINDS if re.fullmatch(kind.pattern, id, re.DOTALL)), None)
+
+
+def get(ctx: Context, id: str) -> FullText:
+    """The whole text that an id names."""
+    kind = kind_of(id)
+    if kind is None or kind.text is None:
+        raise NotFound(f"There is no {id!r:.80}; ids look like {EXAMPLES}")
+    title, text = kind.text(ctx, id)
+    with ctx.db.read(ctx.space) as tx:
+        stored = passages.by_id(tx, id)
+    return FullText(
+        id=id,
+        kind=kind.name,
+        title=title or (stored.title if stored else id),
+        text=text,
+        at=stored.at if stored and stored.at else None,
+        trust=stored.trust if stored else "agent",
+    )
+
+
+def for_agent(ctx: Context, id: str) -> AgentText:
+    """The same as an agent is shown it."""
+    kind = kind_of(id)
+    if kind is not None and kind.for_agent is not None:
+        return kind.for_agent(ctx, id)
+    found = get(ctx, id)
+    return AgentText(id=id, kind=found.kind, title=found.title, body=found.text, trust=found.trust, record={})
+
+
+def why(ctx: Context, id: str) -> AnyExplanation:
+    """Where a thing came from, and everything that happened to it."""
+    kind = kind_of(id)
+    if kind is None or kind.why is None:
+        raise NotFound(f"There is no {id!r:.80}. Find ids with `recollect search`; they look like {EXAMPLES}")
+    return kind.why(ctx, id)
+
+
+def around(ctx: Context, id: str, *, before: int = 3, after: int = 3) -> list[Neighbouring]:
+    """The texts before and after one: in its session, work unit or document, otherwise by time among its kind."""
+    for name, count in (("before", before), ("after", after)):
+        check_limit(count, name, least=0, most=MOST)
+    with ctx.db.read(ctx.space) as tx:
+        here = passages.by_id(tx, id)
+        if here is None:
+            raise NotFound(f"{id!r:.80} is not searchable. Find ids with `recollect search`")
+        earlier = [(-step, one) for step, one in enumerate(passages.before(tx, here, limit=before), start=1)]
+        later = list(enumerate(passages.after(tx, here, limit=after), start=1))
+        ids = [one.id for _, one in (*earlier, (0, here), *later)]
+        records = {each.id: each for noun in (learnings, decisions) for each in noun.many(tx, ids)}
+    return [_beside(step, one, records.get(one.id)) for step, one in (*reversed(earlier), (0, here), *later)]
+
+
+def _beside(step: int, one: Stored, record: Learning | Decision | None) -> Neighbouring:
+    text = " ".join(one.text[: 2 * WIDTH].split())
+    return Neighbouring(
+        id=one.id,
+        title=one.title,
+        snippet=snippet(text, frozenset()),
+        at=one.at,
+        out_of_use=record.out_of_use if record else "",
+        step=step,
+    )
+
+
+# What search should hold
+
+
+def expected(ctx: Context, tx: Tx, kind: Kind) -> Iterator[Passage]:
+    """Every passage of one kind, as it should be."""
+    if kind.ids is not None and kind.passages is not None:
+        for batch in batches(list(kind.ids(ctx, tx))):
+            yield from kind.passages(ctx, tx, batch)
+
+
+def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), BATCH):
+        yield ids[start : start + BATCH]
 
 
 def _reading_in(ctx: Context, tx: Tx) -> Context:
-    """The same context, its files read in the open transaction: a server's vault is rows too."""
+    """The same context with its files read in the open transaction: a server's vault is rows too."""
     return replace(ctx, vault=ctx.vault.inside(tx))
 
 
@@ -83,7 +218,7 @@ def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passag
 
 
 def _held(tx: Tx, kind: str) -> Iterator[str]:
-    """What some clone's files hold, this one's or another's; only what is here can be made."""
+    """Ids in the files of any clone; passages can be made only of the files that are here."""
     return (id for id in journal.all_readings(tx) if id.startswith(f"{kind}/"))
 
 
@@ -111,7 +246,7 @@ def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passag
 
 
 def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
-    """Nodes of the tree. One that was moved or restored is made anew by the next cycle; until then files own them."""
+    """Nodes of the tree. After a restore the next cycle makes their rows again; until then their files own them."""
     if known := journal.ids(tx):
         return known
     vault = ctx.vault.inside(tx)
@@ -125,127 +260,17 @@ def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage
             yield node_files.passage_of(ctx, nodes.parse(id, text), row.first_day)
 
 
-OWNERS: dict[str, Owner] = {
-    learnings.KIND: Owner(ids=lambda _, tx: learnings.ids(tx), make=_learning_passages),
-    decisions.KIND: Owner(ids=lambda _, tx: decisions.ids(tx), make=_decision_passages),
-    finding.KIND: Owner(ids=_finding_ids, make=_finding_passages),
-    themes.KIND: Owner(ids=_theme_ids, make=_theme_passages),
-    stage.KIND: Owner(ids=lambda ctx, tx: {*_staged(ctx), *_held(tx, stage.KIND)}, make=_staged_passages),
-    logs.KIND: Owner(ids=_entries, make=_entry_passages),
-    node_files.KEPT_KIND: Owner(
-        ids=lambda ctx, tx: node_files.kept_ids(_reading_in(ctx, tx)),
-        make=lambda ctx, tx, ids: node_files.kept_passages(_reading_in(ctx, tx), ids),
-    ),
-    node_files.KIND: Owner(ids=_node_ids, make=_node_passages),
-    documents.KIND: Owner(
-        ids=lambda ctx, tx: {*documents.ids(ctx), *_held(tx, documents.KIND)},
-        make=lambda ctx, _, ids: documents.passages_with(ctx, set(ids)),
-    ),
-}
+# How each is read
 
 
-def expected(ctx: Context, tx: Tx, owner: Owner) -> Iterator[Passage]:
-    """Every passage of one kind, as it should be."""
-    for batch in batches(list(owner.ids(ctx, tx))):
-        yield from owner.make(ctx, tx, batch)
-
-
-def batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), BATCH):
-        yield ids[start : start + BATCH]
-
-
-MOST = 100
-
-
-@dataclass(frozen=True, kw_only=True)
-class FullText:
-    """A text with what is known of it."""
-
-    id: str
-    kind: str
-    title: str
-    text: str
-    at: int | None
-    trust: Trust
-
-
-@dataclass(frozen=True, kw_only=True)
-class Neighbouring:
-    """A neighbour in short; `step` says how far before (below zero) or after it stands."""
-
-    id: str
-    title: str
-    snippet: str
-    at: int
-    out_of_use: str
-    step: int
-
-
-def get(ctx: Context, id: str) -> FullText:
-    """The whole of whatever an id names."""
-    make = _HOMES.get(_kind(id))
-    if make is None:
-        raise NotFound(
-            f"no {id!r:.80}; ids look like learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, doc/PATH#SECTION"
-        )
-    title, text = make(ctx, id)
-    with ctx.db.read(ctx.space) as tx:
-        stored = passages.by_id(tx, id)
-    return FullText(
-        id=id,
-        kind=_kind(id),
-        title=title or (stored.title if stored else id),
-        text=text,
-        at=stored.at if stored and stored.at else None,
-        trust=stored.trust if stored else "agent",
-    )
-
-
-def around(ctx: Context, id: str, *, before: int = 3, after: int = 3) -> list[Neighbouring]:
-    """What stands before and after: in its session, work unit or document, otherwise by time among its kind."""
-    for name, count in (("before", before), ("after", after)):
-        check_limit(count, name, least=0, most=MOST)
-    with ctx.db.read(ctx.space) as tx:
-        here = passages.by_id(tx, id)
-        if here is None:
-            raise NotFound(f"no {id} among what can be searched; recollect search finds ids")
-        earlier = [(-step, one) for step, one in enumerate(passages.before(tx, here, limit=before), start=1)]
-        later = list(enumerate(passages.after(tx, here, limit=after), start=1))
-        ids = [one.id for _, one in (*earlier, (0, here), *later)]
-        records = {each.id: each for noun in (learnings, decisions) for each in noun.many(tx, ids)}
-    return [_beside(step, one, records.get(one.id)) for step, one in (*reversed(earlier), (0, here), *later)]
-
-
-def _beside(step: int, one: Stored, record: Learning | Decision | None) -> Neighbouring:
-    text = " ".join(one.text[: 2 * WIDTH].split())
-    return Neighbouring(
-        id=one.id,
-        title=one.title,
-        snippet=snippet(text, frozenset()),
-        at=one.at,
-        out_of_use=record.out_of_use if record else "",
-        step=step,
-    )
-
-
-def _kind(id: str) -> str:
-    head, slash, _ = id.partition("/")
-    if id == ROOT or (slash and head in LEVELS):
-        return "node"
-    if slash:
-        return head
-    return {"learn": learnings.KIND, "dec": decisions.KIND}.get(id.partition("_")[0], "")
-
-
-def _learning(ctx: Context, id: str) -> tuple[str, str]:
+def _learning_text(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
         learning = learnings.get(tx, id)
     fields = [f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True)]
     return learning.title, _with_use("\n".join(fields), learning)
 
 
-def _decision(ctx: Context, id: str) -> tuple[str, str]:
+def _decision_text(ctx: Context, id: str) -> tuple[str, str]:
     with ctx.db.read(ctx.space) as tx:
         decision = decisions.get(tx, id)
     passage = decisions.passage_of(decision)
@@ -256,34 +281,34 @@ def _with_use(text: str, record: Learning | Decision) -> str:
     return f"{text}\nOut of use: {record.out_of_use}" if record.out_of_use else text
 
 
-def _entry(ctx: Context, id: str) -> tuple[str, str]:
+def _entry_text(ctx: Context, id: str) -> tuple[str, str]:
     found = logs.entry(ctx, id)
     return found.topic, found.text
 
 
-def _node(ctx: Context, id: str) -> tuple[str, str]:
-    return id, tree.read(ctx, id)
+def _day_text(ctx: Context, id: str) -> tuple[str, str]:
+    return id, logs.show(ctx, logs.day_named(ctx, id.removeprefix("log/")))
 
 
-def _finding(ctx: Context, id: str) -> tuple[str, str]:
+def _finding_text(ctx: Context, id: str) -> tuple[str, str]:
     found = finding.get(ctx, id)
     return "", "\n".join(text for text in (found.description, found.proposed_rule) if text)
 
 
-def _theme(ctx: Context, id: str) -> tuple[str, str]:
+def _theme_text(ctx: Context, id: str) -> tuple[str, str]:
     text = ctx.vault.read(themes.theme_path(id.removeprefix("theme/")))
     if text is None:
-        raise NotFound(f"no {id}; see: recollect theme list")
+        raise NotFound(f"There is no {id}. List the themes with `recollect theme list`")
     return "", text
 
 
-def _whole_staged(ctx: Context, id: str) -> tuple[str, str]:
+def _staged_text(ctx: Context, id: str) -> tuple[str, str]:
     if entry := read_staging(stage.read_file(ctx)).entry(id.removeprefix(f"{stage.KIND}/")):
         return entry.title, entry.body
     return _elsewhere(ctx, id, stage.KIND, f"in {ctx.settings.staging.file}")
 
 
-def _section(ctx: Context, id: str) -> tuple[str, str]:
+def _section_text(ctx: Context, id: str) -> tuple[str, str]:
     path = documents.path_of(id)
     if path in documents.paths(ctx) and "#" not in id:
         return path, ctx.worktree.read(path) or ""
@@ -295,22 +320,146 @@ def _section(ctx: Context, id: str) -> tuple[str, str]:
 
 
 def _elsewhere(ctx: Context, id: str, source: str, where: str) -> tuple[str, str]:
-    """What only another clone's file says, as search knows it."""
+    """A text that only another clone's file holds, as search knows it."""
     with ctx.db.read(ctx.space) as tx:
         stored = passages.by_id(tx, id) if id in journal.held_elsewhere(tx, ctx.clone, source=source) else None
     if stored is None:
-        raise NotFound(f"no {id} {where}")
+        raise NotFound(f"There is no {id} {where}")
     return stored.title, stored.text
 
 
-_HOMES: dict[str, Callable[[Context, str], tuple[str, str]]] = {
-    learnings.KIND: _learning,
-    decisions.KIND: _decision,
-    "log": _entry,
-    "node": _node,
-    "finding": _finding,
-    "theme": _theme,
-    "staged": _whole_staged,
-    "doc": _section,
-}
-"""Kind → what gives title and text, or says that it is not there."""
+def _learning_for_agent(ctx: Context, id: str) -> AgentText:
+    with ctx.db.read(ctx.space) as tx:
+        learning = learnings.get(tx, id)
+    body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
+    return _record_for_agent(learning, learnings.KIND, learning.title, body)
+
+
+def _decision_for_agent(ctx: Context, id: str) -> AgentText:
+    with ctx.db.read(ctx.space) as tx:
+        decision = decisions.get(tx, id)
+    return _record_for_agent(decision, decisions.KIND, headline(decision), full_text(decision))
+
+
+def _record_for_agent(record: Learning | Decision, kind: str, title: str, body: str) -> AgentText:
+    return AgentText(id=record.id, kind=kind, title=title, body=body, trust=record.trust, record=plain(record))
+
+
+def _refer_to_git(ctx: Context, id: str) -> AnyExplanation:
+    raise BadInput(f"{id} is a section of a file in the repository. Use git log or git blame to see where it came from")
+
+
+def _entry_quotes(ctx: Context, tx: Tx, id: str) -> Quotes:
+    entry = logs.entry(_reading_in(ctx, tx), id)
+    return [id], [line.strip() for line in (entry.topic, *entry.text.split("\n"))]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        name=learnings.KIND,
+        pattern="learn_.+",
+        example="learn_…",
+        page="/learnings/",
+        text=_learning_text,
+        for_agent=_learning_for_agent,
+        why=explain.why_learning,
+        ids=lambda _, tx: learnings.ids(tx),
+        passages=_learning_passages,
+        quotes=lambda _, tx, thing: purging.quotes_of_learning(tx, thing),
+        remove=purging.remove_learning,
+    ),
+    Kind(
+        name=decisions.KIND,
+        pattern="dec_.+",
+        example="dec_…",
+        page="/decisions/",
+        text=_decision_text,
+        for_agent=_decision_for_agent,
+        why=explain.why_decision,
+        ids=lambda _, tx: decisions.ids(tx),
+        passages=_decision_passages,
+        quotes=lambda _, tx, thing: purging.quotes_of_decision(tx, thing),
+        remove=purging.remove_decision,
+    ),
+    Kind(
+        name="discovery",
+        pattern="disc_.+",
+        quotes=lambda _, tx, thing: purging.quotes_of_discovery(tx, thing),
+        remove=purging.remove_discovery,
+    ),
+    Kind(
+        name=logs.KIND,
+        pattern="log/[^#]*#.*",
+        example="log/2026-03-01#3",
+        text=_entry_text,
+        why=explain.why_entry,
+        ids=_entries,
+        passages=_entry_passages,
+        quotes=_entry_quotes,
+        remove=purging.remove_entry,
+    ),
+    Kind(
+        name="day",
+        pattern="log/.*",
+        example="log/2026-03-01",
+        text=_day_text,
+        why=explain.why_entry,
+    ),
+    Kind(
+        name=node_files.KIND,
+        pattern="root|(?:daily|weekly|monthly)/.*",
+        example="weekly/2026-W09",
+        page="/journal/",
+        text=lambda ctx, node: (node, tree.read(ctx, node)),
+        why=explain.why_node,
+        ids=_node_ids,
+        passages=_node_passages,
+    ),
+    Kind(
+        name=node_files.KEPT_KIND,
+        pattern=r"ROOT\..*",
+        ids=lambda ctx, tx: node_files.kept_ids(_reading_in(ctx, tx)),
+        passages=lambda ctx, tx, ids: node_files.kept_passages(_reading_in(ctx, tx), ids),
+    ),
+    Kind(
+        name=finding.KIND,
+        pattern="finding/.*",
+        example="finding/WORK#2",
+        text=_finding_text,
+        why=explain.why_finding,
+        ids=_finding_ids,
+        passages=_finding_passages,
+    ),
+    Kind(
+        name=themes.KIND,
+        pattern="theme/.*",
+        example="theme/NAME",
+        page="/themes/",
+        text=_theme_text,
+        why=explain.why_theme,
+        ids=_theme_ids,
+        passages=_theme_passages,
+    ),
+    Kind(
+        name=stage.KIND,
+        pattern="staged/.*",
+        example="staged/NAME",
+        text=_staged_text,
+        why=explain.why_staged,
+        ids=lambda ctx, tx: {*_staged(ctx), *_held(tx, stage.KIND)},
+        passages=_staged_passages,
+    ),
+    Kind(
+        name=documents.KIND,
+        pattern="doc/.*",
+        example="doc/PATH#SECTION",
+        text=_section_text,
+        why=_refer_to_git,
+        ids=lambda ctx, tx: {*documents.ids(ctx), *_held(tx, documents.KIND)},
+        passages=lambda ctx, _, ids: documents.passages_with(ctx, set(ids)),
+    ),
+    Kind(
+        name="index", pattern="index", example="index", text=lambda ctx, _: ("INDEX.md: the themes", themes.index(ctx))
+    ),
+)
+EXAMPLES = ", ".join(kind.example for kind in KINDS if kind.example)

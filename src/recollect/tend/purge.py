@@ -17,7 +17,6 @@ Afterwards every byte that is ours can be searched for it. Permanent documents a
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,24 +36,18 @@ from recollect.store.sqlite import SqliteDb
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.vault import FolderVault
 from recollect.tend import backup
-from recollect.tend.kinds import OWNERS
+from recollect.tend.kinds import KINDS, expected, kind_of
 from recollect.tend.purge_target import MARK, Names, Target, forms, rename, target_of
 from recollect.tend.verify import rebuild_tree
 from recollect.text import entries, nodes
 from recollect.text.tree import log_path
 
-_REMOVE: dict[str, Callable[[Tx, str], None]] = {
-    "learn": store_purge.remove_learning,
-    "disc": store_purge.remove_discovery,
-    "dec": store_purge.remove_decision,
-    "log": store_purge.remove_entry,
-}
-
 
 def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     orphans = {old: status for id in target.things for old, status in _replaced(tx, id) if old not in target.things}
     for id in target.things:
-        _REMOVE[re.split("[_/]", id)[0]](tx, id)
+        if (kind := kind_of(id)) and kind.remove:
+            kind.remove(tx, id)
     for rows in (journal, sessions):
         rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
     rename(tx, target.names)
@@ -116,12 +109,12 @@ def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
     section. What only other clones have, and what goes by another name now, is forgotten too.
     """
     gone: set[str] = set()
-    for kind, owner in OWNERS.items():
-        made = list(owner.make(ctx, tx, list(owner.ids(ctx, tx))))
-        if kind == documents.KIND:
+    for kind in KINDS:
+        made = list(expected(ctx, tx, kind))
+        if kind.name == documents.KIND:
             made = [one for one in made if not target.pattern.search(f"{one.title}\n{one.text}")]
-        if kind in (stage.KIND, documents.KIND, finding.KIND, themes.KIND):
-            gone.update({*passages.ids_of(tx, kind)} - {one.id for one in made})
+        if kind.name in (stage.KIND, documents.KIND, finding.KIND, themes.KIND):
+            gone.update({*passages.ids_of(tx, kind.name)} - {one.id for one in made})
         for passage in made:
             passages.put(tx, passage)
     for id in gone:

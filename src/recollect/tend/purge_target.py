@@ -12,25 +12,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from recollect.capture import logs
 from recollect.capture.finding import FOLDER, survey
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, NotFound
-from recollect.core.learning import COIA
 from recollect.distil.themes import INDEX
-from recollect.store import decisions, events, learnings, purge, tasks
+from recollect.store import events, purge
 from recollect.store import themes as theme_rows
 from recollect.store.themes import StoredTheme
+from recollect.tend.kinds import kind_of
 from recollect.text.staging import free_slug, slug_of
 from recollect.text.themes import name_theme, parse_index, render_index, retitled
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 MARK = "[purged]"
 NAME = "purged"
@@ -202,71 +196,19 @@ def _wanted(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
             raise BadInput(f"a text to purge needs at least {SHORTEST} characters; shorter ones are everywhere")
         return Target((), (text.strip(),))
     assert id is not None
-    if id.startswith("log/"):
-        entry = logs.entry(replace(ctx, vault=ctx.vault.inside(tx)), id)
-        said = (entry.topic, *entry.text.split("\n"))
-        return Target((id,), tuple(line.strip() for line in said if len(line.strip()) >= SHORTEST_QUOTE))
-    describe = THINGS.get(id.partition("_")[0])
-    if describe is None:
-        raise BadInput(f"{id[:80]} is nothing that can be purged by its id; use --text for its words")
-    things, texts = describe(tx, id)
+    kind = kind_of(id)
+    if kind is None or kind.quotes is None:
+        raise BadInput(f"{id[:80]} cannot be purged by its id; purge its words with --text")
+    things, texts = kind.quotes(ctx, tx, id)
     if not things and not any(event.what == "purged" for event in events.of(tx, id)):
-        raise NotFound(f"no {id} here, and nothing of that id was purged")
+        raise NotFound(f"There is no {id}, and nothing of that id was purged")
     return Target(tuple(things), tuple(text for text in texts if len(text) >= SHORTEST_QUOTE))
-
-
-def _learning(tx: Tx, id: str) -> tuple[list[str], list[str]]:
-    """A learning, the raw discoveries it was made of, and everything it ever said."""
-    found = learnings.many(tx, [id])
-    if not found:
-        return [], []
-    things, texts = [id], [found[0].title, *found[0].fields]
-    for event in events.of(tx, id):
-        for said in (event.old, event.new):
-            texts += [said[name] for name in ("title", *COIA) if isinstance(said.get(name), str)]
-    for discovery in purge.discoveries_of(tx, id):
-        more_things, more_texts = _discovery(tx, discovery)
-        things += more_things
-        texts += more_texts
-    return things, texts
-
-
-def _discovery(tx: Tx, id: str) -> tuple[list[str], list[str]]:
-    found = tasks.known_discovery(tx, id)
-    return ([id], [found.content]) if found else ([], [])
-
-
-def _decision(tx: Tx, id: str) -> tuple[list[str], list[str]]:
-    """A decision and everything it ever said."""
-    found = decisions.many(tx, [id])
-    if not found:
-        return [], []
-    texts = list(decisions.passage_of(found[0]).lines)
-    for event in events.of(tx, id):
-        texts += [text for said in (event.old, event.new) for text in _strings(said)]
-    return [id], texts
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
 
 
 def _named(text: str) -> list[str]:
     """The words that a name of a text is made of; none where they are too short to say it."""
     words = [slug_of(word) for word in re.findall(r"\w+", text)]
     return words if len("".join(words)) >= SHORTEST else []
-
-
-THINGS: dict[str, Callable[[Tx, str], tuple[list[str], list[str]]]] = {
-    "learn": _learning,
-    "disc": _discovery,
-    "dec": _decision,
-}
-"""By the prefix of an id: the things that go with it, and the texts they hold. No things: there is no such id."""
 
 
 def forms(text: str) -> set[bytes]:

@@ -26,7 +26,7 @@ from recollect.core.errors import StoreUnreachable
 from recollect.distil.tree import Compacted, compact
 from recollect.store import contents, derived, journal, passages, sqlite_file, vectors
 from recollect.store.sqlite import SqliteDb
-from recollect.tend.kinds import OWNERS, batches, expected
+from recollect.tend.kinds import KINDS, batches, expected
 from recollect.tend.status import UNREADABLE, naming_damage
 
 Level = Literal["damage", "difference", "notice"]
@@ -152,11 +152,11 @@ def _file(db: SqliteDb) -> Iterator[Discrepancy]:
 def _passages(ctx: Context, tx: Tx) -> Iterator[Discrepancy]:
     yield from _differences("passage", derived.damaged_passages(tx), REBUILD)
     left = derived.passage_ids(tx)
-    for kind, owner in OWNERS.items():
-        yield from _differences("passage", derived.stale_passages(tx, expected(ctx, tx, owner)), REBUILD)
-        left[kind] = left.get(kind, set()) - set(owner.ids(ctx, tx))
-    for kind, ids in sorted(left.items()):
-        orphans = ((id, f"a {kind} passage that nothing owns") for id in sorted(ids))
+    for kind in KINDS:
+        yield from _differences("passage", derived.stale_passages(tx, expected(ctx, tx, kind)), REBUILD)
+        left[kind.name] = left.get(kind.name, set()) - set(kind.ids(ctx, tx) if kind.ids else ())
+    for name, ids in sorted(left.items()):
+        orphans = ((id, f"a {name} passage that nothing owns") for id in sorted(ids))
         yield from _differences("passage", orphans, REBUILD)
 
 
@@ -261,12 +261,14 @@ def rebuild_tree(ctx: Context, *, progress: Callable[[str, int, int], object] = 
 
 def _rebuild_passages(ctx: Context, progress: CountProgress | None) -> int:
     made = 0
-    for owner in OWNERS.values():
+    for kind in KINDS:
+        if kind.ids is None or kind.passages is None:
+            continue
         with ctx.db.read(ctx.space) as tx:
-            ids = list(owner.ids(ctx, tx))
+            ids = list(kind.ids(ctx, tx))
         for batch in batches(ids):
             with ctx.db.write(ctx.space) as tx:
-                for passage in owner.make(ctx, tx, batch):
+                for passage in kind.passages(ctx, tx, batch):
                     passages.put(tx, passage, anew=True)
                     made += 1
             if progress is not None:
@@ -277,8 +279,8 @@ def _rebuild_passages(ctx: Context, progress: CountProgress | None) -> int:
 def _orphans(ctx: Context) -> int:
     with ctx.db.write(ctx.space) as tx:
         left = derived.passage_ids(tx)
-        for kind, owner in OWNERS.items():
-            left[kind] = left.get(kind, set()) - set(owner.ids(ctx, tx))
+        for kind in KINDS:
+            left[kind.name] = left.get(kind.name, set()) - set(kind.ids(ctx, tx) if kind.ids else ())
         gone = sorted(id for ids in left.values() for id in ids)
         for id in gone:
             passages.remove(tx, id)

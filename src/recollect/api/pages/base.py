@@ -44,6 +44,7 @@ from recollect.api.auth import (
 )
 from recollect.core.clock import iso, zone_named
 from recollect.core.errors import BadInput, NotFound
+from recollect.tend.kinds import kind_of
 from recollect.text.sentences import counted
 
 if TYPE_CHECKING:
@@ -93,25 +94,12 @@ async def _fields(request: Request) -> Fields:
 Sent = Annotated[Fields, Depends(_fields)]
 
 
-_SHOWN = {
-    "learn_": "/learnings/",
-    "dec_": "/decisions/",
-    "daily/": "/journal/",
-    "weekly/": "/journal/",
-    "monthly/": "/journal/",
-    "root": "/journal/",
-}
-"""Kinds of id with a page of their own, by how they begin."""
-
-
 def place(id: str) -> str:
-    """The address of what an id names."""
-    if id.startswith("theme/"):
-        return f"/{quote(id).replace('theme/', 'themes/', 1)}"
-    for beginning, folder in _SHOWN.items():
-        if id.startswith(beginning):
-            return folder + quote(id)
-    return f"/text/{quote(id)}"
+    """The address of the page that shows what an id names."""
+    kind = kind_of(id)
+    if kind is None or not kind.page:
+        return f"/text/{quote(id)}"
+    return kind.page + quote(id.removeprefix(f"{kind.name}/"))
 
 
 TAGS = {
