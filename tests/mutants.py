@@ -336,7 +336,7 @@ MUTANTS = (
     Mutant(
         name="purge that only deletes",
         where="tend:purge",
-        old="    sqlite_file.remake_indexes(ctx.db)\n    ctx.db.write_anew()\n",
+        old="    ctx.db.remake_indexes()\n    ctx.db.write_anew()\n",
         new="",
         tests=("tests/faults/test_purge.py",),
     ),

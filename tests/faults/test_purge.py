@@ -17,7 +17,8 @@ from recollect.core.journal import NewEntry
 from recollect.core.writes import TaskVerdicts, Write
 from recollect.memory.sessions import keep
 from recollect.store import decisions, events, model_rows, spool
-from recollect.store.purge import COLUMNS, NAMED_BY_CALLERS
+from recollect.store.purge import NAMED_BY_CALLERS
+from recollect.store.schema import TABLES
 from recollect.text.tokens import terms
 from samples import MIGRATIONS, WEBHOOKS, learning
 
@@ -290,8 +291,7 @@ def test_every_column_that_keeps_words_is_known_to_purge(memory: Memory) -> None
     for table, sql in raw(memory).execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").fetchall():
         if table in derived or table.startswith(("passage_words", "sqlite_")):
             continue
-        known = COLUMNS.get(table)
-        words = {*known.texts, *known.json} if known else set()
+        words = {column for known in TABLES if known.name == table for column in known.words}
         for _, column, kind, *_ in raw(memory).execute(f"PRAGMA table_info({table})").fetchall():
             if kind == "TEXT" and not column.endswith("_id") and column not in words | (not_words - words):
                 forgotten.append(f"{table}.{column}")

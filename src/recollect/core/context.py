@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
+    from pathlib import Path
     from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
     from recollect.core.choices import Trust
@@ -105,6 +106,17 @@ class Db(Protocol):
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:
         """Rewrite the store's own files, so that deleted rows leave no bytes in them."""
+
+    def faults(self) -> list[tuple[str, str]]:
+        """What is wrong with the store's own files, as (what, detail): a damaged `file`, or an `index` or `vector` that
+        `remake_indexes` makes again."""
+
+    def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
+        """Rows with a text that is not text, as (table, subject, what is wrong)."""
+
+    def remake_indexes(self) -> None: ...
+    def backup(self, space: str, target: Path, *, progress: Callable[[int, int], object] | None = None) -> None:
+        """A verified copy of the store, or of a space on a server, as one file; others keep writing."""
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         """Maintain the vector index; says what was done when a person may want to know."""

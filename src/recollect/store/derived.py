@@ -1,46 +1,95 @@
-"""Derived rows held against what they are derived from: passages, term counts, the word index, counters, references.
+"""Checks of rows: whether their contents read, and whether derived rows follow from what they are derived from.
 
-Each function gives the differences it finds, each as (id, what is wrong); the functions that repair stand beside them.
-Knows nothing about who owns a passage: the owners' passages are passed in.
-
-How much of everything there is.
+A flipped bit leaves a row that the engine finds sound and no reader understands; `unreadable` finds those. The other
+functions hold passages, term counts, the word index, counters and references against the rows they come from: each
+gives its differences as (id, what is wrong), and the function that repairs stands beside it. Counts for `status` are at
+the end. Knows nothing about who owns a passage: the owners' passages are passed in. Files are `sqlite_check`'s.
 """
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from typing import Any, NamedTuple
 
 from recollect.core.context import Tx
+from recollect.core.errors import BadInput
 from recollect.core.values import Passage
-from recollect.store import passages
+from recollect.store import decisions, passages
 from recollect.store.db import every, graded
+from recollect.store.schema import DERIVED, TABLES
 
 Difference = tuple[str, str]
 
-REFERENCES = (
-    ("tasks", "outcome_id", "outcomes"),
-    ("learnings", "superseded_by", "learnings"),
-    ("learnings", "source_outcome_id", "outcomes"),
-    ("learnings", "source_task_id", "tasks"),
-    ("learnings", "source_discovery_id", "discoveries"),
-    ("learning_tags", "learning_id", "learnings"),
-    ("learning_sources", "learning_id", "learnings"),
-    ("learning_sources", "outcome_id", "outcomes"),
-    ("learning_sources", "task_id", "tasks"),
-    ("learning_sources", "discovery_id", "discoveries"),
-    ("discoveries", "task_id", "tasks"),
-    ("discoveries", "outcome_id", "outcomes"),
-    ("discoveries", "learning_id", "learnings"),
-    ("injections", "learning_id", "learnings"),
-    ("injections", "task_id", "tasks"),
-    ("injections", "outcome_id", "outcomes"),
-    ("decisions", "superseded_by", "decisions"),
-    ("decision_tags", "decision_id", "decisions"),
-    ("decision_wordings", "decision_id", "decisions"),
-)
-"""Every column that names a row of another table."""
+_WITH_SUBJECT = ("events", "escalations")  # rows about something, which a message names instead of their number
+
+
+class Unreadable(NamedTuple):
+    """A row that does not read: its table, what it is about, and what is wrong."""
+
+    table: str
+    subject: str
+    detail: str
+
+    @property
+    def derived(self) -> bool:
+        return self.table in DERIVED
+
+
+def unreadable(tx: Tx) -> Iterator[Unreadable]:
+    """Rows of this space with a column whose content cannot be read in its shape."""
+    for table in TABLES:
+        shapes = {column: shape for column, shape in table.shapes.items() if shape != "json"}
+        if not shapes:
+            continue
+        named = (*table.reading_order, *(["subject"] if table.name in _WITH_SUBJECT else []))
+        for row in every(tx, table.name, ", ".join((*named, *shapes)), key=len(table.reading_order)):
+            values = zip(shapes.items(), row[len(named) :], strict=True)
+            broken = next((column for (column, shape), text in values if not _reads(shape, text)), None)
+            if broken is not None:
+                subject = row[len(named) - 1] if table.name in _WITH_SUBJECT else " ".join(map(str, row[: len(named)]))
+                what = f"event {row[0]}" if table.name == "events" else f"{table.name}.{broken}"
+                yield Unreadable(table.name, str(subject), f"{what} does not read back")
+    yield from _unreadable_decisions(tx)
+
+
+def _unreadable_decisions(tx: Tx) -> Iterator[Unreadable]:
+    """Decisions are read as records that check themselves; the shapes of their columns say too little."""
+    for (id,) in every(tx, "decisions", "id"):
+        try:
+            for found in decisions.many(tx, [id]):
+                decisions.passage_of(found)
+        except (ArithmeticError, AttributeError, BadInput, LookupError, TypeError, ValueError, RecursionError):
+            yield Unreadable("decisions", id, "the decision does not read back")
+
+
+def drop_unreadable(tx: Tx) -> int:
+    """Delete unreadable rows of derived tables, so that they can be made again; how many there were."""
+    found = [each for each in unreadable(tx) if each.derived]
+    for table in TABLES:
+        wanted = [{table.key[0]: each.subject} for each in found if each.table == table.name]
+        if wanted:
+            tx.run_many(f"DELETE FROM {table.name} WHERE space = :space AND {table.key[0]} = :{table.key[0]}", wanted)
+    return len(found)
+
+
+def _reads(shape: str, text: Any) -> bool:
+    try:
+        if shape == "day":
+            return bool(date.fromisoformat(text))
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return False
+    if shape == "object":
+        return isinstance(value, dict)
+    if not isinstance(value, list):
+        return False
+    if shape == "names":
+        return all(isinstance(name, str) for name in value)
+    return all(isinstance(pair, list) and len(pair) == 2 for pair in value)
 
 
 def damaged_passages(tx: Tx) -> Iterator[Difference]:
@@ -125,12 +174,17 @@ def set_counters(tx: Tx, id: str, values: dict[str, int | None]) -> None:
 
 def dangling(tx: Tx) -> Iterator[Difference]:
     """References to rows that are not there."""
-    for table, column, target in REFERENCES:
+    for table, column, target in references():
         for (missing,) in tx.rows(
             f"SELECT DISTINCT {column} FROM {table} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
             f"(SELECT 1 FROM {target} there WHERE there.space = :space AND there.id = {table}.{column}) ORDER BY 1"
         ):
             yield missing, f"{table}.{column} names it, but it is not in {target}"
+
+
+def references() -> Iterator[tuple[str, str, str]]:
+    """Every column that names a row of another table: table, column, that table."""
+    return ((table.name, column, target) for table in TABLES for column, target in table.refers.items())
 
 
 def _both(held: tuple[Sequence[int], Sequence[int]]) -> str:
@@ -160,6 +214,9 @@ def _true_counters(tx: Tx) -> dict[str, tuple[int | None, ...]]:
         tx.rows("SELECT learning_id, count(*) FROM learning_sources WHERE space = :space GROUP BY learning_id")
     )
     return {id: (*shown.get(id, (0, 0, 0, None)), int(sources.get(id, 0))) for id in shown.keys() | sources.keys()}
+
+
+# How much of everything there is
 
 
 def learnings_by_status(tx: Tx) -> dict[str, int]:

@@ -1,7 +1,7 @@
-"""Every row of a space that is not made from others, in pages.
+"""Dump and load: every row of a space, in pages, from one transaction into another.
 
-Owns the list of tables. Moving to another engine reads pages from one transaction and loads them into others; it knows
-no table by name. Rows come in an order in which they can be inserted again; one that is loaded twice is there once.
+`schema.TABLES` says which tables, in an order in which rows can be inserted again. A row that is loaded twice is there
+once. Knows nothing about files and backups.
 """
 
 from __future__ import annotations
@@ -15,87 +15,19 @@ from typing import Any
 from recollect.core.context import Row, Tx
 from recollect.core.errors import StoreDamaged, StoreNewer
 from recollect.core.values import Passage
-from recollect.store import passages
+from recollect.store import passages, schema
 from recollect.store.db import PAGE, among, insertion
+from recollect.store.schema import Table
 
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """How a table is read and written back.
-
-    `key` makes a row one of its kind within a space; a table without one only grows, in order. `made` are columns that
-    the store makes by itself. `parent` names another row of the same table, which has to be there first.
-    """
-
-    name: str
-    key: tuple[str, ...] = ()
-    order: tuple[str, ...] = ()
-    made: tuple[str, ...] = ()
-    parent: str = ""
-
-    @property
-    def reading_order(self) -> tuple[str, ...]:
-        return self.order or self.key
-
-
-TABLES: tuple[Table, ...] = (
-    Table(name="outcomes", key=("id",)),
-    Table(name="tasks", key=("id",)),
-    Table(name="learnings", key=("id",), parent="superseded_by"),
-    Table(name="learning_tags", key=("learning_id", "position")),
-    Table(name="learning_sources", key=("learning_id", "position")),
-    Table(name="discoveries", key=("id",)),
-    Table(name="injections", key=("learning_id", "task_id")),
-    Table(name="decisions", key=("id",), parent="superseded_by"),
-    Table(name="decision_tags", key=("decision_id", "position")),
-    Table(name="finding_files", key=("path",)),
-    Table(name="themes", key=("name",)),
-    Table(name="theme_findings", key=("finding_id",)),
-    Table(name="sessions", key=("id",)),
-    Table(name="host_sessions", key=("id",)),
-    Table(name="host_events", key=("id",)),
-    Table(name="escalations", key=("number",)),
-    Table(name="tokens", key=("id",)),
-    Table(name="answers", key=("kind", "version", "source_hash")),
-    Table(name="asks", key=("id",)),
-    Table(name="model_usage", key=("day", "kind", "generator")),
-    Table(name="events", order=("seq",), made=("seq",)),
-    Table(name="passages", key=("id",), order=("doc",), made=("doc", "hash", "terms")),
-)
-"""In the order they are loaded: what a row refers to comes first. Passages are derived, but carried: whoever loads them
-has the word index back without knowing which room owns which text."""
-
-VAULT = Table(name="vault_parts", key=("path", "position"))
-"""The files of a vault that is a table: a move carries them as files, a backup as they are."""
-
-NOT_DUMPED = {
-    "decision_wordings": "made again by the next cycle",
-    "decision_wisdom": "made again when somebody asks",
-    "requests": "answers kept for a day in case a request is repeated",
-    "leases": "belong to running processes",
-    "ask_claims": "the same",
-    "logs": "what the tree has read; the next cycle reads again",
-    "nodes": "the tree, made again from the logs",
-    "tree_state": "the same",
-    "readings": "which files of which clone search has read; the next cycle reads again",
-    "moves": "of earlier versions, which moved a store in steps",
-    "vault_parts": "the vault, which travels as files",
-    "terms": "counted again while passages are loaded",
-    "passage_words": "the word index, made again while passages are loaded",
-    "vector_models": "whose vectors there are",
-    "vectors": "made again by the next cycles",
-    "vector_signs": "the embedded store's way to the nearest vectors",
-    "spaces": "numbers of the word index",
-    "meta": "about the store itself",
-    "migrations": "about the store itself",
-}
-
+TABLES = tuple(table for table in schema.TABLES if not table.left_out)
+VAULT = next(table for table in schema.TABLES if table.name == "vault_parts")
 _by_name = {table.name: table for table in (*TABLES, VAULT)}
 
 _MADE_FROM_THEM = (
     *("decision_wordings", "decision_wisdom", "requests", "ask_claims"),
     *("logs", "nodes", "tree_state", "readings"),
 )
+"""Tables that are emptied with a space: they say something about rows that are gone."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -18,7 +19,9 @@ from psycopg import sql
 
 from recollect.core.context import Row
 from recollect.core.errors import StoreUnreachable
+from recollect.store.copies import filling
 from recollect.store.db import Transaction
+from recollect.store.dump import carry
 from recollect.store.postgres_pool import Address, Connections
 from recollect.store.postgres_vectors import PostgresVectors
 
@@ -112,6 +115,19 @@ class PostgresDb:
 
     def tend_words(self) -> None:
         """The server does that by itself."""
+
+    def faults(self) -> list[tuple[str, str]]:
+        return []  # the server's administrator looks after its files
+
+    def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
+        return ()  # the server takes nothing that is not UTF-8
+
+    def remake_indexes(self) -> None:
+        """`write_anew` makes them with their tables."""
+
+    def backup(self, space: str, target: Path, *, progress: Callable[[int, int], object] | None = None) -> None:
+        with filling(target) as copy, self.read(space) as old, copy.write(space) as new:
+            carry(old, new, progress=progress)
 
     def plain(self) -> AbstractContextManager[psycopg.Connection[Row]]:
         """A connection outside any transaction; for the store's own plumbing (schema, verify)."""

@@ -1,7 +1,7 @@
-"""Taking a text, or a whole thing, out of the rows of a space.
+"""Purge in the rows of a space: what a thing said, how it is removed, and how a text is scrubbed from every column.
 
-`COLUMNS` names every column that may hold somebody's words; a test holds it against the schema, so that a new table
-cannot be forgotten. Passages and terms are not in it: they follow from their owners.
+`schema.TABLES` names the columns that may hold people's words; a test holds it against the database. Passages and terms
+are not scrubbed: they are made again from their owners.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
@@ -17,49 +16,13 @@ from recollect.core.learning import COIA
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.store import decisions, events, learnings, passages, tasks
 from recollect.store.db import among, every
-from recollect.store.derived import REFERENCES
+from recollect.store.derived import references
+from recollect.store.schema import TABLES, Table
 
 Scrub = Callable[[str], str]
 """Gives a text without what is to go; the same text when there was nothing in it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Columns:
-    """One table's words: its key, its plain texts, and its texts that are JSON."""
-
-    key: tuple[str, ...]
-    texts: tuple[str, ...] = ()
-    json: tuple[str, ...] = ()
-
-
-COLUMNS: dict[str, Columns] = {
-    "outcomes": Columns(key=("id",), texts=("name",)),
-    "tasks": Columns(key=("id",), texts=("title",)),
-    "learnings": Columns(
-        key=("id",), texts=("title", "context", "observation", "implication", "action", "domain", "origin")
-    ),
-    "learning_tags": Columns(key=("learning_id", "position"), texts=("tag",)),
-    "learning_sources": Columns(key=("learning_id", "position"), texts=("origin",)),
-    "discoveries": Columns(key=("id",), texts=("content", "skipped")),
-    "decisions": Columns(
-        key=("id",),
-        texts=(
-            *("decision", "context", "pattern", "bridge_structure", "bridge_function"),
-            *("result", "lesson", "category", "agent"),
-        ),
-        json=("reasons", "components"),
-    ),
-    "decision_tags": Columns(key=("decision_id", "position"), texts=("tag",)),
-    "decision_wordings": Columns(key=("decision_id", "level"), texts=("wording", "generator")),
-    "decision_wisdom": Columns(key=("scope",), json=("wisdom",)),
-    "themes": Columns(key=("name",), texts=("summary",), json=("work_ids", "left_out", "inherited", "inherited_units")),
-    "escalations": Columns(key=("number",), texts=("reason", "resolution"), json=("detail",)),
-    "tokens": Columns(key=("id",), texts=("name", "made_by")),
-    "answers": Columns(key=("kind", "version", "source_hash"), texts=("generator", "answer")),
-    "host_sessions": Columns(key=("id",), texts=("transcript",)),
-    "asks": Columns(key=("id",), texts=("subject",), json=("sources",)),
-    "events": Columns(key=("seq",), texts=("who", "reason"), json=("old_values", "new_values")),
-}
 NAMED_BY_CALLERS = ("outcomes", "tasks")
 """Tables whose ids are words of the caller's, too."""
 
@@ -67,16 +30,16 @@ NAMED_BY_CALLERS = ("outcomes", "tasks")
 def scrub_texts(tx: Tx, scrub: Scrub) -> dict[str, list[Row]]:
     """Scrub every text column; the keys of the rows that changed, by table."""
     changed: dict[str, list[Row]] = {}
-    for table, columns in COLUMNS.items():
-        for key, values in _scrubbed(tx, table, columns, scrub):
-            _update(tx, table, columns.key, key, values)
-            changed.setdefault(table, []).append(key)
+    for table in TABLES:
+        for key, values in _scrubbed(tx, table, scrub):
+            _update(tx, table.name, table.reading_order, key, values)
+            changed.setdefault(table.name, []).append(key)
     return changed
 
 
 def count_texts(tx: Tx, scrub: Scrub) -> dict[str, int]:
     """How many rows of each table `scrub_texts` would change."""
-    counts = {table: sum(1 for _ in _scrubbed(tx, table, columns, scrub)) for table, columns in COLUMNS.items()}
+    counts = {table.name: sum(1 for _ in _scrubbed(tx, table, scrub)) for table in TABLES}
     for table in NAMED_BY_CALLERS:
         counts[table] += sum(1 for (id,) in every(tx, table, "id") if scrub(id) != id)
     return {table: count for table, count in counts.items() if count}
@@ -120,7 +83,7 @@ def rename_in_events(tx: Tx, kinds: Collection[str], renamed: Scrub) -> None:
 
 def drop(tx: Tx, table: str, keys: list[Row]) -> None:
     """Rows that are worth nothing without the text they held."""
-    key = COLUMNS[table].key
+    key = next(each.reading_order for each in TABLES if each.name == table)
     where = " AND ".join(f"{name} = :{name}" for name in key)
     tx.run_many(
         f"DELETE FROM {table} WHERE space = :space AND {where}", (dict(zip(key, row, strict=True)) for row in keys)
@@ -225,18 +188,19 @@ def quotes_of_decision(tx: Tx, id: str) -> Quotes:
     return [id], texts
 
 
-def _scrubbed(tx: Tx, table: str, columns: Columns, scrub: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:
+def _scrubbed(tx: Tx, table: Table, scrub: Scrub) -> Iterator[tuple[Row, dict[str, Any]]]:
     """The rows of a table that hold the text: their keys and what the columns should hold instead."""
-    width = len(columns.key)
-    names = (*columns.texts, *columns.json)
-    for row in every(tx, table, ", ".join((*columns.key, *names)), key=width):
+    if not table.words:
+        return
+    width = len(table.reading_order)
+    for row in every(tx, table.name, ", ".join((*table.reading_order, *table.words)), key=width):
         values: dict[str, Any] = {}
-        for name, old in zip(names, row[width:], strict=True):
+        for name, old in zip(table.words, row[width:], strict=True):
             if old is None:
                 continue
-            new = scrub(old) if name in columns.texts else _scrubbed_json(old, scrub)
+            new = _scrubbed_json(old, scrub) if name in table.shapes else scrub(old)
             if new != old:
-                values[name] = new[:TITLE_LIMIT] if (table, name) == ("learnings", "title") else new
+                values[name] = new[:TITLE_LIMIT] if (table.name, name) == ("learnings", "title") else new
         if values:
             yield row[:width], values
 
@@ -275,7 +239,7 @@ def _rename(tx: Tx, table: str, old: str, new: str) -> None:
         old=old,
         new=new,
     )
-    for holder, column, target in REFERENCES:
+    for holder, column, target in references():
         if target == table:
             tx.run(f"UPDATE {holder} SET {column} = :new WHERE space = :space AND {column} = :old", old=old, new=new)
     tx.run("UPDATE events SET subject = :new WHERE space = :space AND subject = :old", old=old, new=new)

@@ -114,6 +114,26 @@ class SqliteDb:
             *others, largest = sorted(pages for (pages,) in connection.execute(_PIECES)) or [0]
         return sum(others) * WORTH_MERGING > largest if largest > MERGED else bool(others)
 
+    def faults(self) -> list[tuple[str, str]]:
+        from recollect.store.sqlite_check import faults
+
+        return list(faults(self))
+
+    def unreadable_texts(self) -> Sequence[tuple[str, str, str]]:
+        from recollect.store.sqlite_check import unreadable
+
+        return unreadable(self)
+
+    def remake_indexes(self) -> None:
+        from recollect.store.sqlite_check import remake_indexes
+
+        remake_indexes(self)
+
+    def backup(self, space: str, target: Path, *, progress: Callable[[int, int], object] | None = None) -> None:
+        from recollect.store.copies import backup_to
+
+        backup_to(self, target, progress=progress)
+
     def close(self) -> None:
         while self._connections:
             self._connections.popitem()[1].close()

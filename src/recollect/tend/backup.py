@@ -18,7 +18,7 @@ from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context, Db, Tx, Vault
 from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
 from recollect.store import dump
-from recollect.store.copies import CopyCheck, Progress, backup_to, check_file, checked_copy, filling, put_back
+from recollect.store.copies import CopyCheck, Progress, check_file, checked_copy, put_back
 from recollect.store.files import TEMP_SUFFIX, content_hash
 from recollect.store.project import Project
 from recollect.store.sqlite import SqliteDb
@@ -90,24 +90,22 @@ def backup(ctx: Context, database: Path, target: Path | None = None, *, progress
         raise Refused(f"{target} exists already; choose another name or move it away")
     folder = database.parent / FOLDER
     path = target or _fresh_name(folder, ctx.clock.now())
-    if isinstance(ctx.db, SqliteDb):
-        backup_to(ctx.db, path, progress=progress)
-    else:
-        _copy_space(ctx.db, ctx.space, path, progress=progress)
+    ctx.db.backup(ctx.space, path, progress=progress)
     removed = () if target else _rotate(folder, ctx.settings.store.backups)
     return Backup(path=str(path), bytes=path.stat().st_size, spaces=check_file(path).spaces, removed=removed)
 
 
 def daily(ctx: Context, *, dry_run: bool = False) -> str:
     """The cycle's step: a backup when the newest is a day old and the settings want any."""
-    if not isinstance(ctx.db, SqliteDb):
+    if ctx.db.holds_vault:
         return "left to the database server"
     if ctx.settings.store.backups < 1:
         return "switched off by store.backups"
-    own = _own(ctx.db.path.parent / FOLDER)
+    database = Path(ctx.db.place)
+    own = _own(database.parent / FOLDER)
     if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
         return "nothing due"
-    return "would write one" if dry_run else f"wrote {Path(backup(ctx, ctx.db.path).path).name}"
+    return "would write one" if dry_run else f"wrote {Path(backup(ctx, database).path).name}"
 
 
 def restore(project: Project, source: Path, *, now: int) -> Restored:
@@ -135,7 +133,7 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
             before = _size(tx)
         if any(before):
             kept = _kept_name(project, now)
-            _copy_space(db, space, kept)
+            db.backup(space, kept)
         given = SqliteDb(copy)
         try:
             with given.read(space) as old, db.write(space) as new:
@@ -229,12 +227,6 @@ def kept(database: Path) -> list[OwnBackup]:
     """The project's own backups, newest first, each checked."""
     found = kept_files(database)
     return [OwnBackup(path=str(path), bytes=path.stat().st_size, problem=_problem(path)) for path in found]
-
-
-def _copy_space(db: Db, space: str, path: Path, *, progress: Progress | None = None) -> None:
-    """Everything of a space on a server, from one consistent view; others keep writing."""
-    with filling(path) as copy, db.read(space) as old, copy.write(space) as new:
-        dump.carry(old, new, progress=progress)
 
 
 def _size(tx: Tx) -> tuple[int, ...]:

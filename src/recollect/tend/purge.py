@@ -27,12 +27,11 @@ from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Row, Tx, Vault
 from recollect.core.errors import Forbidden, NotFound, Refused, Stale
 from recollect.distil import themes
-from recollect.store import access, decisions, events, journal, learnings, passages, sessions, spool, sqlite_file
+from recollect.store import access, decisions, events, journal, learnings, passages, sessions, spool
 from recollect.store import purge as store_purge
 from recollect.store import themes as theme_rows
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
-from recollect.store.sqlite import SqliteDb
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.vault import FolderVault
 from recollect.tend import backup
@@ -319,11 +318,10 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
     _renew_tree(ctx)
     with ctx.db.write(ctx.space) as tx:
         renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
-    if isinstance(ctx.db, SqliteDb):
-        sqlite_file.remake_indexes(ctx.db)
+    ctx.db.remake_indexes()
     ctx.db.write_anew()
     replaced = backup.discard(project.database)
-    on_server = not isinstance(ctx.db, SqliteDb)
+    on_server = ctx.db.holds_vault
     copy = backup.backup(ctx, project.database) if replaced or not on_server else None
     found = [str(path) for path in ours(project) if holds(path, target)]
     out_of_reach = (*(OUT_OF_REACH_OF_SERVER if on_server else OUT_OF_REACH), *documents_saying(ctx, target))

@@ -1,16 +1,14 @@
-"""Verify: everything derived is derived again and held against what is stored; everything stored is read once.
+"""Verify and rebuild: everything derived is derived again, and compared with what is stored or put in its place.
 
-Changes nothing, except that files which people edit by hand are read in first, and logs that a killed process wrote to.
-Whatever the store holds is reported: nothing in a row may stop it. `rebuild` makes the derived part again; `doctor`
-adds what surrounds the store and says what to do.
-
-Rebuild: everything derived is made again from its home, byte for byte what it was.
-
-In small transactions, so that others keep writing meanwhile; stopped half-way, it can simply be run again.
+`verify` changes nothing, except that it first reads in files that people edit by hand and logs that a killed process
+wrote to; it reports whatever the store holds, and nothing in a row may stop it. `rebuild` makes the derived part again,
+byte for byte, in small transactions, so that others keep writing; after a stop it can be run again. `doctor` adds what
+surrounds the store and says what to do.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,8 +22,8 @@ from recollect.core.clock import zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import StoreUnreachable
 from recollect.distil.tree import Compacted, compact
-from recollect.store import contents, derived, journal, passages, sqlite_file, vectors
-from recollect.store.sqlite import SqliteDb
+from recollect.store import derived, journal, passages, vectors
+from recollect.store.derived import Difference, Unreadable
 from recollect.tend.kinds import KINDS, batches, expected
 from recollect.tend.status import UNREADABLE, naming_damage
 
@@ -55,13 +53,12 @@ LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepancy, ...]:
     """All differences and damages, worst first."""
     zone_named(ctx.settings.timezone)  # a mistake in the settings is no difference, and a rebuild would not mend it
-    findings: list[Discrepancy] = []
-    if isinstance(ctx.db, SqliteDb):
-        _tell(progress, "the file")
-        findings += _file(ctx.db)
+    tell = progress or (lambda _: None)
+    tell("the file")
+    findings = list(_file(ctx))
     if any(finding.level == "damage" for finding in findings):
         return _sorted(findings)  # what does not read back cannot be compared
-    _tell(progress, "rows")
+    tell("rows")
     if unread := unreadable_rows(ctx):
         return _sorted([*findings, *unread])
     with _reporting(findings, "files that people edit"), suppress(StoreUnreachable):
@@ -70,41 +67,48 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
         refresh_documents(ctx, anew=True)
         if not ctx.db.holds_vault:  # a team's logs are in its store, written together with their rows
             documents.refresh_all_logs(ctx)
-    for name, check in CHECKS:
-        if check is _index and any(finding.what == "index" for finding in findings):
+    for check in CHECKS:
+        if check.what == "index" and any(finding.what == "index" for finding in findings):
             continue  # a broken index cannot be asked
-        _tell(progress, name)
-        with _reporting(findings, name), ctx.db.read(ctx.space) as tx:
-            findings += check(ctx, tx)
+        tell(check.name)
+        with _reporting(findings, check.name), ctx.db.read(ctx.space) as tx:
+            for differences in check.find(ctx, tx):
+                findings += _differences(check, differences)
     return _sorted(findings)
 
 
 def what_does_not_read(ctx: Context) -> Iterator[Discrepancy]:
     """What is wrong with the file itself, then with the content of its rows."""
-    if isinstance(ctx.db, SqliteDb):
-        yield from _file(ctx.db)
+    yield from _file(ctx)
     yield from unreadable_rows(ctx)
 
 
+def _file(ctx: Context) -> Iterator[Discrepancy]:
+    for what, detail in ctx.db.faults():
+        level: Level = "damage" if what == "file" else "difference"
+        remedy = RESTORE if what == "file" else REBUILD
+        yield Discrepancy(level=level, what=what, subject=ctx.db.place, detail=detail, remedy=remedy)
+
+
 def unreadable_rows(ctx: Context) -> list[Discrepancy]:
-    """Rows whose content nobody can read. Those of derived tables can be made again, the others restored."""
-    if isinstance(ctx.db, SqliteDb) and (found := sqlite_file.unreadable(ctx.db)):
-        return list(_unreadable(iter(found)))
-    with ctx.db.read(ctx.space) as tx:
-        return list(_unreadable(contents.unreadable(tx)))
-
-
-def _unreadable(found: Iterator[contents.Unreadable]) -> Iterator[Discrepancy]:
-    for row in islice(found, SPELLED_OUT):
-        level: Level = "difference" if row.derived else "damage"
+    """Rows whose content cannot be read. Those of derived tables can be made again, the others restored."""
+    found = [Unreadable(*row) for row in ctx.db.unreadable_texts()]
+    if not found:
+        with ctx.db.read(ctx.space) as tx:
+            found = list(derived.unreadable(tx))
+    made = []
+    for row in found[:SPELLED_OUT]:
         what = "event" if row.table == "events" else "row"
-        remedy = REBUILD if row.derived else RESTORE
-        yield Discrepancy(level=level, what=what, subject=row.subject, detail=row.detail, remedy=remedy)
-    left = list(found)
-    for derived_ones, level, remedy in ((False, "damage", RESTORE), (True, "difference", REBUILD)):
-        if more := sum(row.derived is derived_ones for row in left):
-            detail = f"and {more:,} more of this kind"
-            yield Discrepancy(level=level, what="row", subject="", detail=detail, remedy=remedy)
+        level, remedy = _fate(row)
+        made.append(Discrepancy(level=level, what=what, subject=row.subject, detail=row.detail, remedy=remedy))
+    for (level, remedy), more in Counter(map(_fate, found[SPELLED_OUT:])).items():
+        detail = f"and {more:,} more of this kind"
+        made.append(Discrepancy(level=level, what="row", subject="", detail=detail, remedy=remedy))
+    return made
+
+
+def _fate(row: Unreadable) -> tuple[Level, str]:
+    return ("difference", REBUILD) if row.derived else ("damage", RESTORE)
 
 
 @contextmanager
@@ -123,89 +127,63 @@ def _sorted(findings: Iterable[Discrepancy]) -> tuple[Discrepancy, ...]:
     return tuple(sorted(findings, key=lambda finding: order.index(finding.level)))
 
 
-def _file(db: SqliteDb) -> Iterator[Discrepancy]:
-    data, indexes = sqlite_file.faults(db)
-    for message in data:
-        yield Discrepancy(
-            level="damage",
-            what="file",
-            subject=str(db.path),
-            detail=message,
-            remedy=RESTORE,
-        )
-    for message in indexes:
-        yield Discrepancy(level="difference", what="index", subject=str(db.path), detail=message, remedy=REBUILD)
-    if not data and not indexes and (leftover := sqlite_file.leftover_words(db)):
-        detail = f"{leftover} documents in the word index belong to no passage"
-        yield Discrepancy(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
-    if not data and not indexes and (missing := sqlite_file.missing_words(db)):
-        detail = f"{missing} passages are not among the documents of the word index"
-        yield Discrepancy(level="difference", what="index", subject=str(db.path), detail=detail, remedy=REBUILD)
-    if not data and not indexes and (wrong := sqlite_file.vectors_of_wrong_size(db)):
-        detail = f"{wrong} vectors or rows of signs are not as long as their model makes them"
-        yield Discrepancy(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
-    if not data and not indexes and (unpacked := sqlite_file.unpacked_vectors(db)):
-        detail = f"{unpacked} vectors are missing in the signs that lead to them"
-        yield Discrepancy(level="difference", what="vector", subject=str(db.path), detail=detail, remedy=REBUILD)
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One comparison: `find` gives the differences, in groups that are spelled out one by one."""
+
+    name: str
+    what: str
+    find: Callable[[Context, Tx], Iterable[Iterator[Difference]]]
+    remedy: str = REBUILD
+    level: Level = "difference"
 
 
-def _passages(ctx: Context, tx: Tx) -> Iterator[Discrepancy]:
-    yield from _differences("passage", derived.damaged_passages(tx), REBUILD)
+def _passages(ctx: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
+    yield derived.damaged_passages(tx)
+    for kind in KINDS:
+        yield derived.stale_passages(tx, expected(ctx, tx, kind))
+    for name, ids in sorted(_without_owner(ctx, tx).items()):
+        yield ((id, f"a {name} passage that nothing owns") for id in sorted(ids))
+
+
+def _without_owner(ctx: Context, tx: Tx) -> dict[str, set[str]]:
+    """The ids of passages, by kind, that no noun would write."""
     left = derived.passage_ids(tx)
     for kind in KINDS:
-        yield from _differences("passage", derived.stale_passages(tx, expected(ctx, tx, kind)), REBUILD)
-        left[kind.name] = left.get(kind.name, set()) - set(kind.ids(ctx, tx) if kind.ids else ())
-    for name, ids in sorted(left.items()):
-        orphans = ((id, f"a {name} passage that nothing owns") for id in sorted(ids))
-        yield from _differences("passage", orphans, REBUILD)
+        if kind.ids is not None and kind.name in left:
+            left[kind.name] -= set(kind.ids(ctx, tx))
+    return left
 
 
-def _terms(_: Context, tx: Tx) -> Iterator[Discrepancy]:
-    yield from _differences("term", derived.wrong_counts(tx), REBUILD)
+def _counters(_: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
+    yield (
+        (id, ", ".join(f"{name} is {kept}, should be {true}" for name, (kept, true) in wrong.items()))
+        for id, wrong in derived.wrong_counters(tx)
+    )
 
 
-def _index(_: Context, tx: Tx) -> Iterator[Discrepancy]:
-    yield from _differences("index", derived.wrong_index(tx), REBUILD)
-
-
-def _vectors(_: Context, tx: Tx) -> Iterator[Discrepancy]:
-    yield from _differences("vector", vectors.wrong(tx), REBUILD)
-
-
-def _counters(_: Context, tx: Tx) -> Iterator[Discrepancy]:
-    def spelled() -> Iterator[derived.Difference]:
-        for id, wrong in derived.wrong_counters(tx):
-            yield id, ", ".join(f"{name} is {kept}, should be {true}" for name, (kept, true) in wrong.items())
-
-    yield from _differences("counter", spelled(), REBUILD)
-
-
-def _references(_: Context, tx: Tx) -> Iterator[Discrepancy]:
-    yield from _differences("reference", derived.dangling(tx), LOOK, level="notice")
-
-
-CHECKS: tuple[tuple[str, Callable[[Context, Tx], Iterable[Discrepancy]]], ...] = (
-    ("passages", _passages),
-    ("term counts", _terms),
-    ("the word index", _index),
-    ("vectors", _vectors),
-    ("counters", _counters),
-    ("references", _references),
+CHECKS: tuple[Check, ...] = (
+    Check(name="passages", what="passage", find=_passages),
+    Check(name="term counts", what="term", find=lambda _, tx: [derived.wrong_counts(tx)]),
+    Check(name="the word index", what="index", find=lambda _, tx: [derived.wrong_index(tx)]),
+    Check(name="vectors", what="vector", find=lambda _, tx: [vectors.wrong(tx)]),
+    Check(name="counters", what="counter", find=_counters),
+    Check(
+        name="references",
+        what="reference",
+        find=lambda _, tx: [derived.dangling(tx)],
+        remedy=LOOK,
+        level="notice",
+    ),
 )
 
 
-def _differences(
-    what: str, found: Iterator[derived.Difference], remedy: str, *, level: Level = "difference"
-) -> Iterator[Discrepancy]:
+def _differences(check: Check, found: Iterator[Difference]) -> Iterator[Discrepancy]:
     for subject, detail in islice(found, SPELLED_OUT):
-        yield Discrepancy(level=level, what=what, subject=subject, detail=detail, remedy=remedy)
+        yield Discrepancy(level=check.level, what=check.what, subject=subject, detail=detail, remedy=check.remedy)
     if more := sum(1 for _ in found):
-        yield Discrepancy(level=level, what=what, subject="", detail=f"and {more:,} more of this kind", remedy=remedy)
-
-
-def _tell(progress: Progress | None, name: str) -> None:
-    if progress is not None:
-        progress(name)
+        detail = f"and {more:,} more of this kind"
+        yield Discrepancy(level=check.level, what=check.what, subject="", detail=detail, remedy=check.remedy)
 
 
 CountProgress = Callable[[int], object]
@@ -231,10 +209,9 @@ def rebuild(ctx: Context, *, progress: CountProgress | None = None) -> Rebuilt:
 
 
 def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
-    if isinstance(ctx.db, SqliteDb):
-        sqlite_file.remake_indexes(ctx.db)  # first: a passage cannot be replaced while the index is broken
+    ctx.db.remake_indexes()  # first: a passage cannot be replaced while the index is broken
     with ctx.db.write(ctx.space) as tx:
-        contents.drop_unreadable(tx)
+        derived.drop_unreadable(tx)
         journal.forget_readings(tx)  # what only a clone that is gone had, goes; the others read theirs in again
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
     made = _rebuild_passages(ctx, progress)
@@ -278,10 +255,7 @@ def _rebuild_passages(ctx: Context, progress: CountProgress | None) -> int:
 
 def _orphans(ctx: Context) -> int:
     with ctx.db.write(ctx.space) as tx:
-        left = derived.passage_ids(tx)
-        for kind in KINDS:
-            left[kind.name] = left.get(kind.name, set()) - set(kind.ids(ctx, tx) if kind.ids else ())
-        gone = sorted(id for ids in left.values() for id in ids)
+        gone = sorted(id for ids in _without_owner(ctx, tx).values() for id in ids)
         for id in gone:
             passages.remove(tx, id)
     return len(gone)
