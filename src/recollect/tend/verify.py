@@ -99,15 +99,15 @@ def unreadable_rows(ctx: Context) -> list[Discrepancy]:
     made = []
     for row in found[:SPELLED_OUT]:
         what = "event" if row.table == "events" else "row"
-        level, remedy = _fate(row)
+        level, remedy = _consequence(row)
         made.append(Discrepancy(level=level, what=what, subject=row.subject, detail=row.detail, remedy=remedy))
-    for (level, remedy), more in Counter(map(_fate, found[SPELLED_OUT:])).items():
+    for (level, remedy), more in Counter(map(_consequence, found[SPELLED_OUT:])).items():
         detail = f"and {more:,} more of this kind"
         made.append(Discrepancy(level=level, what="row", subject="", detail=detail, remedy=remedy))
     return made
 
 
-def _fate(row: Unreadable) -> tuple[Level, str]:
+def _consequence(row: Unreadable) -> tuple[Level, str]:
     return ("difference", REBUILD) if row.derived else ("damage", RESTORE)
 
 
