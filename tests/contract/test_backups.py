@@ -197,7 +197,7 @@ class Meddled:
 
 def test_a_write_in_the_middle_of_a_restore_stops_it_and_is_kept(team: Memory) -> None:
     copy = Path(team.data.backup().path)
-    with pytest.raises(Stale, match="nothing was changed"):
+    with pytest.raises(Stale, match="Nothing was changed"):
         restore_to_server(team.project, Meddled(team), copy, now=team.context.clock.now())  # type: ignore[arg-type]
     assert team.search("kept store")[0].title == "Written after the backup"
 

@@ -330,7 +330,7 @@ def test_links_and_devices_and_giants_are_passed_over_and_the_rest_comes_in(memo
     assert {each.place: each.reason for each in done.passed} == {
         "link.md": "a link, which is not followed",
         "linked": "a link, which is not followed",
-        "pipe.md": "it is no regular file",
+        "pipe.md": "it is not a regular file",
         "giant.md": "it is larger than 5,000,000 bytes",
     }
     assert not done.whole

@@ -296,7 +296,7 @@ def test_a_supersession_that_comes_back_to_itself_is_broken_up(memory: Memory) -
 
 
 def test_a_newer_export_is_refused_as_a_whole(memory: Memory) -> None:
-    with pytest.raises(Refused, match=r"format 2.* Nothing of it was taken"):
+    with pytest.raises(Refused, match=r"format 2.* Nothing was imported"):
         taken(memory, {"type": "recollect", "format": 2}, CLAIM)
 
 

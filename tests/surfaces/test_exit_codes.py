@@ -33,21 +33,21 @@ FINE = [
     "inject --help",
 ]
 NO = [
-    ("learn show learn_nope", "no learning learn_nope here"),
+    ("learn show learn_nope", "There is no learning learn_nope"),
     ("learn edit ID --title Mine --version 9", "Nothing was overwritten"),
     ("learn supersede ID ID", "cannot replace itself"),
     ("learn merge ID ID", "cannot be merged with itself"),
-    ("why learn_nope", "no learning learn_nope here"),
+    ("why learn_nope", "There is no learning learn_nope"),
     ("rate ID --helpful", "never injected"),
     ("why nonsense", "There is no 'nonsense'"),
     ("get nonsense", "ids look like"),
     ("search zebra --semantic-weight 1", "nothing has been embedded yet"),
     ("log adopt log/2026-03-01#1", "no entry"),
     ("inbox show 7", "no matter 7"),
-    ("inject --task a --outcome b --learning learn_nope", "no learning learn_nope here"),
-    ("task shown TASK-7", "no task TASK-7 here"),
-    ("task list --outcome billing", "no outcome billing here"),
-    ("task discovery list --task TASK-7", "no task TASK-7 here"),
+    ("inject --task a --outcome b --learning learn_nope", "There is no learning learn_nope"),
+    ("task shown TASK-7", "There is no task TASK-7"),
+    ("task list --outcome billing", "There is no outcome billing"),
+    ("discovery list --task TASK-7", "There is no task TASK-7"),
 ]
 BAD = [
     ("learn add --title Alone", "--context"),

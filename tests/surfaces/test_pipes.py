@@ -73,7 +73,7 @@ def test_bytes_that_are_no_text_are_searched_and_stored_as_marks(shell: Shell) -
     assert b"Stripe webhooks" in done.stdout
     assert shell.run("task", "feedback", "--task", "a", stdin=b"\xff\x00").stdout == b"no verdicts\n"
     unknown = shell.run("learn", "show", b"learn_\xff")
-    assert unknown.stderr.startswith(b"recollect: no learning learn_")
+    assert unknown.stderr.startswith(b"recollect: There is no learning learn_")
 
 
 def test_a_byte_order_mark_hides_no_first_line(shell: Shell) -> None:

@@ -1,6 +1,7 @@
-"""Rows of tokens. Only a hash of the secret is kept: whoever reads the store cannot speak to the server.
+"""Rows of access: tokens, and the answers that are kept for repeated requests.
 
-Rows of answered requests: what a client that repeats itself is told again instead of doing it twice.
+Of a token only the hash of its secret is stored, so the store's readers cannot use it. A client that repeats a request
+under the same key is told the first answer again instead of doing the work twice.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def token_named(tx: Tx, name: str) -> Token:
         ORDER BY created_at DESC"""
     found = tx.row(sql, name=name)
     if found is None:
-        raise NotFound(f"no token {name[:80]!r}; see: recollect host token list")
+        raise NotFound(f"There is no token {name[:80]!r}. List the tokens with `recollect host token list`")
     return _token(found)
 
 

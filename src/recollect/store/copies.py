@@ -1,9 +1,8 @@
-"""Copies of the embedded store: taken while others write, sealed, and checked before they are called good.
+"""Copies of the embedded store: made while others write, sealed, checked, and put in the store's place.
 
-SQLite notices a broken structure but not a changed letter, so a copy carries a seal: the hash of every row it holds.
-Knows nothing about where copies are kept and how many.
-
-Putting a copy in the store's place: checked first, the present store kept aside, all or nothing.
+SQLite notices a broken structure but not a changed letter, so a copy carries a seal: the hash of every row it holds. A
+copy replaces the store all or nothing, after it was checked and the present store was kept aside. Knows nothing about
+where copies are kept and how many.
 """
 
 from __future__ import annotations

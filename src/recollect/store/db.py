@@ -1,31 +1,18 @@
-"""The port to a database: one transaction type for both engines.
+"""What both engines share: transactions, rows, pages, leases, and the grades of the word index.
 
-An engine gives a Session (how to execute, how to keep the word index and vectors). `Transaction` adds what must hold
-whatever the engine: every statement is walled into one space, and work that belongs to a commit runs exactly once
-before it.
+An engine gives an `EngineSession` (how to execute, how to keep the word index and vectors). `Transaction` adds what
+must hold on every engine: each statement names its space, and work that belongs to a commit runs once, just before it.
 
-One row from named values, and one record from a row: what nearly every table needs, written once.
+A lease lets one process at a time do a long piece of work without holding a lock. It expires by itself, by the
+process's own clock, so a killed holder blocks nobody for long; one that was taken in the future comes from a clock that
+was ahead, and has expired. Its fence grows with every taking: a holder that was overtaken sees an old fence and must
+not write.
+
+The word index is given the terms of a passage in two grades: those it makes much of and those it mentions. Candidates
+are chosen by the index alone, before any passage is read; without grades all passages with the same words look alike.
+`search` compares lengths with the same typical length. A change to the grades needs a migration in `REBUILDS_WORDS`.
 
 Names of tables and columns are ours, never a caller's. Knows nothing about what the rows mean.
-
-Reading in pages: a whole table, so that memory does not grow with it, or rows by many keys, of which one statement
-takes only so many.
-
-Knows nothing about what the rows mean.
-
-Leases: rows that let one process at a time do a long piece of work, without holding a lock.
-
-A lease expires by itself, so a killed holder blocks nobody for long, whatever the clock did: one that was taken later
-than now was taken while the clock was ahead, and has expired. The fence grows with every taking; a holder that was
-overtaken finds that its fence is old and must not write.
-
-Leases are held against the process's own clock, never against the time of a record that is replayed.
-
-What the word index is told of a passage: its terms in two grades, those it makes much of and those it mentions.
-
-Candidates are chosen by the index alone, before any passage is read. Without grades all that hold the same words look
-alike, and of a large store the wrong hundred would be read. Ranking (`search/words.py`) holds length against the same
-typical length. Whoever changes what is said here makes the word index anew (`WORDS_ANEW` in a migration).
 """
 
 from __future__ import annotations
@@ -173,7 +160,7 @@ def check_lease(tx: Tx, lease: Lease) -> None:
     """Call inside the transaction that writes the result of leased work."""
     fence = tx.value("SELECT fence FROM leases WHERE space = :space AND name = :name", name=lease.name)
     if fence != lease.fence:
-        raise Refused(f"another process took over {lease.name}; its result stands")
+        raise Refused(f"Another process took over {lease.name}, so this process changed nothing")
 
 
 HEADER_LINES = 3  # title, who, keywords: the first lines of a passage's terms

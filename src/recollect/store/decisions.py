@@ -1,6 +1,6 @@
-"""Rows of decisions and their tags.
+"""Rows of decisions and their tags, and the rows derived from them: wordings of summaries, and wisdom.
 
-Rows derived from decisions: wordings of summaries, and wisdom. Lost ones are made again.
+Derived rows that are lost are made again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def save(tx: Tx, decision: Decision, *, expect: int) -> None:
 def get(tx: Tx, id: str) -> Decision:
     found = many(tx, [id])
     if not found:
-        raise NotFound(f"no decision {id} here; `recollect decision list` shows what there is")
+        raise NotFound(f"There is no decision {id}. List the decisions with `recollect decision list`")
     return found[0]
 
 

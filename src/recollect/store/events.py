@@ -1,6 +1,7 @@
-"""The one table that remembers changes: it serves `why`, undo, confidence history and audit.
+"""Rows of events and of the inbox.
 
-Rows of the inbox: what only a person may settle. The same matter is raised once.
+Events are the one table that remembers changes: they serve `why`, undo, the history of confidence, and audits. An
+escalation is a matter that only a person may settle; the same matter is raised once.
 """
 
 from __future__ import annotations
@@ -147,8 +148,8 @@ def _event(row: tuple[Any, ...]) -> Event:
         old, new = dict(loads(values["old"])), dict(loads(values["new"]))
     except (TypeError, ValueError):
         raise StoreDamaged(
-            f"what happened to {values['subject']} does not read back (event {values['seq']}). "
-            "Nothing was deleted. Run: recollect doctor, then recollect store restore"
+            f"Event {values['seq']} about {values['subject']} does not read back. "
+            "Nothing was deleted. Run: recollect doctor, then recollect restore"
         ) from None
     return Event(**values | {"old": old, "new": new})
 
@@ -211,7 +212,7 @@ def get_escalation(tx: Tx, number: int) -> Escalation:
         f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number
     )
     if row is None:
-        raise NotFound(f"no matter {number} in the inbox; `recollect inbox` lists them")
+        raise NotFound(f"There is no item {number} in the inbox. List the items with `recollect inbox`")
     return _escalation(row)
 
 

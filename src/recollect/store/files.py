@@ -266,7 +266,7 @@ def os_errors(path: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise NoSpace(f"no room to write {path}{NOT_DONE}. Free some and try again") from None
+            raise NoSpace(f"There is no space left to write {path}{NOT_DONE}. Free some space and try again") from None
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise BadInput(f"{path} goes through a symbolic link or a file where a folder is expected") from None
         if error.errno == errno.EISDIR:

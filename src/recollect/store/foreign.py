@@ -39,7 +39,7 @@ class ForeignFile:
 def markdown_files(folder: Path) -> Iterator[ForeignFile]:
     """Every Markdown file below a folder, in order; hidden folders are other programs' own."""
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder")
+        raise BadInput(f"{folder} is not a folder")
     count = 0
     for place, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(place, name))]
@@ -66,7 +66,7 @@ def _read(file: Path, path: str) -> ForeignFile:
         state = os.fstat(handle)
         modified = round(state.st_mtime * 1000)
         if not stat.S_ISREG(state.st_mode):
-            return ForeignFile(path=path, text=None, modified=modified, why="it is no regular file")
+            return ForeignFile(path=path, text=None, modified=modified, why="it is not a regular file")
         data = opened.read(FILE_LIMIT + 1)
     if len(data) > FILE_LIMIT:
         why = f"it is larger than {FILE_LIMIT:,} bytes"
@@ -78,7 +78,7 @@ def _read(file: Path, path: str) -> ForeignFile:
 def database(file: Path) -> Iterator[apsw.Connection]:
     """A copy of a SQLite database, with the commits still in its log; gone when the block ends."""
     if not file.is_file():
-        raise BadInput(f"{file} is no file")
+        raise BadInput(f"{file} is not a file")
     if file.stat().st_size > DATABASE_LIMIT:
         raise BadInput(f"{file} is larger than {DATABASE_LIMIT:,} bytes")
     with tempfile.TemporaryDirectory(prefix="recollect-") as scratch:
@@ -118,4 +118,4 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except (apsw.Error, UnicodeDecodeError) as error:
-        raise StoreDamaged(f"the database is damaged or none ({error}); it was only read") from None
+        raise StoreDamaged(f"The file is damaged or not a database ({error}). It was only read, not changed") from None

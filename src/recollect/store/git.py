@@ -1,17 +1,13 @@
-"""What git knows about the project: the days with a commit, and since when each line of a file is there.
+"""Git: what its history says about the project, and the merge driver of the staging file.
 
-Asks the git binary a few read-only questions and nothing else. A repository is somebody else's input: its
-hooks, monitors, filters, pagers, signature checks and diff programs never run, and no question takes longer
-than five seconds. The working copy is read by the caller, not by git, because reading a file through git runs
-the repository's filters. Where there is no answer to trust, `NoHistory` says so in words. Knows nothing about
+Asks the git binary a few read-only questions. A repository is untrusted input: its hooks, monitors, filters, pagers,
+signature checks and diff programs never run, and a question takes at most `LIMIT_SECONDS`. The caller reads the working
+copy, because reading a file through git runs the repository's filters. `NoHistory` says why there is no answer.
+
+The merge driver's attribute is committed with the project. Its config entry belongs to one clone, because git lets no
+repository choose programs for its users; it names the interpreter, since git often runs where `recollect` is not on the
+PATH. If the driver fails, git's own merge by lines takes over, so that a conflict is always marked. Knows nothing about
 learnings.
-
-Git's merge driver of the staging file: telling git about it, and the merge of three files it asks for.
-
-The attribute is committed with the project; the config entry is this clone's own, because git lets no repository
-choose programs for its users. It names the interpreter, since git is often run where `recollect` is not on the PATH.
-Whatever fails, git's own merge by lines takes over: without its marks a conflict would look like our side, and theirs
-would be lost with the next `git add`.
 """
 
 from __future__ import annotations

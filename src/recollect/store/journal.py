@@ -1,12 +1,9 @@
-"""Rows of the journal: logs as last read, nodes as last made, the day each session began.
+"""Rows of the journal: logs as last read, nodes as last made, the day each session began, and what each clone read.
 
+Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one. So
+a reading says which clone read which file, with which stamp, giving which passages; a passage stays while some clone's
+file holds it. A clone that read nothing new for a month holds nothing any more; if it lives, it reads its files again.
 Knows nothing about how a node is made; a capsule is a text here.
-
-Rows of what was read in from the repository's own files: by which clone, with which stamp, giving which passages.
-
-Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one: a
-passage stays as long as some clone's file holds it. A clone that read nothing new for a month holds nothing any more;
-should it live, it reads its files in again.
 """
 
 from __future__ import annotations

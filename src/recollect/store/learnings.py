@@ -1,6 +1,6 @@
-"""Rows of learnings and their tags.
+"""Rows of learnings, their tags and their sources.
 
-Rows of where learnings came from: one more each time the same insight is captured again.
+A learning gets one more source each time the same insight is captured again.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def get(tx: Tx, id: str) -> Learning:
     """The learning, or NotFound."""
     found = many(tx, [id])
     if not found:
-        raise NotFound(f"no learning {id} here; `recollect learn list --status all` shows what there is")
+        raise NotFound(f"There is no learning {id}. List the learnings with `recollect learn list --status all`")
     return found[0]
 
 

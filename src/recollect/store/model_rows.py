@@ -1,12 +1,9 @@
-"""Rows of models' answers, so that the same question is never paid for twice.
+"""Rows about models: cached answers, asks that wait for an agent, what models used, and claims on running calls.
 
-Rows of asks that wait for an agent: what is asked about what, until it is answered and the answer is used.
-
-Rows about what models used, and the claims that keep two processes from paying for the same ask.
-
-A claim carries the tokens that the running call may use at most; together with what was used on that day it never
-passes the budget. A claim outlives its killed holder until it expires, like a lease, and counts as used from then on:
-the call may have been paid for.
+A cached answer means that the same question is never paid for twice. An ask waits until it is answered and the answer
+is used. A claim keeps two processes from paying for the same call: it carries the tokens the call may use at most,
+which together with the day's usage never pass the budget. Like a lease it outlives a killed holder until it expires,
+and counts as used from then on, because the call may have been paid for.
 """
 
 from __future__ import annotations

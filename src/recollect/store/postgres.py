@@ -1,8 +1,8 @@
 """The team's engine: PostgreSQL through psycopg.
 
-Owns the write lock and the word index; the rows are the same code as for SQLite. All state lives in a transaction (`SET
-LOCAL`, a transaction's advisory lock, no prepared statements), so that a pooler in transaction mode may stand in
-between. Connections are `postgres_connections`; opening and creating a store is `postgres_setup`.
+Owns the write lock and the word index; the row code is the same as for SQLite. All state lives in a transaction (`SET
+LOCAL`, a transaction's advisory lock, no prepared statements), so a pooler in transaction mode may stand in between.
+Connections are `postgres_pool`; opening and creating a store is `postgres_setup`.
 """
 
 from __future__ import annotations

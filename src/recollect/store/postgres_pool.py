@@ -90,7 +90,7 @@ def translated(place: str) -> Iterator[None]:
     except (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled):
         raise StoreBusy(f"{place} was busy for too long{NOT_DONE}. Try again") from None
     except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
-        raise NoSpace(f"{place} has no room left{NOT_DONE}. Free some and try again") from None
+        raise NoSpace(f"{place} has no space left{NOT_DONE}. Free some space and try again") from None
     except psycopg.errors.InsufficientPrivilege as error:
         said = error.diag.message_primary
         raise StoreUnreachable(

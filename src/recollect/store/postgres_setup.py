@@ -1,11 +1,8 @@
-"""Opening a store on PostgreSQL, and making one: extension, tables. Database and role are `postgres_roles`.
+"""Opening a store on PostgreSQL, and making one: database, role, rights, extension, tables.
 
-Opening never changes a schema: many programs share it, so `recollect store db init` does, when somebody decides to.
-Whatever is refused is refused before anything was made.
-
-Who comes into a store's database on PostgreSQL, and what they may do there: rows, and nothing else.
-
-Makes the database and the role too, for somebody who may. Knows nothing about tables but that they are there.
+Opening never changes a schema, because many programs share it; `recollect db init` does. The store's role may read and
+write rows and nothing else, and nobody else comes into the database. Whatever is refused is refused before anything was
+made.
 """
 
 from __future__ import annotations

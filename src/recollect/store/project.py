@@ -1,7 +1,7 @@
 """The project: where it is, its settings, what a repository's file may choose, and the places of its data.
 
 Finding a project reads a few small files and runs nothing, because the hook does it on every prompt. Making one is
-`beginning`.
+`init`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def last_known(root: Path, environ: Mapping[str, str]) -> Project:
         was = loads((data / _copy_name(root)).read_text("utf-8"))["content"]
         given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        raise NotInitialised(f"nothing is known of {root}") from None
+        raise NotInitialised(f"There are no saved settings for {root}") from None
     settings = _settings(given, str(root), environ)
     check_space(settings.space)
     return Project(root=root, data=data, settings=settings, state=state_folder(environ))

@@ -1,6 +1,7 @@
-"""Rows of outcomes, tasks and discoveries. Ids come from the caller's tracker and are created on first use.
+"""Rows of work: outcomes, tasks, discoveries, and injections with the verdicts on them.
 
-Rows of injections and the verdicts on them. The counters on a learning are bumped in the same transaction.
+Ids of outcomes and tasks come from the caller's tracker; their rows are created on first use. The counters of a
+learning are updated in the same transaction as its injections and verdicts.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
 def task(tx: Tx, id: str) -> Task:
     found = known_task(tx, id)
     if found is None:
-        raise NotFound(f"no task {id} here; `recollect task list` shows what there is")
+        raise NotFound(f"There is no task {id}. List the tasks with `recollect task list`")
     return found
 
 
 def outcome(tx: Tx, id: str) -> Outcome:
     found = known_outcome(tx, id)
     if found is None:
-        raise NotFound(f"no outcome {id} here; `recollect task outcome list` shows what there is")
+        raise NotFound(f"There is no outcome {id}. List the outcomes with `recollect task outcome list`")
     return found
 
 

@@ -60,7 +60,7 @@ def get(tx: Tx, name: str) -> StoredTheme:
     for stored in everything(tx):
         if stored.theme.name == name:
             return stored
-    raise NotFound(f"no theme {name} here; `recollect theme list` shows what there is")
+    raise NotFound(f"There is no theme {name}. List the themes with `recollect theme list`")
 
 
 def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str, str]) -> None:

@@ -1,8 +1,7 @@
 """The vault on disk: logs, nodes, findings and themes as text files below one root.
 
-Paths are relative, with `/`. Every folder on the way is opened without following links, so no path leaves the root.
-
-A vault with one of its folders somewhere else: findings of another tool are worked on where they are.
+Paths are relative, with `/`. Every folder on the way is opened without following links, so no path leaves the root. A
+`MountedVault` has one of its folders elsewhere: findings of another tool are worked on where they are.
 """
 
 from __future__ import annotations

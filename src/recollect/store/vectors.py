@@ -1,14 +1,13 @@
-"""Vectors beside passages: whose are there, whose wait, and which are nearest.
+"""Vectors beside passages: which passages have them, which wait, and which are nearest; and how SQLite stores them.
 
 A passage has a vector for each of its chunks (`text/sentences.py` numbers them) and for each model that embedded it.
-Vectors are derived: they go with their passage and are made again in the order of the passages' numbers, so whatever
-is newer than the newest embedded passage still waits. The engine stores and compares them. Knows no model.
+Vectors are derived: they go with their passage and are made again in the order of the passages' numbers, so every
+passage after the newest embedded one still waits. The engine stores and compares them. Knows no model.
 
-Vectors in the embedded store: half floats in rows, their signs packed beside them.
-
-Two texts that mean alike agree in most signs, so the pieces with the fewest different signs hold the nearest ones;
-those are scored by their vectors. A passage that went leaves its signs behind until they are packed anew: they lead to
-no row, so nothing is found by them. Only what compares needs numpy, which comes with the embedder.
+The embedded store keeps half floats in rows, and their signs packed beside them. Texts with a similar meaning agree in
+most signs, so the chunks with the fewest different signs hold the nearest ones, and only those are scored by their
+vectors. A deleted passage leaves its signs behind until they are packed again; they lead to no row. Only comparing
+needs numpy, which comes with the embedder.
 """
 
 from __future__ import annotations

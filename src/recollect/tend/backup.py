@@ -1,8 +1,9 @@
-"""Backups: on demand, once a day by the cycle on the embedded store, and back again.
+"""Backup, restore and migrate: copies of a store, out and back in.
 
-A backup is one SQLite file, whatever the engine: of the embedded store everything it holds, of a server everything of
-this project's space, files of the vault included. What lives in the project's own files (`recollect.toml`, and
-`memory/` on the embedded store) is not in it: git, or whatever keeps the project, keeps those.
+A backup is one SQLite file on either engine: everything that an embedded store holds, or everything of the project's
+space on a server, files of its vault included. The project's own files (`recollect.toml`, and `memory/` beside an
+embedded store) are not in it; git keeps those. The cycle makes one a day on the embedded store. `migrate` copies a
+space and its files from one store to another, all or nothing.
 """
 
 from __future__ import annotations
@@ -138,7 +139,9 @@ def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Re
         try:
             with given.read(space) as old, db.write(space) as new:
                 if _size(new) != before:
-                    raise Stale("somebody wrote to the store meanwhile, and nothing was changed; run it again")
+                    raise Stale(
+                        "Another process wrote to the store during the restore. Nothing was changed; run it again"
+                    )
                 dump.empty(new)
                 dump.empty_vault(new)
                 dump.carry(old, new)

@@ -1,8 +1,7 @@
 """The cycle: one bounded maintenance pass over everything that is due, one process at a time.
 
-Each step can also only say what it would do: a plan changes nothing.
-
-Telling an external index that the tree changed. Its failure is a warning: the tree itself is up to date.
+Each step can also only say what it would do: a plan changes nothing. The last step tells an external index that the
+tree changed; its failure is a warning, because the tree itself is up to date.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Doctor: the store and what surrounds it, each finding with what to do about it.
+"""Doctor: checks the store and what surrounds it, and says for each finding what to do.
 
-Works on a store that does not open: then it keeps the damaged files aside, where they are ours to copy, and says which
-backups would restore.
-`--fix` makes derived state again and nothing else; what a person wrote is never touched. What waits in the spool is
-replayed by the hall, before anything is looked at here.
+Works on a store that does not open: then it keeps copies of the damaged files and says which backups would restore.
+`--fix` makes derived state again and removes abandoned temporary files; it never touches what a person wrote. The
+caller replays the spool before.
 """
 
 from __future__ import annotations
@@ -85,11 +84,7 @@ def _examined(
 
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[own_backups.OwnBackup, ...]) -> Discrepancy:
     good = next((backup.path for backup in kept if not backup.problem), None)
-    remedy = (
-        f"recollect store restore {good}"
-        if good
-        else "no backup of it is here; look for one elsewhere, then restore it"
-    )
+    remedy = f"recollect restore {good}" if good else "there is no backup here; find one elsewhere, then restore it"
     place, url = str(project.database), project.settings.store.url
     if url:
         from recollect.store.postgres_pool import Address  # the driver is there only where a store needs it
@@ -107,7 +102,7 @@ def _notice(what: str, subject: object, detail: str, remedy: str) -> Discrepancy
 
 def _misspelt(environ: Mapping[str, str]) -> Iterator[Discrepancy]:
     for name in misspelt(environ):
-        yield _notice("settings", name, "the environment sets it, and there is no such setting", "see docs/settings.md")
+        yield _notice("settings", name, "the environment sets it, but it is not a setting", "see docs/settings.md")
 
 
 def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Discrepancy]:
@@ -118,8 +113,8 @@ def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Discrepa
     yield from _temporary_files(project, fix=fix)
     yield from _permissions(project)
     for folder in kept_aside(project.database):
-        remedy = "look at them; when you need them no more, delete the folder"
-        yield _notice("damage", folder, "files that once did not read back", remedy)
+        remedy = "inspect them, then delete the folder"
+        yield _notice("damage", folder, "copies of files that did not read back", remedy)
 
 
 def _spool(project: Project, now: int) -> Iterator[Discrepancy]:
@@ -159,7 +154,7 @@ def _permissions(project: Project) -> Iterator[Discrepancy]:
     if not data.is_dir():
         return
     if stat.S_IMODE(data.stat().st_mode) & 0o077:
-        yield _notice("permissions", data, "others on this machine can look into it", f"chmod 700 {data}")
+        yield _notice("permissions", data, "other users of this machine can read it", f"chmod 700 {data}")
     if not os.access(data, os.W_OK):
         detail = "it cannot be written; agents' writes wait in the spool of your home folder"
         yield _notice("permissions", data, detail, f"chmod u+w {data}")

@@ -152,7 +152,7 @@ class _Import:
                 self._left += 1
                 return None
             if kind not in import_records.KINDS:
-                raise BadInput(f"type {str(kind)[:60]!r} is not known; it is one of {', '.join(import_records.KINDS)}")
+                raise BadInput(f"unknown type {str(kind)[:60]!r}; use one of {', '.join(import_records.KINDS)}")
             return import_records.read(self._ctx, self._terms, str(kind), values)
         except BadInput as error:
             self._report(self._bad, number, str(error))
@@ -249,12 +249,12 @@ def _parsed(raw: bytes | None) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _refuse_newer(values: dict[str, Any]) -> None:
     if values.get("format") != FORMAT:
         raise Refused(
             f"this export has format {str(values.get('format'))[:20]}, this program knows {FORMAT}. "
-            "Nothing of it was taken; upgrade this program"
+            "Nothing was imported; upgrade this program"
         )

@@ -78,16 +78,16 @@ def _take(ctx: Context, id: str, text: str) -> None:
     with ctx.db.read(ctx.space) as tx:
         opened = model_rows.get_ask(tx, id)
     if opened is None:
-        raise Refused("stale: there is no such ask any more; see: recollect model pending")
+        raise Refused("stale: this ask no longer exists. List the asks with `recollect model pending`")
     if opened.answered_at is not None:
-        raise Refused("it was answered before; the next cycle uses that answer")
+        raise Refused("this ask was answered before; the next cycle uses that answer")
     question = _question(ctx, opened)
     if question is None or question.id != id:
         with ctx.db.write(ctx.space) as tx:
             model_rows.close_ask(tx, id)
-        raise Refused("stale: what it was about has changed; the next cycle asks again")
-    text = redact_answer(question, text)
-    check_answer(question, text)
+        raise Refused("stale: its source has changed; the next cycle asks again")
+    text = cleaned(question, text)
+    checked(question, text)
     with ctx.db.write(ctx.space) as tx:
         generator = generator_of(f"agent:{ctx.actor.name}", question)
         model_rows.put_answer(tx, question.key, generator=generator, answer=text, at=ctx.clock.now())

@@ -1,17 +1,10 @@
-"""Purge: a thing, or a text wherever it stands, is gone for good.
+"""Purge: removes a thing with everything that quotes it, or a text wherever it is stored, for good.
 
-Rows lose it (a mark stays in its place), derived state is made again, the database file is written anew without free
-pages or log, files of the vault and the spool get the mark, and the project's own backups and damaged copies, which
-hold it too, give way to one fresh backup. At the end every byte that is ours is searched for it.
+Columns and files are scrubbed (a mark stays in the text's place), derived rows are made again, the database file is
+rewritten without free pages or log, and one fresh backup replaces the project's own backups and damaged copies. At the
+end every byte that is ours is searched for the text. Permanent documents are the user's own: they are only named.
 
-A later noun plugs in by naming its columns in `store/purge.py` and, when it has ids of its own, an entry in
-`purge_target.THINGS`.
-
-Taking what a purge is after out of the rows, and making what was derived from them again.
-
-Taking what a purge is after out of files: the vault and its mirror, the staging file, the spool.
-
-Afterwards every byte that is ours can be searched for it. Permanent documents are the user's own: they are only named.
+`schema.TABLES` says which columns hold words, `kinds` which things can be purged by their id.
 """
 
 from __future__ import annotations
@@ -302,14 +295,16 @@ def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | N
     files = tuple(dict.fromkeys(files))  # the staging file may lie in the vault
     found = id is not None or rows or files or searched or target.names != Names() or documents_saying(ctx, target)
     if not found and not any(holds(path, target) for path in ours(project)):
-        raise NotFound("that text stands nowhere here: not in rows, files, the spool or own backups; nothing to purge")
+        raise NotFound(
+            "The text is nowhere in this memory: not in rows, files, the spool or own backups. Nothing was purged"
+        )
     return PurgePlan(things=target.things, rows=rows, files=files, backups=own)
 
 
 def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> Purged:
     """Remove a thing and what quotes it, or a text wherever it stands. There is no way back."""
     if ctx.actor.trust != "human":
-        raise Forbidden("only a person may purge, because nothing brings it back; run this from your own terminal")
+        raise Forbidden("only a person may purge, because a purge cannot be undone; run this from your own terminal")
     plan(ctx, project, id=id, text=text)
     with ctx.db.write(ctx.space) as tx:
         target = target_of(ctx, tx, id, text)
@@ -342,4 +337,4 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
 def _renew_tree(ctx: Context) -> None:
     """What was derived from the logs may quote anything: it is forgotten and made again from what they say now."""
     if rebuild_tree(ctx).held:
-        raise Refused("the words are gone from rows and files; another process works on the tree, so purge again")
+        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")

@@ -1,11 +1,7 @@
-"""What a purge is after: things by id, everything they ever said, and texts wherever they stand.
+"""The target of a purge: ids, texts, the pattern that finds them, and the names that are made of their words.
 
-A later noun with ids of its own plugs in by an entry in `THINGS`. Knows nothing about where the words are taken out.
-
-Names that quote what a purge is after: work units and themes are called something else, everywhere.
-
-A theme that the machine named is named anew from what its findings still say. Knows nothing about where a purge looks
-for texts.
+Work units and themes whose names quote the text get new names everywhere; a theme that the machine named is named again
+from what its findings still say. Knows nothing about where a purge looks for texts.
 """
 
 from __future__ import annotations
@@ -190,10 +186,10 @@ def target_of(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
 
 def _wanted(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
     if (id is None) == (text is None):
-        raise BadInput("say either the id of a thing or --text")
+        raise BadInput("Give either an id or --text")
     if text is not None:
         if len("".join(text.split())) < SHORTEST:
-            raise BadInput(f"a text to purge needs at least {SHORTEST} characters; shorter ones are everywhere")
+            raise BadInput(f"A text to purge needs at least {SHORTEST} characters; shorter texts are everywhere")
         return Target((), (text.strip(),))
     assert id is not None
     kind = kind_of(id)

@@ -1,7 +1,4 @@
-"""Status: what is remembered, what waits, what works on words alone.
-
-Saying what is damaged when a command meets a row that it cannot read.
-"""
+"""Status: what is remembered, what waits, what works on words alone; and naming damage that a command runs into."""
 
 from __future__ import annotations
 
