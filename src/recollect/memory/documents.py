@@ -200,7 +200,7 @@ class Texts(Facet):
 
     def for_agent(self, id: str) -> AgentText:
         """The same as an agent is shown it."""
-        return kinds.for_agent(self._context, id)
+        return kinds.for_agent(self._ctx, id)
 
     def around(self, id: str, *, before: int = 3, after: int = 3) -> list[Neighbouring]:
         """What stands before and after it, in short."""

@@ -27,9 +27,8 @@ from recollect.store.sqlite import LARGE_CACHE, TYPES, WORD_INDEX, SqliteDb, sql
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
-    from recollect.store.contents import Unreadable
 
 APPLICATION_ID = 0x7265636F  # "reco"
 MADE_NOTE = "A store was made beside this file. While this file is here, a missing store is reported, not begun anew.\n"
