@@ -43,7 +43,7 @@ NO = [
     ("get nonsense", "ids look like"),
     ("search zebra --semantic-weight 1", "nothing has been embedded yet"),
     ("log adopt log/2026-03-01#1", "no entry"),
-    ("inbox show 7", "no matter 7"),
+    ("inbox show 7", "no item 7"),
     ("inject --task a --outcome b --learning learn_nope", "There is no learning learn_nope"),
     ("task shown TASK-7", "There is no task TASK-7"),
     ("task list --outcome billing", "There is no outcome billing"),
