@@ -105,11 +105,17 @@ def rehash_discovery(tx: Tx, id: str, digest: str) -> None:
     tx.run("UPDATE discoveries SET hash = :digest WHERE space = :space AND id = :id", id=id, digest=digest)
 
 
-def touch_learning(tx: Tx, id: str, *, at: int) -> None:
-    """A new version, so that nobody's open edit brings the text back."""
-    tx.run(
-        "UPDATE learnings SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id", id=id, at=at
-    )
+def touch(tx: Tx, table: str, ids: Collection[str], *, at: int) -> None:
+    """A new version of learnings or decisions, so that an open edit cannot bring the text back, and no wording made of
+    it is shown."""
+    for id in sorted(ids):
+        if table == "decisions":
+            tx.run("DELETE FROM decision_wordings WHERE space = :space AND decision_id = :id", id=id)
+        tx.run(
+            f"UPDATE {table} SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id",
+            id=id,
+            at=at,
+        )
 
 
 def remove_learning(tx: Tx, id: str) -> None:
@@ -118,14 +124,6 @@ def remove_learning(tx: Tx, id: str) -> None:
     for table in ("learning_tags", "learning_sources", "injections"):
         tx.run(f"DELETE FROM {table} WHERE space = :space AND learning_id = :id", id=id)
     _remove(tx, "learnings", id, status_of_replaced="archived")
-
-
-def touch_decision(tx: Tx, id: str, *, at: int) -> None:
-    """A new version, so that nobody's open edit brings the text back, and no wording made of it is shown."""
-    tx.run("DELETE FROM decision_wordings WHERE space = :space AND decision_id = :id", id=id)
-    tx.run(
-        "UPDATE decisions SET version = version + 1, updated_at = :at WHERE space = :space AND id = :id", id=id, at=at
-    )
 
 
 def remove_decision(tx: Tx, id: str) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from recollect.capture import documents, finding, logs, stage
 from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
-from recollect.core.context import Context, Row, Tx, Vault
+from recollect.core.context import Context, Tx, Vault
 from recollect.core.errors import Forbidden, NotFound, Refused, Stale
 from recollect.distil import themes
 from recollect.store import access, decisions, events, journal, learnings, passages, sessions, spool
@@ -36,7 +36,8 @@ from recollect.text.tree import log_path
 
 
 def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
-    orphans = {old: status for id in target.things for old, status in _replaced(tx, id) if old not in target.things}
+    nouns = ((learnings, "archived"), (decisions, "reversed"))  # what they are when what replaced them is gone
+    orphans = {old: status for id in target.things for noun, status in nouns for old in noun.replaced_by(tx, id)}
     for id in target.things:
         if (kind := kind_of(id)) and kind.remove:
             kind.remove(tx, id)
@@ -50,48 +51,33 @@ def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
     for table in ("answers", "asks"):  # whoever asked will ask about what is left
         store_purge.drop(tx, table, changed.get(table, []))
     store_purge.forget_embeddings(tx)
-    changed.setdefault("learning_tags", []).extend(_tags_from(tx, target, changed.get("learnings", [])))
-    store_purge.drop(tx, "learning_tags", changed["learning_tags"])
+    quoting = [id for (id,) in changed.get("learnings", [])]
+    # Tags of learnings that quoted the text, where they are words of it: they were made from it.
+    made = [(id, position) for id, position, tag in store_purge.tags_of(tx, quoting) if target.says(tag)]
+    changed.setdefault("learning_tags", []).extend(made)
+    for table in ("learning_tags", "decision_tags", "decision_wordings"):
+        store_purge.drop(tx, table, changed.get(table, []))
     for (id,) in changed.get("discoveries", []):
         store_purge.rehash_discovery(tx, id, content_hash(f"{MARK}:{id}"))
-    touched = {row[0] for table in ("learnings", "learning_tags") for row in changed.get(table, [])}
-    for id in sorted(touched):
-        store_purge.touch_learning(tx, id, at=ctx.clock.now())
-    touched |= _touch_decisions(tx, ctx, changed)
+    touched: set[str] = set()
+    for noun, parts in (("learnings", ("learning_tags",)), ("decisions", ("decision_tags", "decision_wordings"))):
+        ids = {row[0] for table in (noun, *parts) for row in changed.get(table, [])}
+        store_purge.touch(tx, noun, ids, at=ctx.clock.now())
+        touched |= ids
+    decisions.forget_wisdom(tx)  # made again when it is asked for
     renew_passages(tx, ctx, target)
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
         events.record(tx, ctx, change=change, subject=id, what="purged")
     for id, status in orphans.items():
+        if id in target.things:
+            continue
         reason = f"what had replaced it was purged, so it is {status}"
         events.record(tx, ctx, change=change, subject=id, what="purged", new={"status": status}, reason=reason)
     counts = {table: len(keys) for table, keys in changed.items() if keys}
     if renamed:
         counts["ids"] = renamed
     return counts
-
-
-def _replaced(tx: Tx, id: str) -> Iterator[tuple[str, str]]:
-    """What a thing had replaced, and what that is without it."""
-    yield from ((old, "archived") for old in learnings.replaced_by(tx, id))
-    yield from ((old, "reversed") for old in decisions.replaced_by(tx, id))
-
-
-def _tags_from(tx: Tx, target: Target, quoting: list[Row]) -> list[Row]:
-    """Tags of learnings that quoted a text, where they are words of it: whoever read the text made them."""
-    found = store_purge.tags_of(tx, [id for (id,) in quoting])
-    return [(id, position) for id, position, tag in found if target.says(tag)]
-
-
-def _touch_decisions(tx: Tx, ctx: Context, changed: dict[str, list[Row]]) -> set[str]:
-    store_purge.drop(tx, "decision_tags", changed.get("decision_tags", []))
-    tables = ("decisions", "decision_tags", "decision_wordings")
-    touched = {row[0] for table in tables for row in changed.get(table, [])}
-    for id in sorted(touched):
-        store_purge.touch_decision(tx, id, at=ctx.clock.now())
-    if touched or changed.get("decision_wisdom"):
-        decisions.forget_wisdom(tx)
-    return touched
 
 
 def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
@@ -310,7 +296,8 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
         target = target_of(ctx, tx, id, text)
         rows = purge_rows(tx, ctx, target)
     files = tuple(dict.fromkeys(mark_files(ctx, project, target)))
-    _renew_tree(ctx)
+    if rebuild_tree(ctx).held:  # what was derived from the logs may quote anything
+        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")
     with ctx.db.write(ctx.space) as tx:
         renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
     ctx.db.remake_indexes()
@@ -332,9 +319,3 @@ def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | 
         found=tuple(found),
         out_of_reach=out_of_reach,
     )
-
-
-def _renew_tree(ctx: Context) -> None:
-    """What was derived from the logs may quote anything: it is forgotten and made again from what they say now."""
-    if rebuild_tree(ctx).held:
-        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")

@@ -1,7 +1,7 @@
 """The target of a purge: ids, texts, the pattern that finds them, and the names that are made of their words.
 
-Work units and themes whose names quote the text get new names everywhere; a theme that the machine named is named again
-from what its findings still say. Knows nothing about where a purge looks for texts.
+Work units and themes whose names quote the text are called `purged`, `purged-2`, … everywhere; a person may rename a
+theme afterwards. Knows nothing about where a purge looks for texts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from recollect.store import themes as theme_rows
 from recollect.store.themes import StoredTheme
 from recollect.tend.kinds import kind_of
 from recollect.text.staging import free_slug, slug_of
-from recollect.text.themes import name_theme, parse_index, render_index, retitled
+from recollect.text.themes import parse_index, render_index, retitled
 
 MARK = "[purged]"
 NAME = "purged"
@@ -70,13 +70,11 @@ class Names:
 
 
 def names_quoting(ctx: Context, tx: Tx, target: Target) -> Names:
-    """The names that have to go: those that say the text, or are made of its words where its words stood."""
+    """New names for work units and themes that say the text, or are made of its words where it was said."""
     vault = ctx.vault.inside(tx)
     files = survey(replace(ctx, vault=vault)).files
     stored = theme_rows.everything(tx)
-    said = {finding.id: finding.text for file in files for finding in file.findings}
-    left = {id: target.scrub(text) for id, text in said.items()}
-    touched = {id for id in said if said[id] != left[id]}
+    touched = {one.id for file in files for one in file.findings if target.scrub(one.text) != one.text}
     known = {name.removesuffix(".json") for name in vault.stamps(FOLDER) if name.endswith(".json")}
     known |= {unit for one in stored for unit in (*one.theme.work_ids, *one.inherited_units)}
     known |= {file.work_id for file in files}
@@ -84,25 +82,19 @@ def names_quoting(ctx: Context, tx: Tx, target: Target) -> Names:
     units |= {
         file.work_id for file in files if target.says(file.work_id) and any(f.id in touched for f in file.findings)
     }
-    themes: dict[str, str] = {}
-    taken = {one.theme.name for one in stored}
-    for one in stored:
-        if _quotes(one, touched, target):
-            inside = [_unmarked(left[id]) for id in one.theme.findings if id in left]
-            outside = [_unmarked(text) for id, text in left.items() if id not in one.theme.findings]
-            themes[one.theme.name] = name_theme(inside, outside, taken - {one.theme.name})
-            taken.add(themes[one.theme.name])
-    return Names(units=_fresh(units, known), themes={old: new for old, new in themes.items() if old != new})
+    themes = {
+        one.theme.name
+        for one in stored
+        if target.pattern.search(one.theme.name)
+        or (target.shares_a_word(one.theme.name) and _lost(one, touched, target))
+    }
+    return Names(units=_fresh(units, known), themes=_fresh(themes, {one.theme.name for one in stored}))
 
 
-def _quotes(stored: StoredTheme, touched: Collection[str], target: Target) -> bool:
-    theme = stored.theme
-    if target.pattern.search(theme.name):
-        return True
-    lost = any(id in touched for id in theme.findings) or any(
-        target.scrub(text) != text for text in (theme.summary, *stored.inherited)
-    )
-    return lost and (theme.named_by == "machine" or target.says(theme.name))
+def _lost(stored: StoredTheme, touched: Collection[str], target: Target) -> bool:
+    """Whether the text was said in the theme."""
+    kept = (stored.theme.summary, *stored.inherited)
+    return any(id in touched for id in stored.theme.findings) or any(target.scrub(text) != text for text in kept)
 
 
 def rename(tx: Tx, names: Names) -> None:
@@ -113,11 +105,6 @@ def rename(tx: Tx, names: Names) -> None:
     theme_rows.replace_all(tx, map(names.of_theme, theme_rows.everything(tx)), hashes)
     theme_rows.rename_files(tx, {f"{old}.json": f"{new}.json" for old, new in names.units.items()})
     purge.rename_in_events(tx, ("themes.gathered", "theme.renamed"), lambda said: names.themes.get(said, said))
-
-
-def _unmarked(text: str) -> str:
-    """What is left to name a theme by."""
-    return text.replace(MARK, "\n")
 
 
 def _fresh(quoting: set[str], known: set[str]) -> dict[str, str]:
@@ -170,9 +157,14 @@ class Target:
         return self.pattern.sub(NAME, id)
 
     def says(self, words: str) -> bool:
-        """Whether a tag or domain is made of the texts' own words."""
-        own = {word.strip(_EDGES) for text in self.texts for word in text.lower().split()}
-        return all(word in own for word in words.lower().replace("-", " ").split())
+        """Whether a tag or a name is made of the texts' own words."""
+        return _words(words) <= self._own_words()
+
+    def shares_a_word(self, name: str) -> bool:
+        return not _words(name).isdisjoint(self._own_words())
+
+    def _own_words(self) -> set[str]:
+        return {word.strip(_EDGES) for text in self.texts for word in text.lower().split()}
 
     def in_bytes(self, data: bytes) -> bool:
         """Whether raw bytes hold one of the texts, plain or as JSON writes it."""
@@ -199,6 +191,10 @@ def _wanted(ctx: Context, tx: Tx, id: str | None, text: str | None) -> Target:
     if not things and not any(event.what == "purged" for event in events.of(tx, id)):
         raise NotFound(f"There is no {id}, and nothing of that id was purged")
     return Target(tuple(things), tuple(text for text in texts if len(text) >= SHORTEST_QUOTE))
+
+
+def _words(name: str) -> set[str]:
+    return set(name.lower().replace("-", " ").split())
 
 
 def _named(text: str) -> list[str]:
