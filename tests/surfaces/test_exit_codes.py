@@ -38,7 +38,7 @@ NO = [
     ("learn supersede ID ID", "cannot replace itself"),
     ("learn merge ID ID", "cannot be merged with itself"),
     ("why learn_nope", "There is no learning learn_nope"),
-    ("rate ID --helpful", "never injected"),
+    ("learn rate ID --helpful", "never injected"),
     ("why nonsense", "There is no 'nonsense'"),
     ("get nonsense", "ids look like"),
     ("search zebra --semantic-weight 1", "nothing has been embedded yet"),
@@ -47,7 +47,7 @@ NO = [
     ("inject --task a --outcome b --learning learn_nope", "There is no learning learn_nope"),
     ("task shown TASK-7", "There is no task TASK-7"),
     ("task list --outcome billing", "There is no outcome billing"),
-    ("discovery list --task TASK-7", "There is no task TASK-7"),
+    ("task discovery list --task TASK-7", "There is no task TASK-7"),
 ]
 BAD = [
     ("learn add --title Alone", "--context"),

@@ -149,7 +149,7 @@ def _event(row: tuple[Any, ...]) -> Event:
     except (TypeError, ValueError):
         raise StoreDamaged(
             f"Event {values['seq']} about {values['subject']} does not read back. "
-            "Nothing was deleted. Run: recollect doctor, then recollect restore"
+            "Nothing was deleted. Run: recollect doctor, then recollect store restore"
         ) from None
     return Event(**values | {"old": old, "new": new})
 

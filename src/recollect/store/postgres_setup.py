@@ -1,8 +1,8 @@
 """Opening a store on PostgreSQL, and making one: database, role, rights, extension, tables.
 
-Opening never changes a schema, because many programs share it; `recollect db init` does. The store's role may read and
-write rows and nothing else, and nobody else comes into the database. Whatever is refused is refused before anything was
-made.
+Opening never changes a schema, because many programs share it; `recollect store db init` does. The store's role may
+read and write rows and nothing else, and nobody else comes into the database. Whatever is refused is refused before
+anything was made.
 """
 
 from __future__ import annotations

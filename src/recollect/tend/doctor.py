@@ -84,7 +84,9 @@ def _examined(
 
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[own_backups.OwnBackup, ...]) -> Discrepancy:
     good = next((backup.path for backup in kept if not backup.problem), None)
-    remedy = f"recollect restore {good}" if good else "there is no backup here; find one elsewhere, then restore it"
+    remedy = (
+        f"recollect store restore {good}" if good else "there is no backup here; find one elsewhere, then restore it"
+    )
     place, url = str(project.database), project.settings.store.url
     if url:
         from recollect.store.postgres_pool import Address  # the driver is there only where a store needs it
