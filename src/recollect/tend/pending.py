@@ -86,8 +86,8 @@ def _take(ctx: Context, id: str, text: str) -> None:
         with ctx.db.write(ctx.space) as tx:
             model_rows.close_ask(tx, id)
         raise Refused("stale: its source has changed; the next cycle asks again")
-    text = cleaned(question, text)
-    checked(question, text)
+    text = redact_answer(question, text)
+    check_answer(question, text)
     with ctx.db.write(ctx.space) as tx:
         generator = generator_of(f"agent:{ctx.actor.name}", question)
         model_rows.put_answer(tx, question.key, generator=generator, answer=text, at=ctx.clock.now())
