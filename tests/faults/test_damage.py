@@ -275,7 +275,7 @@ def test_an_event_that_does_not_read_back_is_damage(memory: Memory, values: str)
 def test_a_newer_backup_is_refused(memory: Memory, rescue: Rescue, tmp_path: Path) -> None:
     fill(memory)
     raw(memory).execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
-    memory.data._context.db.close()
+    memory.context.db.close()
     newer = tmp_path / "newer.db"
     shutil.copyfile(database(memory), newer)
     raw(memory).execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
@@ -288,7 +288,7 @@ def test_a_backup_that_cannot_be_upgraded_is_refused_and_leaves_nothing_behind(
 ) -> None:
     fill(memory)
     raw(memory).execute(f"UPDATE meta SET value = '{VERSION - 1}' WHERE name = 'schema'")
-    memory.data._context.db.close()
+    memory.context.db.close()
     odd = tmp_path / "odd.db"
     shutil.copyfile(database(memory), odd)
     before = sorted(memory.project.data.rglob("*"))
