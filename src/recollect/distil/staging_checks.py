@@ -34,9 +34,7 @@ from recollect.text.statement import statements
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]
 
 COMPARED_LEARNINGS = 12  # those that share the rarest words with an entry; chosen, each costs one comparison
-MIN_DOUBT = (
-    0.6  # score from which an unsure contradiction is worth asking a person; chosen, below it most are unrelated
-)
+MIN_DOUBT = 0.6  # score from which an unsure contradiction is worth asking a person; chosen
 MIN_COVERED = 0.8  # share of an entry's words that the text it repeats must hold; chosen
 
 

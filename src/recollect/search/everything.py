@@ -1,7 +1,7 @@
 """One search over everything remembered: what may be asked for, what is found, and how a hit is shown.
 
-A hit is short and has an id; `get` shows the whole of it, `around` what stands beside it. Filters of learnings
-(confidence, outcome, domain, status) do not touch other kinds. Searching changes nothing.
+A hit is short and has an id; `get` shows all of it and its neighbours. Filters of learnings (confidence, outcome,
+domain, status) do not touch other kinds. Searching changes nothing. Knows nothing about how candidates are ranked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
 _LEARNING = "learn_"
 KEYWORDS = 2  # terms up to which a query looks words up
-HALF_LIFE = 90  # days after which recency counts half
+HALF_LIFE = 90  # days after which recency counts half; chosen, its weight of 0.05 only breaks ties
 
 
 @record
@@ -90,7 +90,7 @@ class Hit:
 
 
 def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[Hit]:  # noqa: B008
-    """Whatever is remembered for any text, best first."""
+    """The best passages of any kind for a text."""
     wanted, limit = _checked(ctx, options), _limit(ctx, options)
     learnings = _learnings(ctx, options)
     share = {"bm25": 0.0, "semantic": 1.0}.get(options.strategy, options.semantic_weight)
@@ -191,7 +191,7 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
 
 
 def _prior(one: Ranked, confidences: Mapping[str, int], now: int, options: SearchOptions) -> dict[str, float]:
-    """What speaks for a passage whatever the question: it is recent, it has proved itself."""
+    """Signals that do not depend on the question: recency, and the confidence of a learning."""
     made: dict[str, float] = {}
     if options.recency:
         age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later

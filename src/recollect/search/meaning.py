@@ -1,11 +1,8 @@
-"""A question's meaning beside its words: the nearest passages, and how near given ones are.
+"""Search by meaning: the nearest passages to a question, and the vectors of passages that have none yet.
 
-Degrades, never fails: a passage without vectors is found by its words. Knows nothing about words.
-
-Vectors for passages that have none yet: made in batches, each committed by itself.
-
-No transaction is open while the model works. Stopped anywhere, the next run goes on after the last batch. Passages are
-found by their words meanwhile. Knows nothing about ranking.
+A passage without vectors is found by its words, so search degrades and never fails. Vectors are made in batches, each
+committed by itself; an interrupted run continues after its last batch. No transaction is open while the model works.
+Knows nothing about words or ranking.
 """
 
 from __future__ import annotations
@@ -30,10 +27,10 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Tx
     from recollect.store.passages import Narrow
 
-NEAREST = 200  # pieces; a passage has about three
-FEW = 2_000  # passages in a time or of a trust that are all compared
-FARTHER = 10  # times as many pieces are looked at, where more than that are wanted but not all
-CHARACTERS = 4_000  # of a query that are embedded: more than the model's window holds
+NEAREST = 200  # pieces that are looked up; a passage has about three, so some 60 candidates
+FEW = 2_000  # filtered passages up to which all are compared, exactly
+FARTHER = 10  # times as many pieces are looked up where a filter leaves more than that, but not all
+CHARACTERS = 4_000  # of a query that are embedded; the model's window of 256 tokens holds fewer
 
 
 @record
@@ -45,7 +42,7 @@ class Meaning:
     beside_words: bool
 
     def nearest(self, tx: Tx, wanted: Narrow) -> list[int]:
-        """Passages, nearest first; enough of them that some are wanted, where only a few are."""
+        """Passages, nearest first; more are looked up where a filter drops most of them."""
         limit = NEAREST
         if wanted.trusts or wanted.since is not None or wanted.until is not None:
             few = passages.few(tx, wanted, most=FEW)
@@ -70,7 +67,7 @@ class Meaning:
 
 
 def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
-    """The meaning of a text, None where everything works on words alone; `required` makes that an error."""
+    """The meaning of a text; None without an embedder or vectors, which is an error when `required`."""
     embedder = ctx.models.embedder()
     if embedder is None:
         if required:
@@ -88,11 +85,11 @@ def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
 
 
 BATCH = 64  # passages of one transaction
-AT_ONCE = 4  # passages that are embedded while somebody waits for a capture
+AT_ONCE = 4  # passages that are embedded while a capture waits
 LEASE_SECONDS = 120  # more than a batch takes
 DAY = 86_400_000
-MANY = 1000  # passages that got vectors in one run, after which the way to the nearest is looked after at once
-UNUSED_DAYS = 30  # after which a model's vectors are dropped; until then two people may use two models
+MANY = 1000  # new vectors after which the vector index is maintained at once, not only once a day
+UNUSED_DAYS = 30  # after which a model's vectors are dropped: until then two people may use two models
 DROPPED = 2000  # passages whose vectors are deleted in one transaction
 
 NO_EMBEDDER = "none: everything works on words alone"
@@ -101,7 +98,7 @@ NO_ROOM = "the server has no pgvector 0.8, so everything works on words alone"
 
 @dataclass(frozen=True, kw_only=True)
 class Refreshed:
-    """How many passages got vectors and how many wait; `why_not` when none can, or somebody else is at it."""
+    """How many passages got vectors and how many wait; `why_not` when none can, or another process is at it."""
 
     made: int = 0
     waiting: int = 0
@@ -110,7 +107,7 @@ class Refreshed:
 
 
 def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], object] | None = None) -> Refreshed:
-    """Embed what waits, oldest first: all of it, or `most` passages."""
+    """Embed passages without vectors, oldest first: all of them, or `most`."""
     embedder = ctx.models.embedder()
     with ctx.db.read(ctx.space) as tx:
         if embedder is None or not tx.keeps_vectors:
@@ -127,10 +124,10 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
             made += done
             if progress is not None:
                 progress(done)
-        note = _tend(ctx, embedder, lease, made)
-    except Refused:  # it took so long that somebody else went on with it
+        note = _maintain_index(ctx, embedder, lease, made)
+    except Refused:  # the lease expired and another process took it
         note = "another process went on with it"
-    except NoAnswer as failure:  # an endpoint: what waits waits for the next run
+    except NoAnswer as failure:  # an endpoint; the next run tries again
         note = str(failure)
     finally:
         db.release_lease(ctx, lease)
@@ -139,7 +136,7 @@ def refresh(ctx: Context, *, most: int | None = None, progress: Callable[[int], 
 
 
 def at_once(ctx: Context, embedder: Embedder) -> None:
-    """Embed what was just captured with a model that is loaded, unless much else waits."""
+    """Embed what was just captured with a model that is loaded, unless many passages wait."""
     with suppress(Trouble):  # the capture itself is saved; the next cycle embeds it
         with ctx.db.read(ctx.space) as tx:
             found = vectors.waiting(tx, embedder.name, limit=AT_ONCE + 1) if tx.keeps_vectors else []
@@ -171,8 +168,8 @@ def _embedded(ctx: Context, embedder: Embedder, found: Sequence[UnembeddedPassag
     ]
 
 
-def _tend(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
-    """Once a day, and after many new vectors: what costs more the more vectors there are."""
+def _maintain_index(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
+    """Once a day, and after many new vectors: drop unused models' vectors and maintain the vector index."""
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         facts = vectors.facts(tx, embedder.name)
@@ -182,11 +179,11 @@ def _tend(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
         vectors.in_use(tx, embedder.name, at=now)
         unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
     for model in unused:
-        _forget(ctx, model, lease)
+        _drop_vectors(ctx, model, lease)
     return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
 
 
-def _forget(ctx: Context, model: str, lease: db.Lease) -> None:
+def _drop_vectors(ctx: Context, model: str, lease: db.Lease) -> None:
     gone = False
     while not gone:
         with ctx.db.write(ctx.space) as tx:

@@ -41,14 +41,14 @@ MONTH = 31 * DAY
 EVERYTHING = Narrow()
 NODE = "node"
 SAID = "log"
-FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone makes no hit
+FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone is not a hit
 
 
 @record
 class Effort:
     """How far a search goes before it ranks."""
 
-    pool: int = 60  # candidates that are scored
+    pool: int = 60  # candidates that are scored (with their neighbours; measured in docs/experiments.md)
     alone: int = 30  # … where none stands in a thread, so that nothing beside it lends it words
     walked: int = 500  # candidates looked at for that many which may be shown, before it is looked for them alone
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
@@ -56,14 +56,14 @@ class Effort:
 
 THOROUGH = Effort()
 QUICK = Effort(pool=30, walked=300, neighbours_of=0)
-"""For what a prompt waits for: the few best, at half the time on 100,000 passages."""
+"""For a prompt, which waits: the few best, in half the time on 100,000 passages."""
 
 
 @record
 class Candidates:
     """What is ranked: passages that are `wanted` and that `keep` lets through.
 
-    `docs` are candidates by words that were looked up before, for whoever keeps now these of them, now those.
+    `docs` are candidates that were looked up before, for a caller that ranks several selections of them.
     """
 
     wanted: Narrow = EVERYTHING
@@ -174,8 +174,7 @@ def looked_up(
 ) -> Iterator[Sequence[int]]:
     """Candidates that hold a phrase or the rarest words of a question, in portions, the most promising first.
 
-    Who is not content with a portion, because most of it may not be shown, asks for the next. Some that are not
-    wanted are among them.
+    A caller that may not show most of a portion asks for the next. Some candidates may not be wanted.
     """
     pool = max(effort.pool, limit)
     phrased = _with_phrases(tx, question, pool, effort.walked)

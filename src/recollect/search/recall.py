@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NODE, LOG, KEPT = "node", "log", "kept"
 BEAM = 3
-"""Nodes followed at each level."""
+"""Nodes followed at each level; chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)

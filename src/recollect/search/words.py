@@ -1,24 +1,17 @@
-"""Ranking by words: how much of a question one passage says, alone and together with what stands beside it.
+"""Scoring: how much of a question a passage says, by its words and its neighbours', and the weights of all signals.
 
-BM25F with three turns, each measured in docs/experiments.md:
+BM25F with three changes, each measured on LoCoMo, LongMemEval and StackFAQ (docs/experiments.md):
 
 - Length is held against an absolute typical length, so a store of long notes does not change the score of a short one.
 - The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn
-  leaves out ("Yes, in June!"), they do not double what it says. Long passages neither borrow nor lend: what they say
-  has other subjects too. What follows a question borrows twice as much from it.
-- The sum is divided by what a full match would have, so that scores of two questions can be compared.
+  leaves out ("Yes, in June!") and do not double what it says. Long passages neither borrow nor lend, because they have
+  other subjects too. A passage that follows a question borrows twice as much from it.
+- The sum is divided by the score of a full match, so that scores of two questions can be compared.
 
-The same code ranks on both engines: an engine only says which passages hold a term (`store/lookup.py`).
-
-One score out of many signs, each of which can be shown.
-
-    score = words + title + meaning + label + opening + person + thread + time + confidence + recency + copy + phrase
-            + id
-
-`words` is a share of a full match and `meaning` a squared cosine, both as they are: neither is stretched to the best
-hit of this question, so a weak match stays weak, and where words say little meaning decides by itself, and the other
-way round. That is what makes the sum no worse than its better half, and scores of two questions comparable.
-Knows nothing about where the signs come from.
+A passage's score is the sum of its signals (`Score`). `words` is a share of a full match and `meaning` a squared
+cosine. Neither is scaled to the best hit of the question, so a weak match stays weak, and where words say little
+meaning decides, and the other way round. The same code ranks on both engines: an engine only says which passages hold a
+term (`store/lookup.py`). Knows nothing about where the signals come from.
 """
 
 from __future__ import annotations
@@ -34,15 +27,15 @@ if TYPE_CHECKING:
 
     from recollect.search.query import Question
 
-K1 = 1.2  # how soon a repeated word stops counting
+K1 = 1.2  # how soon a repeated word stops counting; BM25's usual value
 TITLE_WEIGHT = 5  # a word in the title, or among the keywords, is a word said several times
 KEYWORD_WEIGHT = 3
 PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
 BESIDE = {1: 0.4, 2: 0.12}  # share of their words that the passages one and two steps away lend
 BORROWING_LENGTH = 45  # terms at which a passage borrows, and lends, half as much
-ANSWER = 2.0  # times more that is borrowed from a question just before
+ANSWER = 2.0  # times more that is borrowed from a question just before: +0.8 on LoCoMo, -0.2 on LongMemEval
 
-FLOOR_LENGTH_WEIGHT = 0.75  # these three are what the floor of injection was measured with
+FLOOR_LENGTH_WEIGHT = 0.75  # the floor of injection was measured with these three (docs/experiments.md)
 FLOOR_TYPICAL_LENGTH = 60
 FLOOR_TITLE_WEIGHT = 4
 
@@ -182,7 +175,8 @@ def _share_of_title(said: Collection[str], length: int, rarity: Mapping[str, flo
 
 @record
 class RankWeights:
-    """What each sign counts. One setting for chats, long answers and titled notes (docs/experiments.md)."""
+    """The weight of each signal: one setting for chats, long answers and titled notes, measured on LoCoMo, LongMemEval
+    and StackFAQ (docs/experiments.md)."""
 
     words: float = 2.0
     title: float = 1.0  # share of a real title that is said; where the title has a vector, that says it better
@@ -210,7 +204,7 @@ DEFAULT_WEIGHTS = RankWeights()
 
 @record
 class Score:
-    """What each sign brought to a score; they add up to it."""
+    """What each signal added to a score; they sum up to it."""
 
     words: float = 0.0
     title: float = 0.0
