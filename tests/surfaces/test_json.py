@@ -27,7 +27,7 @@ COMMANDS = [
     "search webhooks",
     "why ID",
     "undo",
-    "learn rate ID --helpful",
+    "learn rate ID --verdict helpful",
     "task list",
     "task add TASK-9",
     "task shown TASK-7",

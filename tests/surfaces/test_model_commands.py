@@ -35,7 +35,7 @@ def observe(shell: Shell, *before: str, **environ: str) -> None:
 def test_check_says_latency_and_cost(shell: Shell) -> None:
     with ScriptedServer([Reply(text="ready", input_tokens=1000, output_tokens=2)]) as server:
         found = shell.json("model", "check", **endpoint(server))
-    (provider,) = found["providers"]
+    (provider,) = found["models"]
     assert (provider["name"], provider["ok"], provider["cost"]) == ("anthropic:m-1", True, 0.003)
     assert provider["seconds"] > 0
 
@@ -62,7 +62,7 @@ def test_offline_calls_nothing_whatever_is_configured(shell: Shell) -> None:
     with ScriptedServer(["never"]) as server:
         observe(shell, "--offline", **endpoint(server))
         observe(shell, RECOLLECT_OFFLINE="1", **endpoint(server))
-        assert shell.json("--offline", "model", "check", **endpoint(server))["providers"] == []
+        assert shell.json("--offline", "model", "check", **endpoint(server))["models"] == []
     assert server.requests == []
 
 
@@ -76,7 +76,7 @@ def test_a_repositorys_file_configures_nothing_before_it_is_trusted(shell: Shell
 
 def test_an_agent_answers_what_is_pending(shell: Shell) -> None:
     observe(shell, **AGENT)
-    (waiting,) = shell.json("model", "pending")
+    (waiting,) = shell.json("model", "pending")["pending"]
     assert set(waiting) == {"id", "kind", "subject", "instructions", "sources", "max_tokens", "opened_at"}
     answer = {
         "title": "CI cannot reach staging", "context": "c", "observation": "o", "implication": "i", "action": "a",

@@ -19,7 +19,8 @@ from shell import Shell
 
 def test_nothing_found_prints_nothing(shell: Shell) -> None:
     shell.learn()
-    assert shell.said("search", "zebra") == ""
+    done = shell.run("search", "zebra")
+    assert (done.stdout, b"Nothing found for 'zebra'." in done.stderr) == (b"", True)
     assert shell.said("inject", "--task", "a", "--outcome", "b", "--title", "zebra") == ""
 
 
@@ -141,7 +142,7 @@ def test_a_narrow_terminal_cuts_no_letter_of_an_id_off(shell: Shell) -> None:
 
 
 def test_a_terminal_is_told_that_nothing_was_found(shell: Shell) -> None:
-    assert "nothing found" in on_a_terminal(shell, "search zebra")[1]
+    assert "Nothing found" in on_a_terminal(shell, "search zebra")[1]
 
 
 def test_no_is_an_answer_to_a_purge(shell: Shell) -> None:
@@ -261,9 +262,9 @@ def test_a_command_that_is_interrupted_does_not_say_that_nothing_was_changed(she
         importing.stdin.writelines(lines)
         importing.stdin.flush()
         deadline = time.monotonic() + 30
-        while not shell.json("task", "outcome", "list") and time.monotonic() < deadline:
+        while not shell.json("task", "outcome", "list")["outcomes"] and time.monotonic() < deadline:
             time.sleep(0.05)
         importing.send_signal(signal.SIGINT)
         assert importing.wait(timeout=30) == 130
         assert importing.stderr.read().strip() == "recollect: stopped; what was saved before that stays"
-    assert shell.json("task", "outcome", "list")
+    assert shell.json("task", "outcome", "list")["outcomes"]

@@ -281,10 +281,10 @@ def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
         shell.said("task", "observe", "--task", f"TASK-{number}", stdin=line)
     done = shell.run("inbox", "resolve", "1", "accept", CLAUDECODE="1")
     assert (done.returncode, b"only a person" in done.stderr) == (1, True)
-    assert len(shell.json("inbox")) == 1
+    assert len(shell.json("inbox")["items"]) == 1
     assert shell.json("inbox", "resolve", "1", "accept")["resolution"] == "accept"
     assert shell.json("learn", "list")["learnings"][0]["pattern_type"] == "best-practice"
-    assert shell.json("inbox") == []
+    assert shell.json("inbox")["items"] == []
 
 
 def _toml(shell: Shell) -> Path:

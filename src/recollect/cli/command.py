@@ -79,6 +79,21 @@ class Output(NamedTuple):
     value: Any
     text: str
     code: int = 0
+    note: str = ""
+    """For a person, on standard error; a program that asked for JSON reads the value."""
+
+
+def listing(
+    key: str,
+    found: Sequence[object],
+    *,
+    total: int | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+    **more: Any,
+) -> dict[str, Any]:
+    """A list as `--json` prints it and REST answers it: the records under their noun, and which page they are."""
+    return {key: found, "total": len(found) if total is None else total, "limit": limit, "offset": offset, **more}
 
 
 def common(command: F) -> F:
@@ -97,10 +112,22 @@ def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
             answer = command(memory, **given)
         if answer is None:
             return 0
+        if answer.note and not as_json:
+            click.echo(answer.note, err=True)
         emit(answer.value, answer.text, as_json=as_json)
         return answer.code
 
     return run
+
+
+class Renamed(click.Command):
+    """A command that still takes `--type` for `--pattern-type`, and says so."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        new = [f"--pattern-type{arg[6:]}" if arg == "--type" or arg.startswith("--type=") else arg for arg in args]
+        if new != args:
+            click.echo("`--type` is now `--pattern-type`.", err=True)
+        return super().parse_args(ctx, new)
 
 
 class Group(click.Group):

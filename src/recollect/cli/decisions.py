@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, redactions, table
+from recollect.cli.command import Group, Output, answers, listing, redactions, table
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.distil.decision_levels import LEVELS
@@ -201,7 +201,7 @@ def list_decisions(memory: Memory, query: str, levels: bool, listed: bool, budge
 def wisdom(memory: Memory, category: str | None, agent: str | None) -> Output:
     """Show what the oldest decisions of each category taught."""
     found = memory.decisions.wisdom(category=category, agent=agent)
-    return Output({"wisdom": found}, wisdom_text(found) or "no reviewed decision is old enough yet")
+    return Output(listing("wisdom", found), wisdom_text(found) or "no reviewed decision is old enough yet")
 
 
 @decision.command()
@@ -248,16 +248,16 @@ def due(memory: Memory, agent: str | None, everything: bool, due_only: bool) -> 
         for one in waiting
     ]
     text = table(("id", "age", "", "decision"), rows) if rows else "nothing waits for a review"
-    return Output({"waiting": waiting}, text)
+    return Output(listing("reviews", waiting), text)
 
 
-def _list(memory: Memory, query: str, *, offset: int, **wanted: Any) -> Output:
-    hits, total = memory.decisions.query(query, offset=offset, **wanted)
+def _list(memory: Memory, query: str, *, limit: int, offset: int, **wanted: Any) -> Output:
+    hits, total = memory.decisions.query(query, limit=limit, offset=offset, **wanted)
     rows = [(hit.id, hit.level, hit.decision.category, _said(hit)) for hit in hits]
     text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
     if total > len(hits) + offset:
         text += f"\n{len(hits)} of {total}; --offset shows more"
-    return Output({"decisions": hits, "total": total}, text)
+    return Output(listing("decisions", hits, total=total, limit=limit, offset=offset), text)
 
 
 def _said(hit: DecisionHit) -> str:

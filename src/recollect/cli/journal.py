@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from recollect.cli.command import HELD, Group, Output, answers, common, emit, levels, redactions, table
+from recollect.cli.command import HELD, Group, Output, answers, common, emit, levels, listing, redactions, table
 from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.calendar import ROOT
 from recollect.core.journal import ENTRY_TYPES, NewEntry
@@ -118,7 +118,7 @@ def tree(memory: Memory, period: str | None, id: str | None) -> Output:
         for node in found
     ]
     nothing = "nothing yet; begin with: recollect log add"
-    return Output(found, table(("node", "status", "tokens", "topics"), rows) if rows else nothing)
+    return Output(listing("nodes", found), table(("node", "status", "tokens", "topics"), rows) if rows else nothing)
 
 
 def _told(done: Compacted, how: str) -> str:

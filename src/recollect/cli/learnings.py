@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, redactions, table
-from recollect.core.choices import PATTERN_TYPES, STATUSES
+from recollect.cli.command import Group, Output, Renamed, answers, listing, redactions, table
+from recollect.core.choices import PATTERN_TYPES, STATUSES, Verdict
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, RecollectError, Refused
 from recollect.core.learning import COIA, Learning
@@ -97,7 +97,7 @@ def learn() -> None:
     """Learnings: what was noticed, what it means, what to do."""
 
 
-@learn.command()
+@learn.command(cls=Renamed)
 @click.option("--title", help="What somebody with this problem would search for; at most 100 characters.")
 @click.option("--context", help="What were you working on?")
 @click.option("--observation", help="What did you notice?")
@@ -106,8 +106,7 @@ def learn() -> None:
 @click.option("--tag", "tags", multiple=True, help="A word to find it by; may be repeated.")
 @click.option("--domain", help="Such as database, testing, api-integration.")
 @click.option(
-    "--type",
-    "pattern_type",
+    "--pattern-type",
     type=click.Choice(PATTERN_TYPES),
     default="solution",
     show_default=True,
@@ -163,7 +162,7 @@ def add(
 
 
 def _options(fields: tuple[str, ...]) -> str:
-    return ", ".join("type" if field == "pattern_type" else field for field in fields)
+    return ", ".join(field.replace("_", "-") for field in fields)
 
 
 @learn.command("list")
@@ -192,7 +191,7 @@ def list_(memory: Memory, **wanted: Any) -> Output:
     )
     if total > len(found):
         text += f"\n{len(found)} of {total}; --offset shows more"
-    return Output({"learnings": found, "total": total}, text)
+    return Output(listing("learnings", found, total=total, limit=wanted["limit"], offset=wanted["offset"]), text)
 
 
 @learn.command()
@@ -211,10 +210,10 @@ def history(memory: Memory, id: str) -> Output:
     """Show how a learning's confidence moved, and why."""
     events = memory.learnings.history(id)
     rows = [(iso(event.at), f"{event.new['confidence']:.3f}", event.what, event.who, event.reason) for event in events]
-    return Output(events, table(("when", "confidence", "what", "who", "reason"), rows))
+    return Output(listing("events", events), table(("when", "confidence", "what", "who", "reason"), rows))
 
 
-@learn.command()
+@learn.command(cls=Renamed)
 @click.argument("id")
 @click.option("--title", help="New title.")
 @click.option("--context", help="New context.")
@@ -222,7 +221,7 @@ def history(memory: Memory, id: str) -> Output:
 @click.option("--implication", help="New implication.")
 @click.option("--action", help="New action.")
 @click.option("--domain", help="New domain; an empty one takes it away.")
-@click.option("--type", "pattern_type", type=click.Choice(PATTERN_TYPES), help="New type.")
+@click.option("--pattern-type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
 @click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
 @answers
@@ -314,14 +313,20 @@ def adopt(memory: Memory, id: str) -> Output:
 @learn.command()
 @click.argument("learning")
 @click.option("--task", help="The task it was shown to; the last one when not given.")
-@click.option("--helpful", is_flag=True, help="It helped.")
-@click.option("--not-helpful", is_flag=True, help="It did not.")
+@click.option("--verdict", type=click.Choice(["helpful", "not_helpful"]), help="Whether it helped.")
+@click.option("--helpful", is_flag=True, hidden=True)
+@click.option("--not-helpful", is_flag=True, hidden=True)
 @answers
-def rate(memory: Memory, learning: str, task: str | None, helpful: bool, not_helpful: bool) -> Output:
+def rate(
+    memory: Memory, learning: str, task: str | None, verdict: Verdict | None, helpful: bool, not_helpful: bool
+) -> Output:
     """Say whether a learning helped; a person may change a verdict later."""
-    if helpful == not_helpful:
-        raise BadInput("say one of --helpful and --not-helpful")
-    after = memory.rate(learning, "helpful" if helpful else "not_helpful", task=task)
+    if [verdict is not None, helpful, not_helpful].count(True) != 1:
+        raise BadInput("give one verdict: --verdict helpful, or --verdict not_helpful")
+    if verdict is None:
+        verdict = "helpful" if helpful else "not_helpful"
+        click.echo(f"`--{verdict.replace('_', '-')}` is now `--verdict {verdict}`.", err=True)
+    after = memory.rate(learning, verdict, task=task)
     return Output(after, f"{learning} now has confidence {after.confidence:.3f}")
 
 
@@ -359,7 +364,8 @@ def undo(memory: Memory) -> Output:
         f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
         for each in restored
     )
-    return Output(restored, text)
+    kind = "learnings" if isinstance(restored[0], Learning) else "decisions"
+    return Output({kind: restored}, text)
 
 
 def card(learning: Learning) -> str:

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, counting, emit, table
+from recollect.cli.command import Group, Output, answers, common, counting, emit, listing, table
 from recollect.cli.printing import open_memory
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
@@ -32,7 +32,7 @@ def check(memory: Memory) -> Output:
     rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
     text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
     return Output(
-        {"providers": found, "embedder": embedder},
+        listing("models", found, embedder=embedder),
         f"{text}\nembedder: {embedder}",
         code=1 if not all(each.ok for each in found) else 0,
     )
@@ -57,7 +57,8 @@ def pending(memory: Memory, limit: int | None) -> Output:
     """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
     found = memory.models.pending(limit=limit)
     rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
-    return Output(found, table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits")
+    text = table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits"
+    return Output(listing("pending", found, limit=limit), text)
 
 
 @model.command()

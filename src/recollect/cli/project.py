@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.command import HELD, Group, Output, answers, common, emit, table
+from recollect.cli.command import HELD, Group, Output, answers, common, emit, listing, table
 from recollect.cli.printing import actor_of, find_project
 from recollect.core.clock import iso
 from recollect.core.errors import Forbidden, Refused
@@ -257,7 +257,7 @@ def list_(memory: Memory) -> Output:
         if rows
         else "no tokens; make one: recollect host token new"
     )
-    return Output({"tokens": found}, text)
+    return Output(listing("tokens", found), text)
 
 
 @token.command()

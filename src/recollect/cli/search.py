@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from recollect.cli.command import Output, answers, said
+from recollect.cli.command import Output, answers, listing, said
 from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
 from recollect.core.context import Event
@@ -61,16 +60,18 @@ def search(
     explain: bool,
     **options: Any,
 ) -> Output:
-    """Find whatever is remembered for any text. No hit is an answer too: exit 0, nothing printed in a pipe."""
+    """Find whatever is remembered for any text. Finding nothing exits with 0."""
     if staged:
         _refuse_beside_staged(**options)
         options["kinds"] = ("staged",)
     hits = memory.search(
         query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
     )
-    if not hits and sys.stdout and sys.stdout.isatty():  # silence is an answer to a program
-        click.echo("nothing found; --status all and --min-confidence 0 look wider", err=True)
-    return Output({"results": hits, "total": len(hits)}, "\n".join(line for hit in hits for line in _shown(hit)))
+    wider = "" if staged else " Look wider with --status all and --min-confidence 0."
+    nothing = "" if hits else f"Nothing found for {query!r}.{wider}"
+    limit = memory.context.settings.search.limit if limit is None else limit
+    lines = [line for hit in hits for line in _shown(hit)]
+    return Output(listing("results", hits, limit=limit), "\n".join(lines), note=nothing)
 
 
 @click.command()
@@ -97,7 +98,7 @@ def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | 
         raise NotFound("; ".join(missing))
     if missing:
         click.echo(f"recollect: {'; '.join(missing)}", err=True)
-    return Output({"results": found, "total": len(found)}, "\n\n".join(texts), code=1 if missing else 0)
+    return Output(listing("texts", found), "\n\n".join(texts), code=1 if missing else 0)
 
 
 def _around(memory: Memory, id: str, before: int, after: int) -> Output:
@@ -107,7 +108,7 @@ def _around(memory: Memory, id: str, before: int, after: int) -> Output:
         f"{f'  [{one.out_of_use}]' if one.out_of_use else ''}\n    {one.snippet}"
         for one in found
     ]
-    return Output({"results": found, "total": len(found)}, "\n".join(lines))
+    return Output(listing("texts", found), "\n".join(lines))
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, emit, redactions, said, table
+from recollect.cli.command import Group, Output, answers, common, emit, listing, redactions, said, table
 from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, NotFound
@@ -32,14 +32,12 @@ def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
     FILE is relative to the project and is the setting staging.file when not given.
     """
     found = memory.staging.ages(file)
-    report = {
-        "file_lines": found.file_lines,
-        "last_consolidation": found.last_consolidation and found.last_consolidation.isoformat(),
-        "entries": [
-            {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat(), "slug": one.slug}
-            for one in found.entries
-        ],
-    }
+    entries = [
+        {"title": one.title, "age": one.age, "added": one.added and one.added.isoformat(), "slug": one.slug}
+        for one in found.entries
+    ]
+    last = found.last_consolidation and found.last_consolidation.isoformat()
+    report = listing("staged", entries, file_lines=found.file_lines, last_consolidation=last)
     return Output(report, _summary(found) if summary else _report(found))
 
 
@@ -221,7 +219,7 @@ def list_(memory: Memory) -> Output:
     with suppress(NotFound):
         if not rows and memory.themes.index():
             text += " in this clone's store; INDEX.md names some: recollect theme run --always takes them in"
-    return Output({"themes": found}, text)
+    return Output(listing("themes", found), text)
 
 
 @theme.command()
@@ -253,7 +251,8 @@ def inbox(ctx: click.Context, project: str | None, as_json: bool) -> None:
     with open_memory(project) as memory:
         waiting = memory.inbox.waiting()
     rows = [(each.number, each.kind, each.subject, each.reason) for each in waiting]
-    emit(waiting, table(("n", "kind", "about", "why"), rows) if rows else "nothing waits", as_json=as_json)
+    text = table(("n", "kind", "about", "why"), rows) if rows else "nothing waits"
+    emit(listing("items", waiting), text, as_json=as_json)
 
 
 @inbox.command("show")

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, emit, table
+from recollect.cli.command import Group, Output, answers, common, emit, listing, table
 from recollect.cli.inject import OPTIONS, run
 from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.clock import iso
@@ -73,7 +73,8 @@ def outcome_list(memory: Memory, limit: int) -> Output:
     """List outcomes, newest first."""
     found = memory.work.outcomes(limit=limit)
     rows = [(each.id, iso(each.created_at), each.name) for each in found]
-    return Output(found, table(("id", "since", "name"), rows) if rows else "no outcomes yet")
+    text = table(("id", "since", "name"), rows) if rows else "no outcomes yet"
+    return Output(listing("outcomes", found, limit=limit), text)
 
 
 @task.command("add")
@@ -95,7 +96,8 @@ def task_list(memory: Memory, outcome: str | None, limit: int) -> Output:
     """List tasks, newest first."""
     found = memory.work.tasks(outcome=outcome, limit=limit)
     rows = [(each.id, each.outcome_id or "", iso(each.created_at), each.title) for each in found]
-    return Output(found, table(("id", "outcome", "since", "title"), rows) if rows else "no tasks yet")
+    text = table(("id", "outcome", "since", "title"), rows) if rows else "no tasks yet"
+    return Output(listing("tasks", found, limit=limit), text)
 
 
 @task.command("shown")
@@ -105,7 +107,8 @@ def task_shown(memory: Memory, id: str) -> Output:
     """What a task was shown, and the verdicts."""
     found = memory.work.injections(task=id)
     rows = [(each.learning_id, iso(each.injected_at), each.feedback or "no verdict") for each in found]
-    return Output(found, table(("learning", "shown", "verdict"), rows) if rows else "it was shown nothing")
+    text = table(("learning", "shown", "verdict"), rows) if rows else f"task {id} was shown nothing"
+    return Output(listing("injections", found), text)
 
 
 @task.group(cls=Group)
@@ -121,7 +124,8 @@ def discovery_list(memory: Memory, task: str | None, limit: int) -> Output:
     """List discoveries, newest first."""
     found = memory.work.discoveries(task=task, limit=limit)
     rows = [(each.id, each.type, each.learning_id or each.skipped or "waiting", each.content) for each in found]
-    return Output(found, table(("id", "type", "became", "content"), rows) if rows else "no discoveries yet")
+    text = table(("id", "type", "became", "content"), rows) if rows else "no discoveries yet"
+    return Output(listing("discoveries", found, limit=limit), text)
 
 
 @task.command()
