@@ -188,7 +188,8 @@ class Meddled:
 
     def __init__(self, memory: Memory):
         self._memory = memory
-        self.read, self.place = memory.context.db.read, memory.context.db.place
+        db = memory.context.db
+        self.read, self.place, self.backup = db.read, db.place, db.backup
 
     def write(self, space: str) -> AbstractContextManager[Tx]:
         written_after(self._memory)

@@ -409,7 +409,7 @@ def test_what_is_no_database_is_refused(memory: Memory, tmp_path: Path, data: by
 @one_engine
 @pytest.mark.parametrize("source", ["claude-code", "claude-mem", "markdown"], indirect=False)
 def test_a_place_that_is_not_there_is_refused(memory: Memory, tmp_path: Path, source: Any) -> None:
-    with pytest.raises(BadInput, match=r"is no (folder|file)"):
+    with pytest.raises(BadInput, match=r"is not a (folder|file)"):
         memory.data.gather(source, tmp_path / "nowhere")
 
 

@@ -134,7 +134,7 @@ class Patient:
     def really_says(self, *arguments: str) -> Said:
         """The same in a process of its own."""
         done = subprocess.run(
-            [sys.executable, "-m", "recollect", *arguments, "--project", str(self.root)],
+            [sys.executable, "-m", "recollect", *" ".join(arguments).split(), "--project", str(self.root)],
             env={**os.environ, **self.environ},
             capture_output=True,
             text=True,

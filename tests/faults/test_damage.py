@@ -268,7 +268,7 @@ def test_an_event_that_does_not_read_back_is_damage(memory: Memory, values: str)
     ids = fill(memory)
     raw(memory).execute("UPDATE events SET new_values = ? WHERE subject = ?", (values, ids[0]))
     assert {(each.level, each.what, each.subject) for each in memory.data.verify()} == {("damage", "event", ids[0])}
-    with pytest.raises(StoreDamaged, match=f"what happened to {ids[0]} does not read back"):
+    with pytest.raises(StoreDamaged, match=f"about {ids[0]} does not read back"):
         memory.why(ids[0])
 
 

@@ -59,7 +59,8 @@ def serve(
         settings = memory.context.settings.serve
         listening = _listen(host, settings.port if port is None else port)
         address = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
-        with listening, _only_server(memory, address):
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM ends the server as Ctrl-C does
+        with suppress(KeyboardInterrupt), listening, _only_server(memory, address):
             _say(f"serving {memory.context.space} at {address}; Ctrl-C stops it")
             if starter.trust != "human":
                 _say(f"started by {starter.name}, so nobody can sign in to the page; start it from your own terminal")
@@ -70,8 +71,7 @@ def serve(
                 announce=partial(_announce, address) if starter.trust == "human" else None,
                 neighbours=mcp_endpoint(memory),
             )
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # told to stop, it ends as by Ctrl-C
-            with suppress(KeyboardInterrupt), nullcontext() if no_cycle else _cycling(memory):
+            with nullcontext() if no_cycle else _cycling(memory):
                 make_server(app, head_seconds=settings.body_seconds).run(sockets=[listening])
 
 
