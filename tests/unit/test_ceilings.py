@@ -8,10 +8,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 FILES = sorted(SOURCE.rglob("*.py"))
-# A commit that makes the source smaller lowers these; none raises them.
-LINES = 43_150
-KILOBYTES = 1_790
-MODULES = 208
+# A commit that makes the source smaller lowers these; no commit raises them.
+CEILINGS = {"lines": 43_090, "kilobytes": 1_790, "modules": 208}
 
 
 def test_the_source_stays_under_its_ceilings() -> None:
@@ -23,9 +21,6 @@ def test_the_source_stays_under_its_ceilings() -> None:
     }
     over = {name: size[name] for name, most in CEILINGS.items() if size[name] > most}
     assert over == {}
-
-
-CEILINGS = {"lines": LINES, "kilobytes": KILOBYTES, "modules": MODULES}
 
 
 def test_a_public_class_name_exists_once() -> None:

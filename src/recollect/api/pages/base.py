@@ -187,7 +187,7 @@ SECTIONS = (
 
 
 def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template for somebody who is signed in. The title is the menu's name for a page, or a page's own below it."""
+    """A template for a signed-in person. The title is the menu's name for a page, or a page's own below it."""
     zone = zone_named(visit.memory.project.settings.timezone)
 
     def when(milliseconds: int) -> str:
