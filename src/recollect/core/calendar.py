@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
 from recollect.core.clock import YEARS
 from recollect.core.errors import BadInput
+from recollect.core.records import record
 
 Level = Literal["daily", "weekly", "monthly"]
 LEVELS: tuple[Level, ...] = ("daily", "weekly", "monthly")
@@ -28,7 +28,7 @@ _WEEK = re.compile(r"(\d{4})-W(\d{2})", re.ASCII)
 _MONTH = re.compile(r"(\d{4})-(\d{2})", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Period:
     """A day, a week or a month, with the days it holds.
 
@@ -81,11 +81,6 @@ def parent(period: Period) -> Period | None:
     if period.level == "daily":
         return week(period.first)
     return month(period.first) if period.level == "weekly" else None
-
-
-def weeks(of: Period) -> tuple[Period, ...]:
-    """The weeks of a month, in order."""
-    return tuple(week(monday) for monday in of.days if monday.weekday() == 0)
 
 
 def parse_day(text: str) -> date:

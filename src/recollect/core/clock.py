@@ -25,6 +25,7 @@ DAY = 24 * HOUR
 
 YEARS = range(1900, 9000)
 """The years we accept: near year 1 and year 9999, arithmetic with weeks and zones leaves the calendar."""
+_FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_000  # the first and last second that `datetime` can show
 
 
 class Clock(Protocol):
@@ -42,7 +43,7 @@ class SystemClock:
 
 
 class ScriptedClock:
-    """A clock that stands still until told to move; public, so that users can test with it."""
+    """A clock that moves only when told to; public, so that users can test with it."""
 
     def __init__(self, start: int | str):
         self._now = parse_time(start) if isinstance(start, str) else start
@@ -60,33 +61,33 @@ def clock_from(environ: Mapping[str, str]) -> Clock:
     if not fixed:
         return SystemClock()
     try:
-        clock = ScriptedClock(fixed)
+        return ScriptedClock(fixed)
     except BadInput as error:
         raise BadInput(f"RECOLLECT_NOW: {error}") from None
-    if int(iso(clock.now())[:4]) not in YEARS:
-        raise BadInput(f"RECOLLECT_NOW={fixed} cannot be used: years are {YEARS[0]} to {YEARS[-1]}")
-    return clock
 
 
 def parse_time(text: str) -> int:
-    """ISO 8601 to milliseconds; a time without a zone is UTC, a bare date is its midnight."""
+    """ISO 8601 to milliseconds, in one of our years; a time without a zone is UTC, a bare date is its midnight."""
     from datetime import UTC, datetime
 
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise BadInput(f"{text!r} is not an ISO 8601 time such as 2026-03-01T09:30:00Z") from None
-    try:
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except OverflowError:
-        raise BadInput(f"{text!r} is outside the calendar in UTC") from None
+    if moment.year not in YEARS:
+        raise BadInput(f"{text!r} cannot be used: years are {YEARS[0]} to {YEARS[-1]}")
+    moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)
 
 
 def iso(ms: int) -> str:
-    """Milliseconds to ISO 8601 UTC, with milliseconds only where there are any."""
+    """Milliseconds to ISO 8601 UTC, with milliseconds only where there are any.
+
+    An instant outside the calendar, which only a store of an earlier version or a damaged one holds, shows its edge.
+    """
     from datetime import UTC, datetime
 
+    ms = min(max(ms, _FIRST), _LAST)
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     text = moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
     return text.replace("+00:00", "Z")
@@ -107,7 +108,10 @@ def zone_named(name: str) -> tzinfo:
 
 
 def day_of(ms: int, zone: tzinfo) -> date:
-    """The calendar day of an instant in the project's time zone."""
-    from datetime import datetime
+    """The calendar day of an instant in the project's time zone; at the calendar's edges, in UTC."""
+    from datetime import date, datetime
 
-    return datetime.fromtimestamp(ms / 1000, zone).date()
+    try:
+        return datetime.fromtimestamp(ms / 1000, zone).date()
+    except (ValueError, OverflowError):
+        return date.fromisoformat(iso(ms)[:10])

@@ -231,6 +231,11 @@ class Context:
         with self.db.read(self.space) as tx:
             return ask(tx, *args, **options)
 
+    def as_one_change(self) -> Context:
+        """The same, but every change made with it has one id: they are undone together."""
+        change = self.ids("change")
+        return Context(**{**vars(self), "ids": lambda kind: change if kind == "change" else self.ids(kind)})
+
     def trusted_as(self, trust: Trust) -> Context:
         """The same actor with another trust."""
         actor = type(self.actor)(**{**vars(self.actor), "trust": trust})

@@ -1,21 +1,21 @@
 """Decisions: a recorded choice with a confidence, later an outcome; and the policies by which they shrink.
 
 A decision is stored once and whole. Policies hold ages only; what a level shows is decided when a decision is read
-(`distil/decision_levels.py`).
+(`distil/decision_page.py`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import out_of_use
 from recollect.core.new_learning import check_tags
-from recollect.core.records import TAG, check_text
+from recollect.core.records import TAG, check_text, record, replace
 from recollect.core.settings import DecisionSettings
 from recollect.core.values import thousandths
 
@@ -37,7 +37,7 @@ _NO_OTHER_FIELDS = {"extra": "forbid"}
 """For the surfaces that read these records with pydantic: an unknown field is refused, not dropped."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Reason:
     """One independent argument; `kind` is a word such as analysis, empirical, analogy or constraint."""
 
@@ -46,7 +46,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Bridge:
     """The form of a choice in the work (`structure`) and its purpose (`function`)."""
 
@@ -86,7 +86,7 @@ class NewDecision:
         object.__setattr__(self, "tags", tuple(dict.fromkeys(tag.strip().lower() for tag in self.tags)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Review:
     """The outcome of a decision. A later review replaces an earlier one; events keep both."""
 
@@ -101,7 +101,7 @@ class Review:
         check_text(self.lesson, "lesson", most=TEXT_LIMIT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Decision:
     """A stored decision, always whole."""
 
@@ -143,7 +143,7 @@ class Decision:
         return out_of_use(self.status, self.superseded_by)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DecisionEdit:
     """Fields to change; None leaves a field as it is."""
 
@@ -198,7 +198,7 @@ def _check_word(value: str, name: str) -> None:
         raise BadInput(f"{name} must be one word of at most {WORD_LIMIT} characters, not {str(value)[:60]!r}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Policy:
     """When a decision shrinks. Bounds are days, half-open: at exactly `summary_days` it is a summary."""
 
@@ -222,7 +222,7 @@ class Policy:
                 raise BadInput(f"keep has {rule!r}; write stakes:high or tag:adr")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Policies:
     """The default policy, and what agents and categories change in it; a category wins over an agent."""
 

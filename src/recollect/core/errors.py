@@ -5,10 +5,11 @@
     │   ├── Rejected          understood, but below the quality gate; says how to rephrase  exit 2
     │   └── NotInitialised    no project here yet                                           exit 2
     ├── NotFound              no such id                                                    exit 1
-    ├── Refused               the answer is no: a cycle, a wrong state, a lease held        exit 1
-    │   ├── Forbidden         only a person may do this                                     exit 1
+    ├── Refused               the rules do not allow it: a cycle, a wrong state             exit 1
+    │   ├── Forbidden         this caller may not do it                                     exit 1
+    │   ├── Proposed          nothing changed; the change waits in the inbox for a person   exit 1
     │   ├── NoHistory         git cannot say: no repository, shallow, no commit yet         exit 1
-    │   └── Stale             somebody changed it first; your text is untouched             exit 1
+    │   └── Stale             another writer was first; your text is untouched              exit 1
     └── Trouble               the environment: a person has to look                         exit 3
         ├── StoreBusy         another process kept the store locked for too long
         │   └── SessionBusy   another process reads this session's transcript
@@ -40,6 +41,7 @@ __all__ = [
     "NoSpace",
     "NotFound",
     "NotInitialised",
+    "Proposed",
     "RecollectError",
     "Refused",
     "Rejected",
@@ -52,6 +54,10 @@ __all__ = [
     "Trouble",
 ]
 
+NO_ACCESS = (
+    "In a sandbox use the MCP tools, or leave it to the hooks: both run outside it. Otherwise check the permissions"
+)
+"""What to do where a command may not write."""
 NOT_DONE = "; this write did not happen"
 """How the store ends the message of a write that left no trace. Writes before it are not meant."""
 
@@ -89,7 +95,11 @@ class Refused(RecollectError):
 
 
 class Forbidden(Refused):
-    """Seen by an agent or a program that asks for what only a person may do."""
+    """Seen by an agent or a program that asks for what it may not do."""
+
+
+class Proposed(Refused):
+    """Seen by a caller from outside whose change to a more trusted record waits for a person."""
 
 
 class NoHistory(Refused):

@@ -7,10 +7,10 @@ rows.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
-from recollect.core.records import GIVEN, check_text
+from recollect.core.records import GIVEN, check_text, record
 
 THEME_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 THEME_NAME_LIMIT = 60  # characters; a theme's name is a file name and a line of INDEX.md
@@ -20,7 +20,7 @@ _WORK_ID = re.compile(r"[^\W_][\w.-]*")
 _DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))])
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewFinding:
     """What a caller gives for one finding of a work unit."""
 
@@ -37,7 +37,7 @@ class NewFinding:
             raise BadInput("a finding needs a description")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Finding:
     """One item of a raw file. `number` counts from 1 over the items of the file, unusable ones included."""
 
@@ -48,8 +48,9 @@ class Finding:
     source: str = ""
     proposed_rule: str = ""
     disposition: str = ""
+    trust: Trust = "agent"  # any tool that can write to the folder can write a raw file
 
-    STORED = {"work_id": GIVEN}
+    STORED = {"work_id": GIVEN, "trust": GIVEN}
 
     @property
     def id(self) -> str:
@@ -57,7 +58,8 @@ class Finding:
 
     @property
     def dismissed(self) -> bool:
-        return self.disposition.strip().casefold() in ("dismiss", "dismissed")
+        """Also with a reason behind a colon: `dismissed:already-fixed-in-code`."""
+        return self.disposition.partition(":")[0].strip().casefold() in ("dismiss", "dismissed")
 
     @property
     def text(self) -> str:
@@ -65,14 +67,14 @@ class Finding:
         return " ".join(part for part in (self.description.strip(), self.proposed_rule.strip()) if part)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AddedFinding(Finding):
     """A finding that was just added; `warning` when it is in its file but not searchable yet."""
 
     warning: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class WorkFile:
     """A valid raw file: one work unit's findings."""
 
@@ -83,7 +85,7 @@ class WorkFile:
     sha: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SkippedFile:
     """A raw file, or an item in one, that cannot be used, and why."""
 
@@ -91,7 +93,7 @@ class SkippedFile:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Theme:
     """A named group of findings. A name that a person gave (`named_by`) is never changed by the grouping."""
 

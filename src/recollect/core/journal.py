@@ -6,13 +6,12 @@ text is in `text/entries.py` and `text/nodes.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, get_args
 
 from recollect.core.choices import Trust
 from recollect.core.errors import BadInput
-from recollect.core.records import ID, MESSAGE
+from recollect.core.records import ID, MESSAGE, record
 
 EntryType = Literal["user", "feedback", "project", "reference"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
@@ -20,8 +19,9 @@ KEPT: tuple[EntryType, ...] = ("user", "feedback")
 """Types that no summary may lose: who the user is, and what the user told the agent to do differently."""
 
 NodeStatus = Literal["tentative", "fixed"]
-Section = Literal["topic", "note", "decision", "done", "entity", "lesson", "open"]
-"""A topic says what something is about, a note is any other sentence worth keeping; both are listed under Topics."""
+Section = Literal["topic", "note", "more", "decision", "done", "entity", "lesson", "open"]
+"""A topic says what something is about, a note is any other sentence worth keeping; `more` counts entries that found no
+line. All three are listed under Topics."""
 
 FIELDS = ("request", "analysis", "decisions", "outcome", "references", "rule", "why", "how_to_apply")
 """The fields of a structured entry; the last three are for feedback."""
@@ -30,12 +30,16 @@ TOPIC_LIMIT = 120  # characters; a topic is one heading
 ENTRY_LIMIT = 10_000_000  # characters of one entry; more is a file, not an entry
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewEntry:
-    """What a caller gives. Without a topic, one is taken from the text; the session's first day decides the log."""
+    """What a caller gives. The heading is the title, else the topic, else the first sentence of the text.
+
+    The session's first day decides the log.
+    """
 
     text: str = ""
     topic: str | None = None
+    title: str | None = None
     type: EntryType = "project"
     session: str | None = None
     request: str | None = None
@@ -47,7 +51,7 @@ class NewEntry:
     why: str | None = None
     how_to_apply: str | None = None
 
-    STORED = {**dict.fromkeys(("text", "topic", *FIELDS), MESSAGE), "session": ID}
+    STORED = {**dict.fromkeys(("text", "topic", "title", *FIELDS), MESSAGE), "session": ID}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "session", self.session or None)
@@ -68,13 +72,13 @@ class NewEntry:
         return tuple(pairs)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Entry:
     """One `## Topic [type]` section of a log. Number 0 is the text before the first heading.
 
     `text` is the whole body; `fields` are the `- outcome: …` items in it. `key` is written into the entry's mark, so
-    that the entry can be recognised before its number is known. Anyone can edit a file of the project, so `trust` is
-    at most agent, or external where the entry is marked so.
+    that the entry can be recognised before its number is known. `titled`: the heading is a title, not a topic's name.
+    Anyone can edit a file of the project, so `trust` is at most agent, or external where the entry is marked so.
     """
 
     day: date
@@ -86,6 +90,7 @@ class Entry:
     at: str = ""
     key: str = ""
     session: str = ""
+    titled: bool = False
     trust: Trust = "agent"
 
     @property
@@ -98,7 +103,7 @@ class Entry:
         return f"{self.day.isoformat()}#{self.number}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Point:
     """One line of a summary: what it says, about which topic, and the entries it was taken from."""
 
@@ -118,7 +123,7 @@ class Point:
         return max((ref[:10] for ref in self.refs), default="")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Source:
     """A file a node was made from, and the hash of what it said then."""
 
@@ -126,7 +131,7 @@ class Source:
     sha256: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Topic:
     """A topic of a node, as its frontmatter lists it."""
 
@@ -137,7 +142,7 @@ class Topic:
         return f"{self.name} [{self.type}]"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Node:
     """A derived file. `sources` are the files it was made from; `incomplete` names those that could not be read."""
 

@@ -5,13 +5,12 @@ Apart from `core/learning.py`, which a hook loads: this module needs `typing`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from recollect.core.choices import PATTERN_TYPES, PatternType, Trust
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, LearningSource
-from recollect.core.records import ID, TAG, as_text, check_text, line, says_nothing
+from recollect.core.records import ID, TAG, as_text, check_text, line, record, says_nothing
 from recollect.core.values import check_id, thousandths
 
 TITLE_LIMIT = 100  # characters; a title is one line wherever it is shown
@@ -21,7 +20,7 @@ TAG_LENGTH = 50  # characters of a tag or domain
 SOURCES = ("source_outcome_id", "source_task_id", "source_discovery_id")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewLearning:
     """What a caller gives. Unknown ids of sources are created on first use."""
 
@@ -63,7 +62,7 @@ class NewLearning:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LearningEdit:
     """Fields to change; None leaves a field as it is, an empty domain removes the domain.
 

@@ -1,9 +1,8 @@
 """Records: how they are declared, how their text is stored, how they become JSON, and the limits of what they hold.
 
 `@record` makes a frozen, keyword-only dataclass without `dataclasses`: that module imports `inspect` and compiles six
-functions per class, which was a third of the prompt hook's time. Records that a hook loads use `@record`; all others
-are `@dataclass(frozen=True, kw_only=True)`. To `dataclasses.fields`, `replace`, msgspec and pydantic the two are the
-same: a record makes its real dataclass fields when they are first read.
+functions per class, which was a third of the prompt hook's time and of an idle cycle's. To `dataclasses.fields`,
+`replace`, msgspec and pydantic a record is a dataclass: it makes its real fields when they are first read.
 
 A record that a caller gives declares in `STORED` how its text is stored: `STORED = {"task": ID, "tags": TAG}`. A field
 that is not named is free text. `text/storable.py` cleans and redacts a record by this declaration.
@@ -50,10 +49,10 @@ _set = object.__setattr__  # the only way to set an attribute of a frozen record
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def record(cls: type[T]) -> type[T]:
     """Make a class with annotations into a record; its `__post_init__`, if any, checks its invariants."""
-    names = tuple(cls.__annotations__)
-    wanted = frozenset(names)
-    defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-    check = cls.__dict__.get("__post_init__")
+    annotations = {k: v for base in reversed(cls.__mro__) for k, v in vars(base).get("__annotations__", {}).items()}
+    wanted = frozenset(annotations)
+    defaults = {name: getattr(cls, name) for name in annotations if hasattr(cls, name)}
+    check = getattr(cls, "__post_init__", None)
 
     def make(self: Any, **given: Any) -> None:
         values = {**defaults, **given} if defaults else given
@@ -70,7 +69,7 @@ def record(cls: type[T]) -> type[T]:
         "__hash__": _hash,
         "__setattr__": _refuse,
         "__delattr__": _refuse,
-        "__dataclass_fields__": _LazyFields(names, defaults),
+        "__dataclass_fields__": _LazyFields(annotations, defaults),
     }
     for name, member in members.items():
         setattr(cls, name, member)
@@ -111,6 +110,11 @@ def made(cls: type[T], values: dict[str, Any]) -> T:
     return one
 
 
+def replace(one: T, /, **changes: Any) -> T:
+    """A copy of a record with other values; `dataclasses.replace` would first make the record's dataclass fields."""
+    return type(one)(**{**vars(one), **changes})
+
+
 def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
     return (
         f"{name} needs {', '.join(sorted(missing))}" if missing else f"{name} has no field {', '.join(sorted(unknown))}"
@@ -120,8 +124,8 @@ def _misfit(name: str, missing: Set[str], unknown: Set[str]) -> str:
 class _LazyFields:
     """A descriptor for `__dataclass_fields__` that makes the real fields when they are first read."""
 
-    def __init__(self, names: tuple[str, ...], defaults: dict[str, Any]):
-        self._names = names
+    def __init__(self, annotations: dict[str, Any], defaults: dict[str, Any]):
+        self._annotations = annotations
         self._defaults = defaults
 
     def __get__(self, instance: object, owner: type) -> dict[str, Any]:
@@ -134,10 +138,8 @@ class _LazyFields:
         for name, kind in TYPES.items():  # for callers that resolve the annotations
             namespace.setdefault(name, kind)
         spec = [
-            (name, owner.__annotations__[name], dataclasses.field(default=self._defaults[name]))
-            if name in self._defaults
-            else (name, owner.__annotations__[name])
-            for name in self._names
+            (name, kind, dataclasses.field(default=self._defaults[name])) if name in self._defaults else (name, kind)
+            for name, kind in self._annotations.items()
         ]
         twin = dataclasses.make_dataclass(owner.__name__, spec, frozen=True, kw_only=True)
         owner.__dataclass_params__ = twin.__dataclass_params__  # type: ignore[attr-defined]

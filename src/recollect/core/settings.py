@@ -28,9 +28,9 @@ class SearchSettings:
 class InjectSettings:
     max_learnings: int = 5  # how many learnings one task is given at most
     min_confidence: float = 0.6  # learnings below this confidence are not injected
-    explore_from: float = 0.5  # one slot tries a learning between this and min_confidence
-    explore_verdicts: int = 3  # … while it has fewer verdicts than this
-    relevance: float = 0.2  # share of a full match below which a learning is not shown
+    explore_from: float = 0.4  # one slot tries a learning between this and min_confidence
+    relevance: float = 0.22  # probability of being wanted below which a log entry is not shown
+    learning_relevance: float = 0.16  # the same for a learning, of which there are few and which others have checked
     budget: int = 1500  # tokens the injected block may take
     entries: int = 3  # earlier log entries one prompt is given at most; 0 for none
 
@@ -65,7 +65,6 @@ class DecisionSettings:
     keep: tuple[str, ...] = ()  # what stays full at any age, such as `stakes:critical` or `tag:adr`
     agents: tuple[Any, ...] = ()  # the five settings above for one agent: `[decisions.agents.NAME]`
     categories: tuple[Any, ...] = ()  # … for one category, which wins: `[decisions.categories.NAME]`
-    model_calls: int = 5  # summaries a model may write in one cycle
 
 
 @record
@@ -73,6 +72,11 @@ class FindingSettings:
     folder: str = ""  # where findings, themes and INDEX.md are; empty for memory/learnings
     first_files: int = 5  # raw files that start the first gathering into themes
     new_files: int = 3  # new or changed raw files that start the next one
+
+
+@record
+class VaultSettings:
+    share: bool = False  # keep logs and findings in the repository, for a team without a server
 
 
 @record
@@ -89,8 +93,6 @@ class StagingSettings:
 class ConsolidateSettings:
     documents: str = "docs/**/*.md, agents/**/*.md"  # globs of the permanent documents, with commas between
     file_limit: int = 400  # a document this long is split before it takes more
-    split_least: int = 100  # lines a part of a split document should have at least
-    split_most: int = 300  # … and at most
     report: str = "tmp/consolidation-report.md"  # where the report of a consolidation is written
     index: str = "memory/index.md"  # where the index of the permanent documents is kept
 
@@ -99,7 +101,6 @@ class ConsolidateSettings:
 class EmbedSettings:
     use: str = "auto"  # `auto` when the extra is installed, `openai` for an endpoint, or `off` for words alone
     per_cycle: int = 1000  # passages that get their vectors in one cycle; `recollect model embed` does all that wait
-    distil: str = "off"  # `on` compares by meaning, too, when findings are gathered and logs summarised
     model: str = ""  # folder of another ONNX model with its tokenizer.json, empty for MiniLM; an endpoint's model
     base_url: str = ""  # the OpenAI-compatible endpoint that `openai` sends texts to
     key_env: str = ""  # the environment variable that holds its key; empty when it needs none
@@ -132,6 +133,8 @@ class TreeSettings:
 
 @record
 class HostSettings:
+    messages: bool = True  # a line for the user at a session's start, and when a prompt was given something
+    begin: str = "tell"  # where there is no memory a session begins one (`always`), tells how, or is silent (`never`)
     ignore: tuple[str, ...] = ()  # folders in which hooks are silent, such as `vendor` or `~/scratch/*`
 
 
@@ -167,6 +170,7 @@ class Settings:
     capture: CaptureSettings = CaptureSettings()
     decisions: DecisionSettings = DecisionSettings()
     findings: FindingSettings = FindingSettings()
+    vault: VaultSettings = VaultSettings()
     staging: StagingSettings = StagingSettings()
     consolidate: ConsolidateSettings = ConsolidateSettings()
     embed: EmbedSettings = EmbedSettings()
@@ -182,58 +186,41 @@ class Settings:
             raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
         if self.confidence.decay_clock not in ("calendar", "active"):
             raise BadInput("confidence.decay_clock must be calendar or active")
+        if self.hosts.begin not in ("tell", "always", "never"):
+            raise BadInput("hosts.begin must be tell, always or never")
         if self.embed.use not in ("auto", "openai", "off"):
             raise BadInput("embed.use must be auto, openai or off")
         if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
-        if self.embed.distil not in ("on", "off"):
-            raise BadInput("embed.distil must be on or off")
-        if self.inject.entries < 0:
-            raise BadInput("inject.entries must be 0 or more")
-        for section, names in _SHARES.items():
-            for name in names:
-                value = getattr(getattr(self, section), name)
-                if not 0 <= value <= 1:
-                    raise BadInput(f"{section}.{name} must be between 0 and 1, not {value}")
-        for section, names in _COUNTS.items():
-            for name in names:
-                if getattr(getattr(self, section), name) < 1:
-                    raise BadInput(f"{section}.{name} must be at least 1")
+        for name, value in _flat(self):
+            if type(value) is int and value < (least := 0 if name in _MAY_BE_ZERO else 1):
+                raise BadInput(f"{name} must be at least {least}")
+            if isinstance(value, float) and name.startswith(_SHARES) and not 0 <= value <= 1:
+                raise BadInput(f"{name} must be between 0 and 1, not {value}")
 
 
-_SHARES = {
-    "search": ("min_confidence",),
-    "inject": ("min_confidence", "explore_from", "relevance"),
-    "confidence": ("helpful", "not_helpful", "floor", "ceiling", "decay"),
-    "capture": ("person", "blocker", "constraint", "pattern", "decision"),
-}
-_COUNTS = {
-    "store": ("connections",),
-    "search": ("limit",),
-    "inject": ("max_learnings", "budget"),
-    "confidence": ("decay_days",),
-    "capture": ("recurring_tasks",),
-    "findings": ("first_files", "new_files"),
-    "staging": ("lines", "stale_days", "fresh_days", "batch"),
-    "consolidate": ("file_limit", "split_least", "split_most"),
-    "models": ("daily_tokens",),
-    "embed": ("per_cycle",),
-    "tree": ("daily_lines", "weekly_lines", "monthly_lines", "root_max_tokens"),
-    "serve": (
-        *("port", "threads", "max_body", "body_seconds", "requests_per_minute", "failures_per_minute"),
-        *("session_hours", "cycle_hours"),
-    ),
-}
-_ORDERED = (
-    ("confidence", "floor", "ceiling"),
-    ("inject", "explore_from", "min_confidence"),
-    ("consolidate", "split_least", "split_most"),
+_SHARES = ("search.", "inject.", "confidence.", "capture.")
+"""Sections whose decimals are confidences or shares."""
+_MAY_BE_ZERO = frozenset(
+    {
+        *("inject.entries", "staging.keep_newest", "store.backups"),
+        *(f"decisions.{level}_days" for level in ("summary", "digest", "wisdom")),
+    }
 )
+_ORDERED = (("confidence", "floor", "ceiling"), ("inject", "explore_from", "min_confidence"))
 
 
 GUARDED = frozenset(
     {
-        *("store.url", "tree.reindex", "embed.model", "embed.base_url", "embed.key_env", "embed.key_command"),
+        *(
+            "store.url",
+            "vault.share",
+            "tree.reindex",
+            "embed.model",
+            "embed.base_url",
+            "embed.key_env",
+            "embed.key_command",
+        ),
         *(f"models.{name}" for name in vars(ModelSettings())),
     }
 )
@@ -264,8 +251,12 @@ def check_space(name: str) -> None:
 
 def described() -> list[tuple[str, Any]]:
     """Every setting as (dotted name, default), in order; docs/settings.md says what each is for."""
+    return _flat(Settings())
+
+
+def _flat(settings: Settings) -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
-    for name, value in vars(Settings()).items():
+    for name, value in vars(settings).items():
         section = _section(value)
         rows += [(f"{name}.{key}", part) for key, part in section.items()] if section else [(name, value)]
     return rows
@@ -313,7 +304,9 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         value: Any = text
         if isinstance(default, tuple):
             value = [part.strip() for part in text.split(",")]
-        if isinstance(default, int | float):
+        if isinstance(default, bool):
+            value = {"true": True, "false": False}.get(text.lower(), text)
+        elif isinstance(default, int | float):
             try:
                 value = type(default)(text)
             except ValueError:
@@ -357,7 +350,13 @@ def _checked(current: Any, value: Any, name: str, source: str, trusted: Callable
     return value
 
 
-_SPOKEN = {str: "text", int: "a whole number", float: "a number", tuple: 'a list such as ["one", "two"], or a table'}
+_SPOKEN = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple: 'a list such as ["one", "two"], or a table',
+}
 
 
 def _frozen(value: Any) -> Any:

@@ -27,7 +27,8 @@ class SessionEvent:
     """A host reported an event, and the session, or a subagent as `task`, was shown something.
 
     `given` names what else was shown, such as `brief` or a log entry; `fresh` says that the agent's context began
-    anew. `transcript` and `place` come with a session's start: its file, and the size of it then.
+    anew. `transcript`, `place` and `pid` come with a session's start: its file, the size of it then, and the process
+    of the host.
     """
 
     session: str
@@ -39,6 +40,7 @@ class SessionEvent:
     fresh: bool = False
     transcript: str = ""
     place: int = 0
+    pid: int = 0
 
     STORED = {
         "session": ID,
