@@ -40,6 +40,16 @@ def span_in(text: str, today: date) -> Span | None:
     return None
 
 
+def span_of(text: str, today: date) -> Span | None:
+    """The time that a text as a whole names: what `span_in` reads, a bare "monday" or "march", and "3d", "2w", "6m"."""
+    short = re.fullmatch(r"(\d{1,3})([dwmy])", text.strip().lower())
+    if short:
+        unit = {"d": "day", "w": "week", "m": "month", "y": "year"}[short[2]]
+        text = f"last {short[1]} {unit}s"
+    alone = (f"{word} {text}" for word in ("on", "in") if text.strip().isalnum())
+    return next((found for each in (text, *alone) if (found := span_in(each, today))), None)
+
+
 def _opened(plain: str, found: re.Match[str], named: Span, today: date) -> Span:
     """What "since", "after", "until" or "before" makes of the time that is named."""
     first, last = named

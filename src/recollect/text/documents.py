@@ -12,10 +12,10 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from recollect.core.records import record
 from recollect.text.markdown import heading, headings, lines_of, split_item, text_lines
 from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
@@ -24,7 +24,7 @@ from recollect.text.staging import free_slug, slug_of
 # --- Sections
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Section:
     """`text` is the section's own, without deeper sections; lines `first` to `last` (excluded) hold all of it."""
 
@@ -71,7 +71,6 @@ def rendered_entry(title: str, body: str, level: int) -> str:
 
 
 def rendered_section(title: str, text: str, level: int) -> str:
-    """A section with its own text."""
     return f"{'#' * level} {title}\n" + (f"\n{text}\n" if text else "")
 
 
@@ -121,7 +120,7 @@ def _said(line: str) -> tuple[str, list[str]]:
 
 
 def without_block(text: str, block: str, *, instead: str = "") -> str | None:
-    """The document without a block that stands in it exactly once; None when it does not (any more)."""
+    """The document without a block that it holds exactly once; None when it does not."""
     lines, wanted = lines_of(text), lines_of(block)
     found = _places(lines, wanted)
     if len(found) != 1:
@@ -153,7 +152,7 @@ SAYS = 120  # characters of a section's first sentence
 Fault = Literal["duplicate", "orphan", "missing", "wrong section", "wrong order", "not an entry", "out of date"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class IndexProblem:
     fault: Fault
     line: str
@@ -234,7 +233,7 @@ _LINK = lazy(r"""(\]\(\s*<?|^ {0,3}\[[^\]^][^\]]*\]:\s*<?|\bhref=["'])([^)\s#>"]
 Place = tuple[str, str]  # a document's path, and the slug of a heading in it
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Split:
     """Every file by path, the old document first, and where its headings are now."""
 
@@ -258,7 +257,8 @@ def split(path: str, text: str, *, taken: Collection[str] = (), least: int = LEA
     by_line = {section.first: section for section in found}
     for start, end in _grouped(pieces, least, most):
         title = by_line[start].title
-        part = _free_path(folder, f"{stem}-{slug_of(title)}", used)
+        here = {posixpath.basename(each).removesuffix(".md") for each in used if posixpath.dirname(each) == folder}
+        part = posixpath.join(folder, free_slug(f"{stem}-{slug_of(title)}", here) + ".md")
         used.add(part)
         files[part] = f"# {title}\n\n" + "\n".join(lines[start:end]).strip("\n") + "\n"
         listed.append(f"- [{title}]({posixpath.basename(part)})")
@@ -318,11 +318,6 @@ def _grouped(pieces: list[tuple[int, int]], least: int, most: int) -> list[tuple
         else:
             joined.append((start, end))
     return joined
-
-
-def _free_path(folder: str, stem: str, used: Collection[str]) -> str:
-    stems = {posixpath.basename(path).removesuffix(".md") for path in used if posixpath.dirname(path) == folder}
-    return posixpath.join(folder, free_slug(stem, stems) + ".md")
 
 
 def _each_text_line(text: str, change: Callable[[str], str]) -> str:

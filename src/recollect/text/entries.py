@@ -1,20 +1,24 @@
 """Log entries as Markdown: one `## Topic [type]` section each, and back.
 
 What is rendered reads back as it was given: no text can pose as a heading or as the mark of an entry, or leave a fence
-open. Logs of any size are read in bounded memory. Knows nothing about where logs are.
+open. Secrets of hand-written sections are taken out as they are read, so nothing made from a log holds them. Logs of
+any size are read in bounded memory. Knows nothing about where logs are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from datetime import date
+from hashlib import sha256
 
 from recollect.core.choices import Trust
 from recollect.core.journal import ENTRY_TYPES, FIELDS, TOPIC_LIMIT, Entry, EntryType, NewEntry
+from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.patterns import lazy
+from recollect.text.sentences import first_sentence
+from recollect.text.storable import redacted, storable
 
 ENTRY_CHARS = 64_000
 """What is read of one entry; the log keeps the rest."""
@@ -23,28 +27,40 @@ LOG_CHARS = 4_000_000
 LOG_ENTRIES = 20_000
 """More sections than this in one day are read as the text of the last one."""
 
+TITLE_WORDS = 14  # of the first sentence, where an entry comes without a title
+
 PURGED = "<!-- recollect: purged=yes -->"
 """Stands where an entry was; its number is never given to another."""
+PURGED_SECTION = f"## purged\n{PURGED}\n"
 
 _TAG = lazy(r"(.*?)\s*\[\s*(\w+)\s*\]")
 _MARK = lazy(r"<!-- recollect:((?: \w+=\S*)*) -->")
 _KEY = lazy(r"<!-- recollect:(?: \w+=\S*)*? key=(\S+)")
+_PRIVATE_TAG = lazy(r"<(/?)private\s*>", re.IGNORECASE)
 _FORGED_HEADING = lazy(r"\\*##(?=[ \t]|$)")
 _FORGED_MARK = lazy(r"\\*(?:<!-- recollect:|<{7} )")
 _NAMES = "|".join(name.replace("_", "[-_ ]") for name in FIELDS)
 _FIELD = lazy(rf"[-*][ \t]+(?:\*\*)?({_NAMES})[ \t]*:(?:\*\*)?(?:[ \t]+(.*))?", re.IGNORECASE)
 
 
-def render(new: NewEntry, *, topic: str, at: str = "", key: str = "", trust: Trust = "agent") -> str:
+def render(new: NewEntry, *, at: str = "", key: str = "", trust: Trust = "agent") -> str:
     """The section to append. External text carries a mark, so that every reader of the file knows."""
     marks = {
         "at": at,
         "key": key,
         "session": re.sub(r"[^\w.:@/+-]", "_", new.session or "")[:200],
+        "heading": "" if new.topic and not new.title else "title",
         "trust": trust if trust == "external" else "",
     }
     mark = "".join(f" {name}={value}" for name, value in marks.items() if value)
-    return f"## {one_line(topic)} [{new.type}]\n<!-- recollect:{mark} -->\n\n{_escaped(body(new))}\n"
+    return f"## {title_of(new)} [{new.type}]\n<!-- recollect:{mark} -->\n\n{_escaped(body(new))}\n"
+
+
+def title_of(new: NewEntry) -> str:
+    """The heading of an entry: its title, its topic, or the beginning of what it says."""
+    given = one_line(new.title or "") or one_line(new.topic or "")
+    said = next((value for value in (new.text, *(value for _, value in new.fields)) if value.strip()), "")
+    return given or one_line(first_sentence(markdown.without_fences(said), TITLE_WORDS).rstrip(".!")) or "notes"
 
 
 def body(new: NewEntry) -> str:
@@ -57,24 +73,119 @@ def body(new: NewEntry) -> str:
     return markdown.close_fence("\n\n".join([*parts, *(["\n".join(items)] if items else [])]))
 
 
-def parse(day: date, text: str) -> list[Entry]:
-    """The entries of a log, in order."""
-    return list(read(day, text.split("\n")))
+@record
+class LogSection:
+    """A section of a log without its secrets, and the entry that it is. A bare title and a purged entry say nothing.
+
+    Position 0 is the text before the first heading. `clipped`: the log holds more of it than was read.
+    """
+
+    position: int
+    text: str
+    entry: Entry | None
+    purged: bool = False
+    secret: bool = False
+    clipped: bool = False
+
+    @property
+    def words(self) -> str:
+        """The hash of its words, without the empty lines after them: those change with what follows."""
+        return sha256(self.text.rstrip("\n").encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @property
+    def hash(self) -> str:
+        """The hash of its words, and how many empty lines follow."""
+        return f"{self.words}:{len(self.text) - len(self.text.rstrip(chr(10)))}"
 
 
-def read(day: date, lines: Iterable[str]) -> Iterator[Entry]:
+def parse(day: date, text: str, *, numbered: bool = False) -> list[Entry]:
+    """The entries of a log, in order; with `numbered` those of a node's copy, whose marks may say their numbers."""
+    return list(read(day, text.split("\n"), numbered=numbered))
+
+
+def read(day: date, lines: Iterable[str], *, numbered: bool = False) -> Iterator[Entry]:
     """The entries of a log, from lines without their ends. Long entries come clipped (see ENTRY_CHARS)."""
-    left, number = LOG_CHARS, 0
+    number = 0
+    for section in sections(day, lines):
+        said = re.search(r" number=(\d+)", section.text.partition("\n")[2].partition("\n")[0]) if numbered else None
+        number = int(said[1]) if said else number + 1 if section.position else 0
+        if section.entry is not None:
+            yield replace(section.entry, number=number)
+
+
+def sections(day: date, lines: Iterable[str]) -> Iterator[LogSection]:
+    """The sections of a log, from lines without their ends. Joined by line ends they are the log, without what git
+    writes into a conflict."""
+    left, position, private = LOG_CHARS, 0, False
     bounded = (line[:ENTRY_CHARS].removeprefix("\ufeff").rstrip("\r") for line in lines)
-    for title, content in _split(markdown.without_conflict_marks(bounded)):
-        if title is None and not (content := _preamble(content)):
+    for heading, content in _split(markdown.without_conflict_marks(bounded)):
+        if heading is None and not any(map(str.strip, content)):
             continue
-        number = number + 1 if title is not None else 0
-        if content and content[0] == PURGED:
-            continue
-        entry = _entry(day, number, title or "", content, min(left, ENTRY_CHARS))
-        left -= len(entry.text)
-        yield entry
+        position += heading is not None
+        section, private = _section(day, position, heading, content, private, min(left, ENTRY_CHARS))
+        left -= len(section.entry.text) if section.entry else 0
+        yield section
+
+
+def remembered(day: date, text: str) -> LogSection:
+    """The section that was remembered with this text. It is one, whatever it may look like on its own."""
+    heading, *content = text.split("\n")
+    if not _is_heading(heading):
+        return _section(day, 0, None, [heading, *content], False, ENTRY_CHARS)[0]
+    return _section(day, 1, heading, content, False, ENTRY_CHARS)[0]
+
+
+def _section(
+    day: date, position: int, heading: str | None, content: list[str], private: bool, limit: int
+) -> tuple[LogSection, bool]:
+    """A section, and whether a `<private>` span is still open at its end. Such a span ends at an entry of ours: what we
+    wrote has no secrets, and a tag that was never closed must not hide it."""
+    mark = content[:1] if content and _MARK.fullmatch(content[0].strip()) else []
+    private = private and not mark
+    text = "\n".join(([] if heading is None else [heading]) + content[len(mark) :])
+    safe, kinds = redacted(f"<private>{text}" if private else text)
+    for tag in _PRIVATE_TAG.finditer(text) if "<" in text else ():
+        private = not tag[1]
+    if safe != text:
+        lines = safe.split("\n")
+        if heading is not None:
+            heading = lines[0] if _is_heading(lines[0]) else f"## {lines[0]}"
+        content = [*mark, *lines[heading is not None :]]
+    purged = bool(mark) and " purged=yes" in mark[0]
+    says = not purged and (heading is not None or bool(_preamble(content)))
+    title = (heading or "##")[2:].strip()
+    entry = _entry(day, position, title, content if heading else _preamble(content), limit) if says else None
+    whole = "\n".join(([] if heading is None else [heading]) + content)
+    most = limit + len(heading or "") + sum(map(len, mark)) + 2
+    made = LogSection(
+        position=position,
+        text=whole[:most],
+        entry=entry,
+        purged=purged,
+        secret=bool(kinds),
+        clipped=len(whole) > min(most, ENTRY_CHARS),
+    )
+    return made, private
+
+
+def with_mark(text: str, **values: object) -> str:
+    """A section with some values in its mark, in place of those of the same names."""
+    heading, _, rest = text.partition("\n")
+    first, _, below = rest.partition("\n")
+    mark = _MARK.fullmatch(first.strip())
+    pairs = [pair for pair in (mark[1].split() if mark else ()) if pair.partition("=")[0] not in values]
+    pairs += [f"{name}={value}" for name, value in values.items() if value not in ("", None)]
+    line = f"<!-- recollect: {' '.join(pairs)} -->" if pairs else ""
+    return "\n".join([heading, *([line] if line else []), *([below] if mark else [rest])])
+
+
+def secret_lines(lines: Iterable[str]) -> list[int]:
+    """The numbers of the lines that redaction changes, or in which a private span begins."""
+    return [
+        number
+        for number, line in enumerate(lines, start=1)
+        if not _MARK.fullmatch(line.strip()) and (storable(line) != line or _PRIVATE_TAG.search(line))
+    ]
 
 
 def keys(lines: Iterable[str]) -> Iterator[str]:
@@ -82,12 +193,12 @@ def keys(lines: Iterable[str]) -> Iterator[str]:
     return (mark[1] for line in lines if line.startswith("<!-- ") and (mark := _KEY.match(line)))
 
 
-def at_the_end(day: date, number: int, section: str) -> Entry | None:
-    """What `read` makes of a rendered section behind others of ours; None when that depends on what stands before."""
-    lines = section.split("\n")
+def at_the_end(day: date, text: str) -> LogSection | None:
+    """What `sections` makes of rendered text behind others of ours; None when that depends on the text before."""
+    lines = text.split("\n")
     if list(markdown.without_conflict_marks(["<<<<<<< before", *lines])) != lines:
         return None
-    return replace(next(read(day, lines)), number=number)
+    return next(sections(day, lines))
 
 
 def copied(text: str) -> str:
@@ -101,23 +212,32 @@ def without_external(text: str) -> str:
     if "trust=external" not in text:
         return text
     lines: list[str] = []
-    for title, content in _split(text.split("\n")):
+    for heading, content in _split(text.split("\n")):
         mark = _MARK.fullmatch(content[0].strip()) if content else None
         if mark and "trust=external" in mark[1].split():
             content = [content[0], "", "(external text: it stays in the log, where search finds it)", ""]
-            title = "external entry"
-        lines += [*([] if title is None else [f"## {title}"]), *content]
+            heading = "## external entry"
+        lines += [*([] if heading is None else [heading]), *content]
     return "\n".join(lines)
 
 
-def emptied(text: str, numbers: Collection[int]) -> str:
-    """A log without what some entries say: heading and words go, the place and a mark stay."""
+def verbatim(text: str) -> list[str]:
+    """The sections of a log as they are in the file."""
+    split = _split(text.split("\n"), limit=len(text))
+    parts = (([] if heading is None else [heading]) + content for heading, content in split)
+    return ["\n".join(part) for part in parts if any(map(str.strip, part))]
+
+
+def emptied(text: str, positions: Collection[int]) -> str:
+    """A log without what the entries at some positions say: heading and words go, the place and a mark stay."""
     lines: list[str] = []
-    for number, title, content in _numbered(text):
-        if number in numbers:
+    position = 0
+    for heading, content in _split(text.split("\n"), limit=len(text)):
+        position += heading is not None
+        if position in positions:
             content = [PURGED, ""]
-            title = None if title is None else "purged"
-        lines += [*([] if title is None else [f"## {title}"]), *content]
+            heading = None if heading is None else "## purged"
+        lines += [*([] if heading is None else [heading]), *content]
     return "\n".join(lines)
 
 
@@ -176,13 +296,14 @@ def _entry(day: date, number: int, title: str, content: list[str], limit: int) -
         at=marks.get("at", ""),
         key=marks.get("key", ""),
         session=marks.get("session", ""),
+        titled=marks.get("heading") == "title" or marks.get("key", "").startswith("turn."),
         trust="external" if marks.get("trust") == "external" else "agent",
     )
 
 
 def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[str | None, list[str]]]:
-    """Heading and body lines of every section; None heads what stands before the first."""
-    title: str | None = None
+    """Heading and body lines of every section; None heads the text before the first."""
+    heading: str | None = None
     content: list[str] = []
     size = started = fence_at = 0
     previous = ""
@@ -196,12 +317,12 @@ def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[
             # Only we write a heading with a mark below it: the fence before it was never closed.
             if content and content[-1] == previous:
                 content.pop()
-            yield title, content
-            title, content, size, fences = previous[2:].strip(), [line], 0, markdown.Fences()
+            yield heading, content
+            heading, content, size, fences = previous, [line], 0, markdown.Fences()
             started += 1
         elif not in_fence and _is_heading(line) and started < LOG_ENTRIES:
-            yield title, content
-            title, content, size = line[2:].strip(), [], 0
+            yield heading, content
+            heading, content, size = line, [], 0
             started += 1
         elif size <= limit:
             content.append(line)
@@ -210,18 +331,10 @@ def _split(lines: Iterable[str], *, limit: int = ENTRY_CHARS) -> Iterator[tuple[
     if fences.closing and size <= limit:
         # A fence that never closes would swallow every later entry: its first line counts as text.
         inside = _split(content[fence_at + 1 :], limit=limit)
-        yield title, [*content[: fence_at + 1], *next(inside)[1]]
+        yield heading, [*content[: fence_at + 1], *next(inside)[1]]
         yield from inside
     else:
-        yield title, content
-
-
-def _numbered(text: str) -> Iterator[tuple[int, str | None, list[str]]]:
-    """Sections with the numbers `read` gives them, nothing clipped."""
-    number = 0
-    for title, content in _split(text.split("\n"), limit=len(text)):
-        number += title is not None
-        yield number, title, content
+        yield heading, content
 
 
 def _is_heading(line: str) -> bool:
@@ -230,7 +343,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _preamble(lines: list[str]) -> list[str]:
-    """What stands before the first heading, without frontmatter and a bare title; empty when nothing is left."""
+    """The text before the first heading, without frontmatter and a bare title; empty when nothing is left."""
     _, text = markdown.frontmatter("\n".join(lines))
     left = text.split("\n")
     if not any(line.strip() and not line.startswith("# ") for line in left):

@@ -50,7 +50,6 @@ class Shown:
     action: str
     confidence: float
     usage: str
-    source: str | None
 
 
 # --- Normal form
@@ -80,7 +79,6 @@ def one_line(text: str) -> str:
 def shown(learning: Learning) -> Shown:
     """What an agent will see of a learning."""
     used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
-    source = one_line(learning.source_outcome_id or "")
     return Shown(
         id=one_line(learning.id),
         title=one_line(learning.title),
@@ -90,7 +88,6 @@ def shown(learning: Learning) -> Shown:
         action=one_line(learning.action),
         confidence=(thousandths(learning.confidence) + 5) // 10 / 100,
         usage=used,
-        source=source or None,
     )
 
 
@@ -165,7 +162,6 @@ def _section(blocks: Sequence[str]) -> str:
 def block(learning: Learning) -> str:
     """One learning of a section."""
     note = shown(learning)
-    source = f" | Source: {escape(note.source)}" if note.source else ""
     return (
         f"### {escape(note.title)} [confidence: {note.confidence:.2f}, {note.usage}]\n"
         "\n"
@@ -174,7 +170,7 @@ def block(learning: Learning) -> str:
         f"**Implication**: {escape(note.implication)}\n"
         f"**Action**: {escape(note.action)}\n"
         "\n"
-        f"_ID: {escape(note.id)}{source}_"
+        f"_ID: {escape(note.id)}_"
     )
 
 
@@ -264,29 +260,21 @@ def _sections(text: str) -> list[tuple[str, int, int]]:
 DOUBT_DAYS = 30
 """A reference older than this is shown with `?`."""
 
-_AGED = lazy(r"(?m)^(- .*? \[(\w+)), \d+d(?:, \?)?(\].* → log/(\d{4}-\d{2}-\d{2})#\d+)$")
-
 
 def age_of(type: str, day: str, today: date) -> str:
-    """What stands behind a topic's type."""
+    """The age after a topic's type."""
     days = max((today - date.fromisoformat(day)).days, 0)
     return f", {days}d" + (", ?" if type == "reference" and days > DOUBT_DAYS else "")
 
 
-def with_ages(text: str, today: date) -> str:
-    """The page with its ages counted to another day: what is shown is never older than its reader."""
-
-    def aged(found: re.Match[str]) -> str:
-        return found[1] + age_of(found[2], found[4], today) + found[3]
-
-    return _AGED.sub(aged, text)
-
-
 @record
 class ContextBudget:
-    """What a host lets us say: in characters as it counts them, and for some in tokens."""
+    """What a host lets us say: in characters as it counts them, and for some in tokens.
 
-    characters: int
+    Claude Code puts an answer of more than 10,000 characters into a file that the agent has to open.
+    """
+
+    characters: int = 10_000
     tokens: int | None = None
 
     def cost(self, line: str) -> int:
@@ -298,3 +286,9 @@ class ContextBudget:
 
     def fits(self, text: str) -> bool:
         return sum(map(self.cost, text.splitlines())) <= self.characters
+
+
+ROOMS = {name: ContextBudget() for name in ("claude-code", "gemini", "openclaw")} | {
+    "codex": ContextBudget(tokens=2_500)
+}
+"""The room of one answer by host."""

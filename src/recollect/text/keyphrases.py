@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from recollect.text.markdown import split_item
 from recollect.text.patterns import lazy
@@ -82,34 +82,3 @@ class WordWeights:
         # In the order of the text: floats summed in the order of a set would differ from run to run.
         words = dict.fromkeys(word for run in runs(text) for word in run.split(" "))
         return sum(map(self.word, words)) / math.sqrt(4 + len(text.split()))
-
-
-def keyphrases(texts: Sequence[str], weights: WordWeights, limit: int) -> list[str]:
-    """The most telling phrases of some texts, best first; each brings at least one new word."""
-    counts: Counter[str] = Counter()
-    spelling: dict[str, str] = {}
-    for text in texts:
-        for run in runs(text):
-            words = run.split(" ")
-            for phrase in dict.fromkeys((run, *words)):
-                key = phrase.casefold()
-                counts[key] += 1
-                spelling.setdefault(key, phrase)
-    scores = {
-        key: (1 + math.log(count))
-        * sum(weights.word(word) for word in spelling[key].split(" "))
-        / math.sqrt(len(key.split(" ")))
-        for key, count in counts.items()
-        if len(key) > 2 or is_identifier(spelling[key])
-    }
-    chosen: list[str] = []
-    covered: set[str] = set()
-    for key in sorted(scores, key=lambda key: (-scores[key], key)):
-        parts = set(key.split(" "))
-        if parts <= covered:
-            continue
-        chosen.append(spelling[key])
-        covered |= parts
-        if len(chosen) == limit:
-            break
-    return chosen

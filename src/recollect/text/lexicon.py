@@ -1,41 +1,13 @@
-"""The vocabulary of rules: which words carry meaning, which mean the same, and which are opposites.
+"""The vocabulary of rules: which words carry meaning, and which are opposites.
 
-Deliberately small and symmetric. Synonyms are pairs where one can replace the other in nearly every rule; names of
-things to choose between ("main", "master") are never synonyms. Opposites are WordNet's antonym pairs, a few that
-engineers use, and opposite affixes. Stems from here are compared with each other, never shown or stored. Word lists are
-read and stemmed on first use. Knows nothing about sentences: negation and scope belong to `text/statement`.
+Opposites are WordNet's antonym pairs, a few that engineers use, and opposite affixes; the list is read on first use.
+Knows nothing about sentences: negation belongs to `text/claims`.
 """
 
 from functools import cache, lru_cache
-from itertools import pairwise
 
 from recollect.text.patterns import lazy
-from recollect.text.tokens import stem
 
-_GROUPS = """
-admin administrator | allow permit | app application | approve permission consent authorize | ask request prompt |
-async asynchronous | attempt try | auth authentication | beside next near | big large huge |
-body payload | bug defect | call invoke | change edit modify alter update | check verify confirm look validate |
-choose pick select | combine join | concurrent parallel simultaneous | config configuration |
-contain include comprise | crash panic | dangerous unsafe destructive | db database |
-decrease reduce lower decrement | delete remove erase drop purge cleanup | dir directory folder |
-doc document note | email mail e-mail | embed embedding | empty blank | endpoint route |
-engineer programmer | env environment | expiry expire | expose reachable accessible | fetch retrieve obtain load |
-field attribute property | finish complete done end | fix repair resolve | flag toggle | free release |
-function method | hide mask conceal | id identifier | image picture | immediate instant | incident outage |
-increase raise bump increment | info information | keep retain retention preserve | last latest newest recent |
-latency delay | lib library | limit cap restrict | list array |
-longer above exceed larger bigger greater min minimum least | manual hand | map dict dictionary | memory ram |
-missing absent | notify alert tell | often frequent | old stale outdated obsolete | param parameter argument |
-password passphrase | path location | perf performance | person human somebody someone | prod production |
-protect guard | publish emit | quick fast rapid | refresh reload | reply answer respond | repo repository |
-require mandatory necessary compulsory obligatory | restart reboot | rollback revert undo | row record |
-run execute | same identical equal | secret credential | see view | separate split divide |
-several multiple many multi | ship deploy rollout |
-short shorter under below less fewer smaller max maximum most | show display | small tiny little |
-spec specification | start begin launch boot | stop halt abort | store save put | straight direct | suite test |
-sync synchronous | temp temporary | treat consider regard | var variable | watch monitor | wrong incorrect
-"""
 _VERBS = """
 begin began begun | break broke broken | bring brought | build built | buy bought | catch caught |
 choose chose chosen | come came | draw drew drawn | drive drove driven | fall fell fallen | find found |
@@ -48,20 +20,10 @@ think thought | throw threw thrown | understand understood | wake woke woken | w
 """
 
 
-def _split(groups: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(group.split()) for group in groups.split("|"))
-
-
-IRREGULAR = {form: base for base, *forms in _split(_VERBS) for form in forms}
+IRREGULAR = {form: base for base, *forms in (group.split() for group in _VERBS.split("|")) for form in forms}
 
 
 _WORD = lazy(r"[^\W_]+(?:['./:@_-]+[^\W_]+)*(?:\+\+|#)?")
-TOKEN = lazy(r"[\w./'-]+|,")
-ARTICLES = frozenset({"a", "an", "the"})
-_PREPOSITIONS = frozenset("after at before by during for from if in on once per unless until when while with".split())
-_QUALIFIERS = frozenset(
-    {"except", "hardly", "off", "only", "partially", "rarely", "seldom", "sometimes", "unlike", "usually"}
-)
 
 # Grammar, and words that only say how strongly or how generally a rule holds.
 _LIGHT = """
@@ -86,53 +48,11 @@ WEAK_VERBS = tuple(
     take provide perform apply stay
     """.split()
 )
-_WEAK_IN_A_PAIR = "write come contain occur exist cause represent become".split()
-
-# Nouns and adverbs so general that a rule says the same without them, where they narrow nothing.
-_GENERAL = """
-    system thing something way kind sort part item piece step process operation access code file data information
-    clause expression construct mood instance number amount full whole entire possible new actual explicit
-    currently simply again otherwise properly strictly person people user everyone problem moment
-"""
-
-_BASES = {**IRREGULAR, "setting": "config", "settings": "config"}  # a setting is none of the forms of "set"
-MANNER = 5  # letters from which an ending -ly makes an adverb: not in "apply"
-_AMERICAN = {"is": "iz", "yse": "yze", "our": "or"}
-_BRITISH = lazy(
-    r"(?<=\w{2})is(?=e$|es$|ed$|ing$|er$|ation$|ations$)|(?<=\w{2})yse(?=[sdr]?$)|(?<=\w{2}[lvnb])our(?=s?$|ed$|ing$)"
-)
 
 
 def words_of(text: str) -> list[str]:
     """The words of a lower-case text that carry meaning, in order."""
     return [part for word in _WORD.findall(text) for part in _heavy_parts(word)]
-
-
-def qualifying(text: str) -> frozenset[tuple[str, str]]:
-    """Stems that narrow what a lower-case text is about, each with the stem it stands before ("" for none).
-
-    "admin API" gives (admin, api); "in tests" gives (test, ""), and so does a word such as "only".
-    """
-    found: set[tuple[str, str]] = set()
-    before = ""
-    left: tuple[str, ...] = ()  # the stems of the token before
-    spoken = ""  # the one before that is no article
-    for token in TOKEN.findall(text):
-        here = _stems(token)
-        if left and here and before not in ARTICLES:
-            found.add((left[-1], here[0]))
-        found.update(pairwise(here))
-        if token not in ARTICLES:
-            if spoken in _PREPOSITIONS or token in _QUALIFIERS:
-                found.update((stem, "") for stem in here)
-            spoken = token
-        before, left = token, here
-    return frozenset(found)
-
-
-@lru_cache(maxsize=16384)
-def _stems(token: str) -> tuple[str, ...]:
-    return tuple(map(stem_of, words_of(token)))
 
 
 @lru_cache(maxsize=16384)
@@ -141,37 +61,6 @@ def _heavy_parts(word: str) -> tuple[str, ...]:
     # names and stay whole.
     parts = word.removesuffix("'s").replace("non-", "non").split("-")
     return tuple(part for part in parts if part and part not in LIGHT)
-
-
-@lru_cache(maxsize=16384)
-def stem_of(word: str) -> str:
-    root = _root(word)
-    return _synonym_stems().get(root, root)
-
-
-def _root(word: str) -> str:
-    if not (word.isascii() and word.isalpha()):
-        return word
-    word = _BRITISH.sub(lambda match: _AMERICAN[match[0]], _BASES.get(word, word))
-    return stem(word[:-2] if word.endswith("ly") and len(word) > MANNER else word)
-
-
-@cache
-def _synonym_stems() -> dict[str, str]:
-    """The stem of every synonym, with the one that stands for its group."""
-    return {_root(word): _root(group[0]) for group in _split(_GROUPS) for word in group}
-
-
-@cache
-def weak_stems() -> frozenset[str]:
-    """The stems of verbs that say little beside their object."""
-    return frozenset(map(stem_of, (*WEAK_VERBS, *_WEAK_IN_A_PAIR)))
-
-
-@cache
-def general_stems() -> frozenset[str]:
-    """The stems of words that a rule says the same without, where they narrow nothing."""
-    return frozenset(map(stem_of, _GENERAL.split()))
 
 
 _ENGINEERS_OPPOSITES = """
@@ -206,24 +95,23 @@ def _opposites(word: str) -> frozenset[str]:
     """Every base form that is the opposite of this word: comparing texts asks for many pairs of few words."""
     found: set[str] = set()
     for form in base_forms(word):
-        found |= _pairs().get(form, frozenset())
+        found.update(_pairs().get(form, ()))
         found |= _affixed(form)
     return frozenset(found)
 
 
 @cache
-def _pairs() -> dict[str, frozenset[str]]:
+def _pairs() -> dict[str, list[str]]:
+    """Each word's opposites."""
     import json
-    from importlib.resources import files
+    from pathlib import Path
 
-    text = files("recollect.text").joinpath("data/antonyms.json").read_text("utf-8")
-    pairs: dict[str, set[str]] = {}
-    listed = [(left, right) for left, rights in json.loads(text).items() for right in rights]
+    pairs: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "antonyms.json").read_bytes())
     words = _ENGINEERS_OPPOSITES.split()
-    for left, right in listed + list(zip(words[::2], words[1::2], strict=True)):
-        pairs.setdefault(left, set()).add(right)
-        pairs.setdefault(right, set()).add(left)
-    return {word: frozenset(opposites) for word, opposites in pairs.items()}
+    for left, right in zip(words[::2], words[1::2], strict=True):
+        pairs.setdefault(left, []).append(right)
+        pairs.setdefault(right, []).append(left)
+    return pairs
 
 
 def _affixed(form: str) -> set[str]:

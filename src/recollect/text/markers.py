@@ -2,15 +2,14 @@
 
 `DISCOVERY[type]: text` and `LEARNING_HELPFUL: <id>` count in the agent's own lines only (`text/markdown`). A discovery
 is sorted into observation, implication and action by cue words, not by understanding: fields that the text does not
-state are filled with its own words in neutral wording and are missing from `stated`, so that a filler never passes for
-a finding, and no fact is added. Knows nothing about which learnings were shown, nor whether a verdict counts.
+state say in a fixed wording what its type implies, are marked as such and missing from `stated`, so that a filler never
+passes for a finding, and no fact is added. Knows nothing about which learnings were shown or which verdicts count.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Literal, cast
 
@@ -18,8 +17,8 @@ from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA
 from recollect.core.new_learning import FIELD_LIMIT, TITLE_LIMIT
-from recollect.core.records import says_nothing
-from recollect.text import topics
+from recollect.core.records import record, says_nothing
+from recollect.text import tags
 from recollect.text.frame import REPORTS, one_line
 from recollect.text.markdown import own_lines
 from recollect.text.patterns import lazy
@@ -28,7 +27,7 @@ from recollect.text.sentences import split_sentences
 # --- Reading discoveries
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Discoveries:
     """Each (type, text) once, in order. A type that we do not have is named, and its text is taken as `UNTYPED`."""
 
@@ -37,7 +36,7 @@ class Discoveries:
 
 
 UNTYPED: DiscoveryType = "decision"
-"""What a discovery of an unknown type counts as; its words are weighed the most leniently."""
+"""The type that a discovery of an unknown type counts as: the most lenient."""
 
 _MARK = lazy(
     r" {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?(?P<round>`|\*\*|)DISCOVERY ?\[(?P<type>[^\[\]\n]{1,50})\][ \t]*+"
@@ -61,6 +60,22 @@ def read_discoveries(output: str) -> Discoveries:
         discoveries=tuple(dict.fromkeys((kind if kind in DISCOVERY_TYPES else UNTYPED, text) for kind, text in marked)),
         unknown_types=tuple(dict.fromkeys(kind for kind, _ in marked if kind not in DISCOVERY_TYPES)),
     )
+
+
+def without_marks(output: str) -> str:
+    """A message without its discoveries and verdicts, which are kept as such; all other lines stay as they are."""
+    if "DISCOVERY" not in output.upper():
+        return without_signals(output)
+    own = iter([*own_lines(output), None])
+    wanted, kept, marked = next(own), list[str](), False
+    for line in output.split("\n"):
+        if line != wanted:
+            kept.append(line)
+            continue
+        wanted = next(own)
+        marked = bool(_MARK.match(line)) or (marked and bool(_CONTINUED.match(line)))
+        kept += [] if marked else [line]
+    return without_signals("\n".join(kept))
 
 
 def without_discoveries(output: str) -> str:
@@ -102,7 +117,7 @@ def _without_round(text: str, mark: re.Match[str]) -> str:
 # --- One discovery as a learning
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Coia:
     """The fields of a learning; `stated` names those that the discovery itself states."""
 
@@ -118,19 +133,22 @@ class Coia:
 
 Role = Literal["context", "observation", "implication", "action"]
 
+IMPLIED = "(implied) "
+"""The mark of a field that the discovery does not state: such a text says only what its type implies."""
+_OBSERVED = f"{IMPLIED}The work showed the need for it."
 _IMPLICATION_FILLERS: dict[DiscoveryType, str] = {
-    "blocker": "Similar work can run into the same problem: {title}",
-    "constraint": "Similar work has to keep to this limit: {title}",
-    "pattern": "The same approach may fit similar work: {title}",
-    "decision": "Related work builds on this choice: {title}",
-    "dependency": "Related work relies on this: {title}",
+    "blocker": f"{IMPLIED}Similar work can run into the same problem.",
+    "constraint": f"{IMPLIED}Similar work meets the same limit.",
+    "pattern": f"{IMPLIED}The same approach may fit similar work.",
+    "decision": f"{IMPLIED}Related work builds on this choice.",
+    "dependency": f"{IMPLIED}Related work relies on this.",
 }
 _ACTION_FILLERS: dict[DiscoveryType, str] = {
-    "blocker": "Check for this problem before starting similar work: {title}",
-    "constraint": "Keep to this limit: {title}",
-    "pattern": "Consider the same approach: {title}",
-    "decision": "Keep to this choice unless its reason is gone: {title}",
-    "dependency": "Check that this is available: {title}",
+    "blocker": f"{IMPLIED}Check for this problem before you start similar work.",
+    "constraint": f"{IMPLIED}Plan similar work within this limit.",
+    "pattern": f"{IMPLIED}Try the same approach first.",
+    "decision": f"{IMPLIED}Keep to this choice while its reason holds.",
+    "dependency": f"{IMPLIED}Check that it is available.",
 }
 _WORKING_ON = "Working on: {work}"
 _WORKING = "Working on a task without a name"
@@ -144,22 +162,23 @@ def extract(type: DiscoveryType, content: str, task_title: str, outcome_name: st
     roles = _sorted_by_role(content)
     title = _title(_sentences(content)[0])
     stated = {role: _joined(clauses) for role, clauses in roles.items() if clauses}
-    context = _working_on(one_line(task_title), one_line(outcome_name))
+    work = " · ".join(filter(None, (one_line(task_title), one_line(outcome_name))))
+    context = _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
     return Coia(
         title=title,
         context=stated.get("context") or context,
-        observation=stated.get("observation") or content,
-        implication=stated.get("implication") or _IMPLICATION_FILLERS[type].format(title=title),
-        action=stated.get("action") or _ACTION_FILLERS[type].format(title=title),
-        tags=topics.tags(content, spare=(type, "discovery")),
-        domain=topics.domain(content, f"{task_title} {outcome_name}"),
+        observation=stated.get("observation") or _OBSERVED,
+        implication=stated.get("implication") or _IMPLICATION_FILLERS[type],
+        action=stated.get("action") or _ACTION_FILLERS[type],
+        tags=tags.tags(content, spare=(type, "discovery")),
+        domain=tags.domain(content, f"{task_title} {outcome_name}"),
         stated=tuple(role for role in COIA if role in stated),
     )
 
 
 def neutral_wording(type: DiscoveryType) -> str:
     """Every word that extraction may add of its own."""
-    return " ".join([_IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
+    return " ".join([_OBSERVED, _IMPLICATION_FILLERS[type], _ACTION_FILLERS[type], _WORKING_ON, _WORKING])
 
 
 _LABEL = lazy(
@@ -190,7 +209,7 @@ _REMEDY = lazy(
     r"|(?:fix|solution|workaround|remedy|trick|answer) (?:is|was))\b",
     re.IGNORECASE,
 )
-_VERBS = frozenset(
+VERBS = frozenset(
     """
     add allow apply ask assert avoid bind bump choose compare compute configure confirm convert create declare
     define detect disable embed enable enforce ensure escape exclude expect extract fetch follow generate get give
@@ -227,10 +246,9 @@ def _sorted_by_role(content: str) -> dict[str, list[str]]:
     for clause in (opening, *rest):
         role, text = _role(clause, opening=clause is opening)
         roles[role].append(text)
-    if not roles["observation"]:
-        roles["observation"] = roles["action"][:1] or roles["implication"][:1]
-    # A rule that opens the discovery is what was seen and, when nothing else says it, what to do.
-    if not roles["action"] and _DUTY.search(opening):
+    # A rule that opens the discovery is what to do, when nothing else says it. Each clause is in one field only.
+    if not roles["action"] and _DUTY.search(opening) and opening in roles["observation"]:
+        roles["observation"].remove(opening)
         roles["action"] = [opening]
     return roles
 
@@ -251,7 +269,7 @@ def _is_advice(clause: str) -> bool:
         if found := opening.match(clause):
             clause = clause[found.end() :]
     verb = re.split(r"[\s,:]", clause, maxsplit=1)[0].lower()
-    return bool(_ADVICE.match(clause) or verb in _VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)))
+    return bool(_ADVICE.match(clause) or verb in VERBS or (verb in _NOUNS_TOO and _OBJECT.match(clause)))
 
 
 # --- Sentences and clauses
@@ -278,7 +296,7 @@ def _as_sentence(clause: str) -> str:
 
 
 def _title(sentence: str) -> str:
-    """The head of the first sentence: what somebody with the same problem would search for."""
+    """The head of the first sentence: the words that a reader with the same problem would search for."""
     sentence = _LABEL.sub("", sentence, count=1) if _LABEL.match(sentence) else sentence
     head = re.split(r"[;:]\s+", sentence, maxsplit=1)[0]
     if len(head.split()) < 3:
@@ -295,18 +313,13 @@ def _clipped(text: str, limit: int) -> str:
     return text[: limit - 1].rsplit(" ", 1)[0].rstrip(",;: ") + "…"
 
 
-def _working_on(task_title: str, outcome_name: str) -> str:
-    work = " · ".join(filter(None, (task_title, outcome_name)))
-    return _clipped(_WORKING_ON.format(work=work) if work else _WORKING, FIELD_LIMIT)
-
-
 _MARKER = lazy(
     r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)LEARNING_(?P<no>NOT_)?HELPFUL:[ \t]*+"
     r"(?P<id>learn_[A-Za-z0-9]++|<learn_[A-Za-z0-9]++>|`learn_[A-Za-z0-9]++`)(?P=round)[ \t\r]*+"
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Verdicts:
     """Ids in order of first mention, each once. With both verdicts it is in `both` alone and counts as none."""
 
@@ -335,3 +348,30 @@ def without_signals(output: str) -> str:
     if "HELPFUL:" not in output:
         return output
     return "\n".join(line for line in output.split("\n") if not _MARKER.fullmatch(line))
+
+
+# --- Topic and state
+
+_STATE = lazy(
+    r" {0,3}(?:[-*+][ \t]++)?(?P<round>`|\*\*|)(?P<what>TOPIC|DONE|OPEN):(?:\*\*)?[ \t]++"
+    r"(?P<text>\S.*?)(?P=round)[ \t\r]*"
+)
+
+
+@record
+class States:
+    """What an entry says about its topic: the last name it gives, and what is done and what is open."""
+
+    topic: str = ""
+    done: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+def read_states(output: str) -> States:
+    """The `TOPIC:`, `DONE:` and `OPEN:` lines of a message; in a fence, a quote or a comment they are text."""
+    found: dict[str, list[str]] = {"TOPIC": [], "DONE": [], "OPEN": []}
+    if any(f"{name}:" in output for name in found):
+        for line in own_lines(output):
+            if mark := _STATE.fullmatch(line):
+                found[mark["what"]].append(one_line(mark["text"]))
+    return States(topic=(found["TOPIC"] or [""])[-1], done=tuple(found["DONE"]), open=tuple(found["OPEN"]))

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from recollect.core.calendar import LEVELS, Level, Period, parse_period
-from recollect.core.journal import Entry, Node, Point, Section, Source, Topic
+from recollect.core.journal import KEPT, Entry, EntryType, Node, Point, Section, Source, Topic
+from recollect.core.records import record
 from recollect.text import entries, markdown, points
 from recollect.text import summarise as text_summarise
-from recollect.text.summarise import Budget, Embed, summarise
+from recollect.text.summarise import Budget, summarise
 
 SCHEMA = 1
 COPY = "copy"
@@ -30,7 +30,7 @@ SMALLEST = 50
 """Bytes; a smaller file is no node."""
 TOPICS = 60
 MORE_TOPICS = 12
-"""Topics that a summary from outside left out and that get a line each; more share one."""
+"""Topics that a summary from outside left out and that get a line each; the entries of more are counted on one."""
 
 _TITLES: tuple[tuple[Section, str, str, str], ...] = (
     ("topic", "Topics", "Topics", "Key Themes"),
@@ -48,7 +48,7 @@ _SECTIONS: dict[str, Section] = {title.lower(): section for titles in HEADINGS.v
 _CHILD: dict[str, str] = {"weekly": "daily", "monthly": "weekly"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Material:
     """What a summary of a period is to be made from. A summariser may use the points, the text, or both."""
 
@@ -62,23 +62,17 @@ Summariser = Callable[[Material], tuple[str, str]]
 """Gives a body and the name of what made it."""
 
 
-def offline(material: Material, *, embed: Embed | None = None) -> tuple[str, str]:
+def offline(material: Material) -> tuple[str, str]:
     level = material.period.level
-    chosen = summarise(material.points, material.budget, with_entities=level != "daily", embed=embed)
+    chosen = summarise(material.points, material.budget, with_entities=level != "daily")
     return layout(material.period, chosen), OFFLINE
-
-
-def offline_by_meaning(embed: Embed, model: str) -> Summariser:
-    """The offline summariser that also keeps lines apart which mean the same; it is known by its embedder's name."""
-    generator = f"{OFFLINE}+{'-'.join(model.split())}"
-    return lambda material: (offline(material, embed=embed)[0], generator)
 
 
 def layout(period: Period, chosen: Iterable[Point]) -> str:
     """Points under the headings of their level."""
     by_section: dict[Section, list[Point]] = {}
     for point in chosen:
-        by_section.setdefault("topic" if point.section == "note" else point.section, []).append(point)
+        by_section.setdefault("topic" if point.section in ("note", "more") else point.section, []).append(point)
     parts = [f"# {period.name} ({period.first} to {period.last})"] if period.level != "daily" else []
     for section, title in HEADINGS[period.level]:
         parts.append(f"## {title}\n{points.render(by_section.get(section, ()))}".rstrip("\n"))
@@ -89,7 +83,7 @@ def fits(bodies: Iterable[str], threshold: int) -> bool:
     """Whether the sources are small enough to be kept verbatim: lines and bytes."""
     lines = size = 0
     for body in bodies:
-        lines += body.count("\n") + 1
+        lines += body.count("\n") + (not body.endswith("\n"))
         size += len(body.encode())
     return lines <= threshold and size <= threshold * BYTES_PER_LINE
 
@@ -163,7 +157,7 @@ def points_of(node: str, body: str, generator: str) -> list[Point]:
     """The points of a node, however it was made; a stranger's node is read as far as it can be."""
     period = parse_period(node)
     if generator == COPY and period.level == "daily":
-        return _entry_points(entries.parse(period.first, body))
+        return _entry_points(entries.parse(period.first, body, numbered=True))
     if generator == COPY:
         return [
             point for child, made_by, part in parted(period.level, body) for point in points_of(child, part, made_by)
@@ -179,7 +173,7 @@ def topics_of(found: Iterable[Point]) -> tuple[Topic, ...]:
     """Topics in the order of their first mention; what was named most often is not cut off."""
     counts: dict[Topic, int] = {}
     for point in found:
-        if point.section != "entity":
+        if point.section not in ("entity", "more"):
             topic = Topic(name=points.topic_name(point.topic), type=point.type)
             counts[topic] = counts.get(topic, 0) + max(len(point.refs), 1)
     best = set(sorted(counts, key=lambda topic: -counts[topic])[:TOPICS])
@@ -194,9 +188,6 @@ def fault(body: str, material: Material) -> str | None:
         return "it is a refusal"
     if len(body.encode()) > max(len(material.text.encode()), SMALLEST):
         return "it is longer than its source"
-    for point in material.points:
-        if point.kept and text_summarise.lost(body, [point.text]):
-            return f"it loses what the {point.type} entry {' '.join(point.refs)} says about {point.topic}"
     if not {title for title, _ in markdown.sections(body, 2)} & {title for _, title in HEADINGS[material.period.level]}:
         return "it has none of the headings"
     if invented := _references(body) - {ref for point in material.points for ref in point.refs}:
@@ -206,30 +197,68 @@ def fault(body: str, material: Material) -> str | None:
 
 def completed(body: str, material: Material) -> str:
     """A summary from outside in which every line leads back: lines without a reference get their topic's, and topics
-    whose entries no line refers to get a line. Nothing drops out."""
+    whose entries no line refers to get a line. User and feedback items stand in it as they were said."""
     by_topic: dict[str, list[str]] = {}
     for point in material.points:
         by_topic.setdefault(point.topic.casefold(), []).extend(point.refs)
     body = "\n".join(_referring(line, by_topic) for line in body.split("\n"))
+    by_words: dict[tuple[Section, str, EntryType, str], list[str]] = {}
+    for point in material.points:
+        if point.kept and point.text:
+            by_words.setdefault((point.section, point.topic, point.type, point.text), []).extend(point.refs)
+    kept = [
+        Point(section=section, topic=topic, type=kind, text=text, refs=tuple(dict.fromkeys(refs)))
+        for (section, topic, kind, text), refs in by_words.items()
+    ]
+    for section, title in HEADINGS[material.period.level]:
+        if lines := [point for point in kept if point.section == section]:
+            body = _with_lines(body, title, lines)
     said = _references(body)
     missing: dict[Topic, list[str]] = {}
     for point in material.points:
         if left := [ref for ref in point.refs if ref not in said]:
             missing.setdefault(Topic(name=point.topic, type=point.type), []).extend(left)
-    if not missing:
-        return body
     lines = [
-        Point(section="topic", topic=each.name, type=each.type, text="", refs=tuple(refs))
-        for each, refs in missing.items()
+        Point(section="topic", topic=each.name, type=each.type, refs=tuple(refs)) for each, refs in missing.items()
     ]
-    if len(lines) > MORE_TOPICS:
-        refs = tuple(dict.fromkeys(ref for point in lines for ref in point.refs))
-        lines = [Point(section="topic", topic=f"{len(lines)} more topics", text="", refs=refs)]
-    heading = f"## {HEADINGS[material.period.level][0][1]}"
-    before, found, after = f"\n{body}".partition(f"\n{heading}")
+    if len(lines) > MORE_TOPICS or any(not point.topic for point in lines):
+        lines = [Point(section="more", topic="", refs=tuple(dict.fromkeys(ref for each in lines for ref in each.refs)))]
+    return _with_lines(body, HEADINGS[material.period.level][0][1], lines) if lines else body
+
+
+def _with_lines(body: str, title: str, lines: Sequence[Point]) -> str:
+    """A body with more points at the beginning of a section, which is made where it is missing."""
+    before, found, after = f"\n{body}".partition(f"\n## {title}")
     if not found:
-        return f"{heading}\n{points.render(lines)}\n\n{body}"
+        return f"## {title}\n{points.render(lines)}\n\n{body}"
     return f"{before}{found}\n{points.render(lines)}{after}".lstrip("\n")
+
+
+def without_kept(text: str, found: Sequence[Point] = ()) -> str:
+    """A text without what user and feedback items say: no model is asked about them, and none may reword them.
+
+    Headings stay, because entries are numbered by them. A line that refers only to such items of `found` goes too.
+    """
+    other = {ref for point in found if not point.kept for ref in point.refs}
+    theirs = {ref for point in found if point.kept for ref in point.refs} - other
+    lines = text.split("\n")
+    headings = set(markdown.headings(lines))
+    left, inside = [], 0
+    for at, line in enumerate(lines):
+        mark = markdown.heading(line) if at in headings else None
+        if mark and (not inside or mark[0] <= inside):
+            inside = mark[0] if entries.type_tag(mark[1])[1] in KEPT else 0
+            left.append(line)
+        elif not inside and not _says_kept(line, theirs):
+            left.append(line)
+    return "\n".join(left)
+
+
+def _says_kept(line: str, refs: set[str]) -> bool:
+    if not line.lstrip().startswith(("- ", "* ")):
+        return False
+    (point,) = points.parse("topic", line) or (Point(section="topic", topic=""),)
+    return point.kept or (bool(point.refs) and refs.issuperset(point.refs))
 
 
 def _referring(line: str, by_topic: Mapping[str, list[str]]) -> str:

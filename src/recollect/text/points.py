@@ -20,6 +20,8 @@ from recollect.text.patterns import lazy
 _REF = r"\d{4}-\d{2}-\d{2}#\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*"
 _REFS = lazy(rf" \(({_REF}(?: {_REF})*)\)$")
 _LINE = lazy(rf"[-*] (.*?)(?: \[({'|'.join(ENTRY_TYPES)})\])?(?:: (.*))?")
+_MORE = lazy(r"[-*] \d+ more (?:entries|topics(?: \[project\])?(?:: .*)?)")
+"""Entries that found no line. Up to tree/2 they were written as a topic of their own."""
 _TAG_AT_END = lazy(rf"\[({'|'.join(ENTRY_TYPES)})\]$")
 _SPACE = lazy(r"\s+")
 _CONTROL = lazy("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -41,6 +43,8 @@ def render(points: Iterable[Point]) -> str:
 
 
 def point_line(point: Point) -> str:
+    if point.section == "more":
+        return f"- {len(point.refs)} more entries ({show_refs(point.refs)})"
     tag = f" [{point.type}]" if point.type != "project" or point.section == "topic" else ""
     text = f": {point.text}" if point.text else ""
     refs = f" ({show_refs(point.refs)})" if point.refs else ""
@@ -62,6 +66,9 @@ def parse(section: Section, text: str, *, fallback: Sequence[str] = ()) -> list[
         refs_at = _REFS.search(stripped)
         said = stripped[: refs_at.start()] if refs_at else stripped
         refs = tuple(read_refs(refs_at[1])) if refs_at else tuple(fallback)
+        if refs_at and _MORE.fullmatch(said):
+            found.append(Point(section="more", topic="", refs=refs))
+            continue
         item = _LINE.fullmatch(said)
         if item is None:
             item = _LINE.fullmatch(f"- {said}")
@@ -181,12 +188,13 @@ def extract_points(entry: Entry) -> list[Point]:
         text = plain(_CHECKBOX.sub("", text, count=1))
         return Point(section=section, topic=topic, type=entry.type, text=text, refs=(entry.ref,))
 
-    ephemeral = is_ephemeral(entry.topic) or _EPHEMERAL_WHOLE.fullmatch(entry.text)
-    text = "" if ephemeral else _worth_summarising(entry.text)
+    if is_ephemeral(entry.topic) or _EPHEMERAL_WHOLE.fullmatch(entry.text):
+        return [Point(section="more", topic="", refs=(entry.ref,))]
     if entry.type == "user":
-        return [point("topic", text)]
+        return [point("topic", entry.text)]
     if entry.type == "feedback":
-        return [point("lesson", _feedback(text))]
+        return [point("lesson", _feedback(entry.text))]
+    text = _worth_summarising(entry.text)
     if entry.type == "reference":
         return [point("topic", _reference(text))]
     return [point("topic", ""), *(point(section, said) for section, said in _statements(text))]

@@ -15,7 +15,7 @@ from recollect.core.records import record
 from recollect.text.lexicon import WEAK_VERBS, words_of
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
-from recollect.text.tokens import stem, terms
+from recollect.text.tokens import stem, terms, words
 
 
 @record
@@ -87,7 +87,7 @@ def learning_refusal(*, title: str, observation: str, implication: str, action: 
     fields = [field for field in (observation, implication, action) if field.strip()]
     if any(len(field) <= LONGEST_STAND_IN and _STAND_IN.fullmatch(field) for field in (title, *fields)):
         return REFUSALS["placeholder"]
-    if len(fields) == 3 and len({" ".join(_WORD.findall(field.lower())) for field in (title, *fields)}) == 1:
+    if len(fields) == 3 and len({" ".join(words(field.lower())) for field in (title, *fields)}) == 1:
         return REFUSALS["repeated"]
     if len({word for field in (title, *fields) for word in telling_words(field) if len(word) > 1}) < LEAST_WORDS:
         return REFUSALS["vague"]
@@ -107,8 +107,7 @@ def _states_a_rule(text: str) -> bool:
 
 def telling_words(text: str) -> list[str]:
     """The stems of a text that say what it is about; where words are not parted by spaces, pairs of characters."""
-    words = words_of(plain(text))
-    parts = (part for word in words for part in ((word,) if word.isascii() else terms(word)))
+    parts = (part for word in words_of(plain(text)) for part in ((word,) if word.isascii() else terms(word)))
     return [root for part in parts if (root := stem(part)) not in _empty_stems()]
 
 
@@ -162,20 +161,20 @@ def is_foreign(text: str) -> bool:
 
 # --- An incident
 
-_REPORTS_RULE = lazy(
+_RULE = lazy(
     r"\b(?:always|never|must|should|shall|needs?|requires?|avoid|prefer|when(?:ever)?|if|unless|do not|don't"
-    r"|doesn't|cannot|can't|can|may|only|ensure|make sure|belongs?|decides?|is|are|has|have|stays?|expires?)\b"
+    r"|doesn't|cannot|can't|can|may|only|ensure|make sure|belongs?|decides?|is|are|has|have|stays?|expires?)\b",
+    re.IGNORECASE,
 )
 _ONCE = lazy(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|week|session|time)|last (?:night|week|time)"
-    r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+|\d{4}-\d{2}-\d{2})\b"
+    r"|(?:pr|issue|ticket|bug) ?#?\d+|#\d+|commit [0-9a-f]{7,40}|line \d+)\b"
 )
 # What follows a verb that tells; an adjective ("retry failed jobs") is followed by its noun.
 _REPORTS_TELLS = (
     r"(?= (?:the|a|an|that|it|its|our|my|to|on|in|at|while|because|when|after|before|twice|again|with|during|and|out"
     r"|from|for|into|over)\b|[,;]|$)"
 )
-_TOLD = lazy(rf"^(?:(?!{_ADJECTIVE}){PAST}\b|(?:i|we|he|she|they|somebody)\b.*?\b{PAST}\b)")
 _NOT_PASSIVE = r"(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!es )"
 _HAPPENED = lazy(rf"^(?:the |a |an )?(?:[\w'#-]+ ){{1,3}}{_NOT_PASSIVE}{PAST}\b{_REPORTS_TELLS}")
 
@@ -185,9 +184,9 @@ def is_incident(text: str) -> bool:
     text = plain(text)
     if _ONCE.search(text):
         return True
-    if _REPORTS_RULE.search(text) or is_foreign(text):
+    if _RULE.search(text) or is_foreign(text):
         return False
-    return bool(_TOLD.match(text) or _HAPPENED.match(text))
+    return bool(_REPORT.match(text) or _HAPPENED.match(text))
 
 
 def plain(text: str) -> str:
@@ -272,7 +271,6 @@ _STAND_INS = (
 )  # fmt: skip
 _STAND_IN = lazy(rf"[\W_]*(?:(?:{'|'.join(_STAND_INS)})[\W_]*)?", re.IGNORECASE)
 LONGEST_STAND_IN = 60  # characters
-_WORD = lazy(r"\w+")
 _TELLS = lazy(
     rf"\b(?:was|were)\b|^(?:[\w'-]+ ){{0,2}}(?:[\w-]+-)?{PAST}\b|^(?:still|ready|all good|will continue)\b",
     re.IGNORECASE,
@@ -282,4 +280,3 @@ _EXPLAINED = lazy(
     r"(?!\w+ed\b)(?:[\w'#./-]+ ){1,4}fail(?:ed|s)(?::|,? (?:because|since|due to|when(?:ever)?|if|unless|without)\b)",
     re.IGNORECASE,
 )
-_RULE = lazy(r"\b(?:must|should|never|always|cannot|can't|needs?|may|when(?:ever)?|if|unless)\b", re.IGNORECASE)

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.core.records import record
 from recollect.text.secret_shapes import CONTEXTS, TOKENS, Shape
 
-__all__ = ["SHAPES", "Redacted", "redact"]
+__all__ = ["SHAPES", "Redacted", "redact", "secrets_in"]
 
 # Of two shapes that begin at the same place the earlier names the marker: a vendor says more than "password".
 SHAPES: tuple[Shape, ...] = TOKENS + CONTEXTS
@@ -33,7 +34,7 @@ _LONGEST_NAME = 128
 _JUDGED = 4096
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Redacted:
     text: str
     kinds: tuple[str, ...]
@@ -59,6 +60,13 @@ def redact(text: str) -> Redacted:
     if not marks:
         return Redacted(text=text, kinds=())
     return Redacted(text=data.decode("utf-8", "surrogatepass"), kinds=tuple(mark.kind for mark in marks))
+
+
+def secrets_in(text: str) -> dict[str, str]:
+    """The secrets in a text, each with its kind."""
+    data = text.encode("utf-8", "surrogatepass")
+    spans = (span for span in _found(data) if span.kind != _PRIVATE)
+    return {data[span.start : span.end].decode("utf-8", "surrogatepass"): span.kind for span in spans}
 
 
 def _found(data: bytes) -> list[_Span]:

@@ -9,14 +9,15 @@ ten years as after three months. Knows nothing about files.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 
 from recollect.core.journal import KEPT, EntryType, Point
+from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.keyphrases import WordWeights, keyphrases
+from recollect.text.keyphrases import WordWeights
 from recollect.text.points import cut, place_of, topic_name
 from recollect.text.tokens import tokens
 
@@ -24,14 +25,16 @@ LATEST = 2
 """Months that are not folded: the current one and the one before it."""
 LINE_TOKENS = 20
 """What a line of the page costs at least: so many mentions of the past can be shown, no more."""
-THEMES = 12
+THEMES = 24
+"""Topics of a month among which its history is chosen."""
 
 _MENTIONS = 80
 _LESSONS = 8
-_PHRASES = 8
+_TELLING = ("open", "decision", "done", "lesson", "note", "topic")
+"""What is said of a topic, the most telling first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Mention:
     """A topic as a month knows it: what was said about it, and where last."""
 
@@ -53,7 +56,7 @@ class Mention:
         return not self.kept, -int(day.replace("-", "")), -number, self.topic
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MonthDigest:
     """What the root needs to know of a month."""
 
@@ -63,15 +66,15 @@ class MonthDigest:
 
     @property
     def themes(self) -> tuple[tuple[str, int], ...]:
-        """Its most mentioned topics."""
+        """Its most mentioned topics, of equals the latest."""
         counts: dict[str, int] = {}
-        for mention in self.mentions:
+        for mention in sorted(self.mentions, key=lambda mention: mention.newest_first):
             if not mention.kept:
                 counts[mention.topic] = counts.get(mention.topic, 0) + mention.count
-        return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:THEMES])
+        return tuple(sorted(counts.items(), key=lambda item: -item[1])[:THEMES])
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Past:
     """Folded months: the themes of each, the mentions a page may show, and the lines of all the others."""
 
@@ -81,16 +84,17 @@ class Past:
 
 
 def make_digest(month: str, found: Sequence[Point]) -> MonthDigest:
-    """A month in small: every user and feedback item, its most mentioned topics, its most telling lessons."""
+    """A month in small: every user and feedback item and reference, its most mentioned topics, its lessons."""
     kept = [_mention([point], point.text) for point in found if point.kept and point.text and point.refs]
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in found:
-        if point.section != "entity" and point.refs and not (point.kept and point.text):
+        if point.section not in ("entity", "more") and point.refs and not (point.kept and point.text):
             groups.setdefault((point.topic.casefold(), point.type), []).append(point)
     weights = WordWeights(point.text for point in found)
     said = [group for group in groups.values() if any(point.text for point in group)]
-    best = sorted(said, key=lambda group: (-_count(group), group[0].topic))[:_MENTIONS]
-    topics = [_mention(group, _about(group, weights)) for group in best]
+    references = [group for group in said if group[0].type == "reference"]
+    projects = sorted((group for group in said if group[0].type == "project"), key=lambda group: -_count(group))
+    topics = [_mention(group, _about(group)) for group in (*references, *projects[:_MENTIONS])]
     lessons = [point for point in found if point.section == "lesson" and not point.kept]
     lessons.sort(key=lambda point: (-len(point.refs), -weights.density(point.text), point.text))
     return MonthDigest(month=month, mentions=(*kept, *topics), lessons=tuple(lessons[:_LESSONS]))
@@ -116,8 +120,7 @@ def merged(mentions: Iterable[Mention]) -> list[Mention]:
         if newer is None:
             found[key] = mention
         else:
-            text = newer.text if newer.kept or mention.type == "reference" else _joined(newer.text, mention.text)
-            found[key] = replace(newer, text=text or mention.text, count=newer.count + mention.count)
+            found[key] = replace(newer, text=newer.text or mention.text, count=newer.count + mention.count)
     return sorted(found.values(), key=lambda mention: mention.newest_first)
 
 
@@ -175,23 +178,18 @@ def _mention(group: Sequence[Point], text: str) -> Mention:
     return Mention(topic=name, type=group[0].type, text=text, last=last, count=_count(group), done=done)
 
 
-def _about(group: Sequence[Point], weights: WordWeights) -> str:
-    if group[0].type == "reference":
-        return next((point.text for point in reversed(group) if point.text), "")
-    return ", ".join(keyphrases([point.text for point in group], weights, _PHRASES))
+def _about(group: Sequence[Point]) -> str:
+    """What its latest entry left open, else decided, did or said."""
+    said = [point for point in group if point.text]
+    return min(said, key=lambda point: (*_newest_first(point), _TELLING.index(point.section))).text
 
 
 def _count(group: Sequence[Point]) -> int:
     return len({ref for point in group for ref in point.refs})
 
 
-def _joined(newer: str, older: str) -> str:
-    parts = dict.fromkeys((*newer.split(", "), *older.split(", ")))
-    return ", ".join([part for part in parts if part][:_PHRASES])
-
-
 SETTLED_DAYS = 90
-"""A project topic nobody mentions for this long counts as completed."""
+"""A project topic that is not mentioned for this long counts as completed."""
 ACTIVE_DAYS = 7
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
@@ -221,7 +219,7 @@ def build(
     """ROOT.md and, when it cannot hold everything, its overflow file. `word` may say the recent patterns better."""
     mentions = merged([*(each for one in reversed(latest) for each in one.mentions), *past.mentions])
     months: list[Themes] = [*past.themes, *((one.month, one.themes) for one in latest)]
-    active = [*_absence(recent, today), *_within(_active(recent, mentions), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
+    active = [*_absence(recent, today), *_within(_active(recent), _ACTIVE_LINES, int(cap * _ACTIVE_SHARE))]
     patterns, generator = (word or as_found)(patterns_of(latest, cap))
     fields = {
         "type": "root",
@@ -246,8 +244,8 @@ def build(
         history = _history(months, grain)
         if not past.rest and sum(map(_cost, history)) + sum(costs) <= room:
             return page(history, index), None
-    link = f"- more topics → {OVERFLOW}"
-    room -= sum(map(_cost, [*history, link]))
+    rest = past.rest.split("\n") if past.rest else []
+    room -= sum(map(_cost, [*history, _link([*index, *rest])]))
     shown: set[int] = set()
     for place in sorted(range(len(mentions)), key=lambda place: _settled(mentions[place], today)):
         if costs[place] <= room:
@@ -255,7 +253,16 @@ def build(
             shown.add(place)
     lines = [line for place, line in enumerate(index) if place in shown]
     over = [dated_line(mention) for place, mention in enumerate(mentions) if place not in shown]
-    return page(history, [*lines, link]), _overflow(over, past.rest)
+    overflow = "\n".join(["## Topics Index", *over, *rest])
+    return page(history, [*lines, _link([*over, *rest])]), markdown.with_frontmatter(
+        {"type": "root-overflow"}, overflow
+    )
+
+
+def _link(over: Sequence[str]) -> str:
+    """The one line that counts what stands in the overflow file."""
+    kept = sum(" [user, " in line or " [feedback, " in line for line in over)
+    return f"- {len(over)} more topics, {kept} of them user and feedback items → {OVERFLOW}"
 
 
 def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
@@ -271,36 +278,34 @@ def _absence(recent: Sequence[Point], today: date) -> list[str]:
     return [f"- nothing was logged after {last}; this is where things stood then"]
 
 
-def _active(recent: Sequence[Point], mentions: Sequence[Mention]) -> list[str]:
-    """Per topic what is open, else what was decided, else what it is about; of what is done, the result, at the end."""
-    done = {mention.topic.casefold() for mention in mentions if mention.done}
+def _active(recent: Sequence[Point]) -> list[str]:
+    """Per topic what is open, else what was decided or said last; at the end, of what is done, the result."""
     groups: dict[str, list[Point]] = {}
     for point in recent:
-        if point.type == "project" and point.refs and point.text and point.section != "entity":
+        if point.type == "project" and point.refs and point.text and point.section not in ("entity", "more"):
             groups.setdefault(point.topic.casefold(), []).append(point)
-    lines: list[str] = []
-    for group in sorted(groups.values(), key=lambda group: (_name(group) in done, min(map(_newest_first, group)))):
-        telling = ("done",) if _name(group) in done else ("open", "decision")
+    found: list[tuple[bool, tuple[int, int], list[Point]]] = []
+    for group in groups.values():
+        done = _mention(group, "").done
+        telling = ("done",) if done else ("open", "decision")
         wanted = [point for section in telling for point in group if point.section == section]
-        if not wanted:
-            said = [point.text for point in group]
-            newest = min(group, key=_newest_first)
-            about = ", ".join(keyphrases(said, WordWeights(said), 8))
-            wanted = [replace(newest, text=about or newest.text)]  # everyday words alone hold no phrase
-        lines += [_line(point) for point in sorted(wanted, key=_newest_first)[:2]]
-    return lines
+        wanted = wanted or [min(group, key=lambda point: (*_newest_first(point), point.text))]
+        found.append((done, min(map(_newest_first, group)), sorted(wanted, key=_newest_first)[:2]))
+    return [_line(point) for _, _, points in sorted(found, key=lambda one: one[:2]) for point in points]
 
 
 def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
-    """Lessons of this month and the last, those with most support first, as far as there is room."""
+    """Lessons of this month and the last, most support and latest first, as far as there is room."""
     found = {point.text.casefold(): point for one in latest for point in one.lessons}
-    best = sorted(found.values(), key=lambda point: (-len(point.refs), point.text))
+    best = sorted(found.values(), key=lambda point: (-len(point.refs), *_newest_first(point), point.text))
     return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
 def _line(point: Point) -> str:
     last = max(point.refs, key=place_of)
-    return f"- {topic_name(point.topic)}: {cut(point.text, _LINE_CHARS)} → log/{last}"
+    topic = topic_name(point.topic)
+    said = point.text if point.text.casefold().startswith(topic.casefold()) else f"{topic}: {point.text}"
+    return f"- {cut(said, _LINE_CHARS)} → log/{last}"
 
 
 def _index_line(mention: Mention, today: date) -> str:
@@ -325,22 +330,30 @@ def _history(months: Sequence[Themes], grain: int) -> list[str]:
         number = int(month[0][:4]) * 12 + int(month[0][5:]) - 1
         shared = (number // together if together else 0) if place < old else month[0]
         groups.setdefault(shared, []).append(month)
-    return [_period_line(group, 12 if grain < 2 else 8) for group in groups.values()]
+    totals: dict[str, int] = {}
+    for topic, times in (theme for _, themes in months for theme in themes):
+        totals[topic] = totals.get(topic, 0) + times
+    return [_period_line(group, 12 if grain < 2 else 8, totals) for group in groups.values()]
 
 
-def _period_line(group: Sequence[Themes], count: int) -> str:
+def _period_line(group: Sequence[Themes], count: int, totals: Mapping[str, int]) -> str:
+    """A period and what rose in it: topics by their log-odds against all other periods, in units of its error."""
     first, last = group[0][0], group[-1][0]
     name = first if first == last else f"{first}~{last[5:] if first[:4] == last[:4] else last}"
     counts: dict[str, int] = {}
-    for topic, times in (theme for _, themes in group for theme in themes):
+    for topic, times in (theme for _, themes in reversed(group) for theme in themes):
         counts[topic] = counts.get(topic, 0) + times
-    best = sorted(counts, key=lambda topic: (-counts[topic], topic))[:count]
+    here, everywhere = sum(counts.values()), sum(totals.values())
+
+    def rise(topic: str) -> float:
+        inside, outside = counts[topic] + 0.5, totals[topic] - counts[topic] + 0.5
+        odds = math.log(inside / (here - counts[topic] + 0.5)) - math.log(
+            outside / (everywhere - here - totals[topic] + counts[topic] + 0.5)
+        )
+        return odds / math.sqrt(1 / inside + 1 / outside)
+
+    best = sorted(counts, key=lambda topic: -rise(topic))[:count]  # of equals the latest stays first
     return f"- {name}: {cut(', '.join(best), _LINE_CHARS) or 'user and feedback items only'} → monthly/{last}"
-
-
-def _overflow(over: Sequence[str], rest: str) -> str:
-    """What ROOT.md had no room for."""
-    return markdown.with_frontmatter({"type": "root-overflow"}, "\n".join(["## Topics Index", *over, rest]))
 
 
 def _within(lines: Iterable[str], count: int, budget: int) -> list[str]:
@@ -356,10 +369,6 @@ def _within(lines: Iterable[str], count: int, budget: int) -> list[str]:
 def _cost(line: str) -> int:
     """Tokens of a line. The arrow is a word like any other, but would take the slow path for texts beyond ASCII."""
     return tokens(line.replace("→", ">"))
-
-
-def _name(group: Sequence[Point]) -> str:
-    return group[0].topic.casefold()
 
 
 def _newest_first(point: Point) -> tuple[int, int]:

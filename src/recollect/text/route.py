@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from recollect.core.records import record
 from recollect.text.documents import Section, sections
+from recollect.text.patterns import lazy
 from recollect.text.tokens import terms
 
 Kind = Literal["heading", "new heading", "new file"]
@@ -26,8 +27,14 @@ _WORDS, _MEANING = 0.5, 0.5  # shares when both are known
 _TITLE_WEIGHT = 2
 _GIST = 500  # characters whose meaning is compared: a section says at its beginning what it is about
 
+_NO_TARGET = lazy(
+    r"(?:^|[/_.-])(?:archives?|archived|changelog|changes|history|releases?|generated|vendor)(?:[/_.-]|$)"
+)
+_GENERATED = lazy(r"(?:auto-?)?generated (?:by|from|file)\b.*|do not edit (?:this|by hand)")
+_LINK_LINE = lazy(r"\s*[-*] \[[^\]]+\]\([^)]+\)")
 
-@dataclass(frozen=True, kw_only=True)
+
+@record
 class Placement:
     """`path` is empty for a new file; `heading` is the slug to write under, empty for a new heading."""
 
@@ -38,9 +45,9 @@ class Placement:
     score: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Candidate:
-    """A place that is near, and what stands there."""
+    """A near place and its text."""
 
     placement: Placement
     path: str
@@ -75,7 +82,7 @@ def place(
 
 
 def candidates(text: str, documents: Mapping[str, str], *, alike: Likeness | None = None, most: int) -> list[Candidate]:
-    """The nearest places, nearest first, for somebody else to choose from."""
+    """The nearest places, nearest first, for a model to choose from."""
     nearest = sorted(_scored(text, documents, alike), key=lambda one: (-(one[2] + one[3]), one[0], one[1].first))
     return [
         Candidate(
@@ -88,10 +95,18 @@ def candidates(text: str, documents: Mapping[str, str], *, alike: Likeness | Non
     ]
 
 
+def is_target(path: str, text: str) -> bool:
+    """Whether a learning may be put there: not into an archive, a changelog, a generated file, or what a split left."""
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    links = sum(bool(_LINK_LINE.match(line)) for line in lines)
+    return not (_NO_TARGET.search(path.lower()) or _GENERATED.search(text[:400].lower()) or 2 * links > len(lines))
+
+
 def _scored(
     text: str, documents: Mapping[str, str], alike: Likeness | None, ignored: Collection[str] = ()
 ) -> list[tuple[str, Section, float, float]]:
     """Every place with its own nearness and its document's."""
+    documents = {path: said for path, said in documents.items() if is_target(path, said)}
     targets = [(path, section) for path in sorted(documents) for section in _candidates(documents[path])]
     if not targets:
         return []

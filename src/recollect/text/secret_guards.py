@@ -35,7 +35,8 @@ _LOOKUP = lazy(
     r"|^(?:vault|op|ssm|arn|secretsmanager|keyring|file|https?|s3|gs|ref)(?::|\+)"
 )
 _WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
-_CODE = lazy(r"[(){}\[\]]|->|=>|==|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+_CALL = lazy(r"^[A-Za-z_][\w.]*[(\[].*[)\]]$|->|=>|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+_CODE = lazy(r"[(){}\[\]]|->|=>|==.|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
 
 
 def entropy(value: str) -> float:
@@ -56,6 +57,29 @@ def holds_a_key(block: str) -> bool:
 def like_token(value: str) -> bool:
     """For a prefix short enough to begin a plain word: the rest must look random."""
     return not_a_placeholder(value) and _has_digit_and_letter(value) and entropy(value) >= 3.0
+
+
+_NAMED_HASH = lazy(
+    r"(?:sha|md)\d|hash|digest|integrity|etag|checksum|h1$|^pk|^phc|pub|chunk|sri|rev|commit|nonce", re.IGNORECASE
+)
+_SECRET_PREFIX = lazy(r"live|prod|test|^sk|key|tok|secret|pat$|api|auth|access|priv|cred|pw", re.IGNORECASE)
+
+
+def like_prefixed_token(value: str) -> bool:
+    """A long random run after a name that no list knows: mixed case and digits, or a name that speaks of secrets."""
+    name, random = value[: (cut := max(value.rfind("_"), value.rfind("-")))], value[cut + 1 :]
+    if not not_a_placeholder(random) or not _has_digit_and_letter(random) or _NAMED_HASH.search(name):
+        return False
+    mixed = any(c.isupper() for c in random) and any(c.islower() for c in random)
+    if mixed:
+        changes = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(random))
+        return entropy(random) >= 4.0 and changes >= len(random) * 0.3
+    return entropy(random) >= 3.2 and bool(_SECRET_PREFIX.search(name))
+
+
+def holds_a_private_key(value: str) -> bool:
+    """Base64 of a PEM block; a certificate's is public."""
+    return b"PRIVATE KEY" in base64.b64decode(value[:80].rstrip("=")[: len(value[:80].rstrip("=")) // 4 * 4])
 
 
 def encodes_a_login(value: str) -> bool:
@@ -83,9 +107,22 @@ def like_bare_password(value: str) -> bool:
     return like_password(value) and not _CODE.search(value) and _has_digit_and_letter(value)
 
 
+def like_strong_password(value: str) -> bool:
+    """A value that only follows the word `password`: at least three classes of characters, digits among them."""
+    value = value.rstrip(".,:;!?)")
+    classes = (str.isdigit, str.islower, str.isupper, lambda c: not c.isalnum() and c not in "_-./")
+    seen = [any(test(c) for c in value) for test in classes]
+    return seen[0] and sum(seen) >= 3 and len(value) >= 8 and like_bare_password(value)
+
+
 def like_key(value: str) -> bool:
     """A value beside the name of a key, token or secret: long and random."""
-    if len(value) < 12 or not like_password(value) or _CODE.search(value):
+    return not _CODE.search(value) and like_quoted_key(value)
+
+
+def like_quoted_key(value: str) -> bool:
+    """The same in quotes, where brackets are characters like any other."""
+    if len(value) < 12 or not like_password(value) or _CALL.search(value):
         return False
     return entropy(value) >= 3.0 and (_has_digit_and_letter(value) or _random_letters(value))
 

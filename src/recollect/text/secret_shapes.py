@@ -7,20 +7,24 @@ may grow. Whether a value is only a placeholder is decided in `text/secret_guard
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from recollect.core.records import record
 from recollect.text.secret_guards import (
     encodes_a_login,
     holds_a_key,
+    holds_a_private_key,
     like_bare_password,
     like_key,
     like_password,
+    like_prefixed_token,
+    like_quoted_key,
+    like_strong_password,
     like_token,
     not_a_placeholder,
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shape:
     kind: str
     pattern: str
@@ -28,7 +32,7 @@ class Shape:
     """In any case; a text without any of them is not searched for this shape."""
 
     guard: Callable[[str], bool]
-    """Says no to what has the shape and yet is no secret."""
+    """Rejects a match that is not a secret."""
 
     named: bool
     """Known by the name before it. What looks like its value may be the next name: `password = token = …`."""
@@ -210,6 +214,48 @@ TOKENS: tuple[Shape, ...] = (
     shape("dropbox-token", "sl.", EDGE + r"(sl\.(?:u\.)?[A-Za-z0-9_-]{130,})", like_token),
     shape("facebook-token", "eaac eaam eaab eaad", APART + r"(EAA[A-Z][A-Za-z0-9]{90,})\b", like_token),
     shape("hubspot-token", "pat-", EDGE + rf"(pat-(?:na|eu|ap)[0-9]-{UUID})"),
+    shape("mapbox-token", "sk.eyj", EDGE + r"(sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})"),
+    shape("resend-key", "re_", EDGE + r"(re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b", like_token),
+    shape(
+        "onepassword-secret-key",
+        "a3-",
+        EDGE + r"(A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})",
+    ),
+    shape("plaid-token", "access-", EDGE + rf"(access-(?:production|development|sandbox)-{UUID})"),
+    shape("pubnub-key", "sec-c-", EDGE + rf"(sec-c-{UUID})"),
+    shape("launchdarkly-key", "api- sdk-", EDGE + rf"((?:api|sdk)-{UUID})"),
+    shape("vault-token", "s.", r"(?:^|[\s\"'=:])(s\.[A-Za-z0-9]{24})(?:[^A-Za-z0-9]|\z)", like_token),
+    shape("swarm-token", "swmtkn-1-", r"(SWMTKN-1-[0-9a-z]{40,60}-[0-9a-z]{20,30})"),
+    # published prefixes of other services, each before a random run
+    shape(
+        "service-token",
+        "_ - .",
+        EDGE
+        + r"((?i:sq[apu]|bk(?:ua|aj|ct|nt|pt)|ccipat|cciprj|pcsk|hca(?:ik|lk)|(?:shippo|duffel)_(?:live|test)|pnu|rdme"
+        r"|napi|tfp|sg[pd]|slk|jina|fw|tgp_v1|apify_api|phx|e2b|bb_(?:live|test)|xa[ap]t|pylf_v1_[a-z]{2}"
+        r"|rzp_(?:live|test)|ez[at]k|rnd|vcp|wandb_v1|cf(?:ut|at|k|pat)|tr_(?:prod|dev)|signkey-(?:prod|test)"
+        r"|snyk_[us]at|ddp|dbt[cu]|mlsn|wpl_ap1|csk|tvly|fc|p8e|xau)[_.-][A-Za-z0-9_+/=-]{20,})",
+        like_token,
+    ),
+    # what no list knows: a short name, perhaps with a stage, glued to a long random run
+    shape(
+        "prefixed-token",
+        "_ -",
+        EDGE
+        + r"([A-Za-z][A-Za-z0-9]{0,15}(?:[_-][A-Za-z0-9]{1,12}){0,3}[_-][A-Za-z0-9]{30,200})(?:[^A-Za-z0-9_=/+@-]|\z)",
+        like_prefixed_token,
+    ),
+    shape(
+        "password-hash",
+        "$ %24 {ss",
+        rf"({DOLLAR}(?:2[abxy]|5|6|7|y|gy|argon2(?:id|i|d)|scrypt|apr1|1){DOLLAR}[A-Za-z0-9./+=,$%-]{{20,}}"
+        r"|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{28,})",
+    ),
+    shape("fernet-key", "gaaaaa", APART + r"(gAAAAA[A-Za-z0-9_-]{60,}={0,2})"),
+    shape(
+        "signed-url", "signature=", r"(?i)[?&;](?:X-(?:Amz|Goog)-)?Signature=([A-Za-z0-9%/+_~-]{27,}={0,2})", like_token
+    ),
+    shape("signed-url", "security-token=", r"(?i)X-(?:Amz|Goog)-Security-Token=([A-Za-z0-9%/+_-]{60,}={0,2})"),
 )
 
 
@@ -223,8 +269,11 @@ _SPACE = r"(?:[ \t]|%20|\+){1,4}"
 _QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%2[27])"
 _OPTIONAL_QUOTE = _QUOTE + "?"
 
-# What stands between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
-_ASSIGN = _OPTIONAL_QUOTE + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}"
+# The characters between a name and its value, in JSON, YAML, TOML, shell, URLs and (typed) code.
+_ASSIGN = (
+    _OPTIONAL_QUOTE
+    + r"\]?[ \t]{0,8}(?::=|=>|[=:]|%3[Dd]|:[ \t]?[A-Za-z_][\w.\[\] |]{0,30}=)[ \t]{0,8}(?:[|>]-?\n\s{1,12})?"
+)
 
 
 def _quoted(least: int) -> str:
@@ -245,14 +294,25 @@ def _element(names: str, least: int) -> str:
 
 
 _STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
-_PASSWORD_NAME = r"(?i)(?:password|passwd|passphrase|passwort|[_-]pwd|\bpwd|[_-]pass|\bpass)" + _STAGE
-_KEY_NAME = (
-    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app)[_. -]?key"
-    r"|license[_. -]?key|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|(?-i:\b_auth))" + _STAGE
+_PASSWORD_NAME = (
+    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|wachtwoord"
+    r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)" + _STAGE
 )
-_IS = r"[ \t]{1,4}(?:is|was)[ \t:]{1,4}"
-_PASSWORD_HINTS = "pass pwd"
-_KEY_HINTS = "key secret token credential _auth"
+_KEY_NAME = (
+    r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application|functions?"
+    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|deploy|bot|server|sdk"
+    r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
+    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|(?-i:\b_auth))" + _STAGE
+)
+_IS = r"(?:[ \t]{1,4}(?:for|of|to|on|at|in)[ \t][^\r\n\"'`:=]{1,60}?)?[ \t]{1,4}(?:is|was|=|:)[ \t:]{1,4}"
+_SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|credentials?|private)"
+# {"name": "API_TOKEN", "value": "…"}, and the same in YAML and in attributes
+_PAIR = (
+    rf"(?i)\b(?:name|key){_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}{_OPTIONAL_QUOTE}[\w./-]{{0,60}}{_SECRET_WORD}[\w./-]{{0,30}}"
+    rf"{_OPTIONAL_QUOTE}(?:[\s,;|-]{{1,40}}|\s?,\s?\"type\"\s?:\s?\"\w+\"\s?,\s?){_OPTIONAL_QUOTE}(?:string)?value{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}"
+)
+_PASSWORD_HINTS = "pass pwd pw kennwort contrase senha wachtwoord"
+_KEY_HINTS = "key secret token credential _auth psk"
 
 CONTEXTS: tuple[Shape, ...] = (
     shape(
@@ -279,7 +339,8 @@ CONTEXTS: tuple[Shape, ...] = (
         "authorization",
         "authorization",
         rf"(?i)authorization{_OPTIONAL_QUOTE}\s{{0,4}}[:=,]\s{{0,4}}{_OPTIONAL_QUOTE}"
-        rf"(?:(?:bearer|token|api-?key|ssws|key|bot|digest|negotiate){_SPACE})?([A-Za-z0-9_.~+/=|:%-]{{12,}})",
+        # any scheme but Basic, whose value is a login in base64
+        rf"(?:(?:[ac-z]|b[b-z])[a-z0-9-]{{2,24}}{_SPACE})?([A-Za-z0-9_.~+/=|:%-]{{12,}})",
         like_key,
     ),
     shape("authorization", "bearer", rf"(?i)\bbearer{_SPACE}([A-Za-z0-9_.~+/=-]{{20,}})", like_key),
@@ -293,9 +354,27 @@ CONTEXTS: tuple[Shape, ...] = (
     shape(
         "command-line",
         "--",
-        r"(?i)--(?:[a-z]{1,20}-)?(?:password|passwd|passphrase|token|secret|api-?key|auth-token)"
-        r"(?:[ \t]{1,4}|=)\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})",
+        r"(?i)[ \t]--?(?:[a-z]{1,20}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|credentials?"
+        r"|(?:api|access|secret|private)-?key|storepass|keypass)(?:[ \t]{1,4}|=)\\{0,4}[\"']?([^\s\"'`\\<>;|&]{6,})",
         like_bare_password,
+    ),
+    shape(
+        "command-line",
+        "--auth --user --basic --login --creds",
+        r"(?i)--(?:auth|user|basic|login|creds|proxy-user)(?:[ \t]{1,4}|=)\\{0,4}[\"']?[^\s:\"'\\]+:([^\s\"'`\\]{3,})",
+        like_password,
+    ),
+    shape(
+        "command-line",
+        "login auth",
+        r"(?i)\b(?:login|auth|authtoken)[ \t]{1,4}((?:[0-9a-f]{32,}|[A-Za-z0-9_-]{36,}))\b",
+        like_token,
+    ),
+    shape(
+        "command-line",
+        "convertto-securestring",
+        r"(?i)ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?[\"']([^\"'\r\n]{4,})",
+        like_password,
     ),
     shape(
         "command-line",
@@ -313,6 +392,30 @@ CONTEXTS: tuple[Shape, ...] = (
         like_bare_password,
     ),
     shape(
+        "password", "identified", r"(?i)identified[ \t]+(?:with[ \t]+\w+[ \t]+)?by[ \t]+" + _quoted(4), like_password
+    ),
+    shape("secret", "env", r"(?m:^)ENV[ \t]+[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[ \t]+([^\s\"']{12,})", like_key),
+    shape("dsn-password", "@tcp( @unix(", r"[\w.-]{1,64}:([^\s@/:\"'`]{3,})@(?:tcp|unix)\(", like_password),
+    shape("url-password", "://", r"(?i)\b[a-z][a-z0-9+.-]{1,30}://([A-Za-z0-9_-]{20,})@[a-z0-9]", like_token),
+    shape(
+        "cookie",
+        "cookie",
+        rf"(?i)cookie{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}{_OPTIONAL_QUOTE}(?:[\w.-]{{1,40}}=[^\s;,]{{0,60}};\s?){{0,8}}"
+        r"[\w.-]{1,40}=([^\s;,\"'`\\]{16,})",
+        like_key,
+    ),
+    shape("private-key", "ls0tls1crudjti", r"(LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2})", holds_a_private_key),
+    shape("private-key", "private-lines", r"Private-Lines: [0-9]+\s{1,2}((?:[A-Za-z0-9+/=]{16,}\s{1,2}){1,})"),
+    shape(
+        "seed-phrase",
+        "mnemonic phrase seed",
+        rf"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-](?:phrase|words)){_OPTIONAL_QUOTE}\s{{0,4}}(?:[:=]|is)"
+        rf"\s{{0,4}}{_OPTIONAL_QUOTE}"
+        r"((?:[a-z]{3,8}[ \t]){11,23}[a-z]{3,8})",
+    ),
+    shape("password", "value", _PAIR + _quoted(6), like_password),
+    shape("password", "value", _PAIR + _bare(8), like_bare_password),
+    shape(
         "docker-auth",
         "auth",
         r"\\{0,7}\"auth\\{0,7}\"\s{0,4}:\s{0,4}\\{0,7}\"([A-Za-z0-9+/]{8,}={0,2})",
@@ -328,8 +431,11 @@ CONTEXTS: tuple[Shape, ...] = (
     shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _ASSIGN + _bare(6), like_bare_password, named=True),
     shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _quoted(4), like_password, named=True),
     shape("password", _PASSWORD_HINTS, _PASSWORD_NAME + _IS + _bare(6), like_bare_password, named=True),
+    shape(
+        "password", _PASSWORD_HINTS, _PASSWORD_NAME + r"[ \t]{1,4}" + _OPTIONAL_QUOTE + _bare(8), like_strong_password
+    ),
     shape("password", _PASSWORD_HINTS, _element("password|passwd|passphrase", 4), like_password),
-    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _quoted(12), like_key, named=True),
+    shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _quoted(12), like_quoted_key, named=True),
     shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _bare(12), like_key, named=True),
     shape("secret", _KEY_HINTS, _KEY_NAME + _IS + _OPTIONAL_QUOTE + _bare(12), like_key, named=True),
     shape("secret", _KEY_HINTS, _element("secret|token|key", 12), like_key),

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from recollect.text.frame import one_line
 from recollect.text.patterns import lazy
-from recollect.text.tokens import word_terms
+from recollect.text.tokens import is_unspaced, words
+from recollect.text.tokens import terms as terms_of
 
 # --- Sentences
 
@@ -103,15 +104,17 @@ def named(names: Sequence[str]) -> str:
 
 
 _WORD = lazy(r"\S+")
-WIDTH = 160
+WIDTH = 160  # characters of a snippet: two lines of a terminal
 
 
 def snippet(line: str, terms: frozenset[str], *, width: int = WIDTH) -> str:
     """At most `width` characters of the line around its first matching word, cut at spaces."""
     if len(line) <= width:
         return line
-    word = next((m for m in _WORD.finditer(line) if terms.intersection(word_terms(m.group()))), None)
-    first = word.start() + _first_in(word.group(), terms) if word else 0
+    word = next((m for m in _WORD.finditer(line) if terms.intersection(terms_of(m.group()))), None)
+    # What is between two spaces may be a path, or a whole text of another script: the match is somewhere in it.
+    places = [word.group().casefold().find(term) for term in terms] if word else []
+    first = word.start() + min((at for at in places if at >= 0), default=0) if word else 0
     start = max(0, first - width // 4)
     if start:
         start = line.find(" ", start) + 1 or start
@@ -121,10 +124,20 @@ def snippet(line: str, terms: frozenset[str], *, width: int = WIDTH) -> str:
     return ("… " if start else "") + line[start:end].strip() + (" …" if end < len(line) else "")
 
 
-def _first_in(word: str, terms: frozenset[str]) -> int:
-    """Where in what stands between two spaces the match is: that may be a path, or a whole text of another script."""
-    places = (word.casefold().find(term) for term in terms)
-    return min((at for at in places if at >= 0), default=0)
+def matched_words(text: str, asked: frozenset[str]) -> Iterator[str]:
+    """The words of a text as written that hold a term asked for; of a script without spaces the terms themselves."""
+    for word in words(text):
+        if found := asked.intersection(terms_of(word)):
+            yield from found if is_unspaced(word) else (word,)
+
+
+def mark(text: str, marked: Sequence[str], before: str, after: str) -> str:
+    """A text with some of its words between two marks."""
+    if not marked:
+        return text
+    longest = sorted(marked, key=len, reverse=True)
+    parts = (re.escape(word) if is_unspaced(word) else rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest)
+    return re.sub("|".join(parts), lambda found: f"{before}{found[0]}{after}", text)
 
 
 WHOLE = 0  # the number of the piece that every text has
@@ -170,7 +183,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _windows(text: str) -> list[str]:
-    """What follows the first words, which the whole stands for already."""
+    """The text after its first words, which the whole piece covers already."""
     words = text.split()
     starts = (min(start, len(words) - WINDOW) for start in range(SHORT, len(words), WINDOW))
     return [" ".join(words[start : start + WINDOW]) for start in starts]
@@ -188,3 +201,33 @@ def _glued(parts: Iterator[str], least: int) -> Iterator[str]:
             ready, held = held, []
     if ready or held:
         yield " ".join([*ready, *held])
+
+
+# --- The gist of an entry
+
+_FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how-to-apply): ?")
+_OPEN = lazy(r"(?:OPEN|TODO)\b:?\s+(\S.*)|\[ \]\s+(\S.*)")
+_SHORT = 5  # words; "Done." and "What a great idea!" say nothing
+
+
+def gist(text: str) -> tuple[str, bool]:
+    """The sentence of a log entry that says most, and whether it names something left open: what is open, else the
+    result, else what was decided, said or asked."""
+    found: dict[str, str] = {}
+    name = "said"
+    for line in text.split("\n"):
+        field = _FIELD.match(line)
+        name = field[1] if field else name
+        said = line[field.end() :] if field else line.strip()
+        if left := _OPEN.match(said.removeprefix("- ")):
+            return one_line(left[1] or left[2]), True
+        # A line goes on in the next one, unless that begins an item: messages are wrapped.
+        before = found.get(name, "") + ("\n" if said[:1] in ("-", "*", "#", "`") else " ")
+        found[name] = before + said.removeprefix("DONE: ")
+    for name in ("rule", "outcome", "decisions", "said", "analysis", "request"):
+        lines = found.get(name, "").split("\n")
+        told = [each.strip("-*# ") for line in lines if line.strip("`~-* ") for each in sentences(line)]
+        if told:
+            telling = (each for each in told if len(each.split()) > _SHORT and not each.endswith(("!", "?")))
+            return one_line(next(telling, told[0])), False
+    return "", False

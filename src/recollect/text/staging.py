@@ -10,21 +10,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import pairwise
 
+from recollect.core.records import record
 from recollect.text.markdown import Fences, heading, headings, lines_of
 from recollect.text.patterns import lazy
 
 HEADING_LINE = lazy(r"## +\S")
 """The heading of an entry, for git's history of the file."""
 
+EXTERNAL = "<!-- recollect: from outside, not adopted -->"
+"""The first line of the body of an entry that came from outside, until a person adopts it."""
 _CONSOLIDATED = lazy(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
 _PENDING = lazy(r"(?im)^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StagedEntry:
     """One staged learning; its lines in the file are `first` to `last`, counted from 0, `last` excluded."""
 
@@ -39,12 +42,22 @@ class StagedEntry:
         return f"## {self.title}\n\n{self.body}\n" if self.body else f"## {self.title}\n"
 
     @property
+    def external(self) -> bool:
+        """It came from outside, and no person has adopted it."""
+        return self.body.startswith(EXTERNAL)
+
+    @property
+    def said(self) -> str:
+        """The body without the mark of an entry from outside."""
+        return self.body.removeprefix(EXTERNAL).lstrip("\n")
+
+    @property
     def pending(self) -> bool:
         """Its author marked it as not validated yet."""
         return bool(_PENDING.search(self.body))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StagingText:
     """A staging file, read. `consolidated_on` is what the last consolidation left in the preamble."""
 
@@ -57,6 +70,10 @@ class StagingText:
         return next((entry for entry in self.entries if entry.slug == slug), None)
 
 
+MARK_LINES = 2  # that `marked_consolidated` adds to a file without a mark: the mark and a blank line
+
+
+@lru_cache(maxsize=16)  # one run asks for the same text a dozen times
 def read_staging(text: str) -> StagingText:
     lines = lines_of(text)
     starts = [at for at in headings(lines, deepest=2) if lines[at].startswith("##")]
@@ -162,7 +179,7 @@ def slug_of(title: str) -> str:
 
 
 def free_slug(slug: str, taken: Collection[str]) -> str:
-    """The slug itself, or with the first number that nobody has."""
+    """The slug itself, or with the first free number."""
     number, free = 2, slug
     while free in taken:
         free, number = f"{slug}-{number}", number + 1
@@ -186,7 +203,7 @@ def _consolidated_on(preamble: str) -> date | None:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Merged:
     """The merged file, and the titles of what a person has to settle in it."""
 
@@ -194,7 +211,7 @@ class Merged:
     conflicts: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Part:
     """A preamble or an entry of one side: what it says, and its lines as they stand; empty when it is not there."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from recollect.core.records import record
 from recollect.text.patterns import lazy
 from recollect.text.staging import StagedEntry, slug_of
 
 ActiveDays = int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Thresholds:
     """Seed 001's parameters; each is a setting."""
 
@@ -30,7 +30,7 @@ class Thresholds:
     keep_newest: int = 3
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Aged:
     """A staged learning with the day it was added and its age; None for both before its first commit."""
 
@@ -42,7 +42,7 @@ class Aged:
 Trigger = Literal["size", "stale", "none"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class HeldBack:
     """An entry that stays staged, and why."""
 
@@ -50,7 +50,7 @@ class HeldBack:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ConsolidationPlan:
     """What one consolidation takes up. `short` says that the trigger fired without enough to do.
 
@@ -127,10 +127,11 @@ def plan(
     since_last: ActiveDays | None,
     limits: Thresholds,
     waiting: Mapping[str, str] | None = None,
+    mark_lines: int = 0,
 ) -> ConsolidationPlan:
     """Both tests and the batch: oldest first until the file is below its limit; when stale, all that qualify.
 
-    `waiting` names entries that something else holds back, with the reason.
+    `waiting` names entries that something else holds back, with the reason; `mark_lines` are what the run adds.
     """
     trigger, reason = triggered(lines, since_last, limits)
     held, ripe = _sorted_out(entries, limits, waiting or {})
@@ -139,7 +140,7 @@ def plan(
         return ConsolidationPlan(trigger=trigger, reason=reason, batch=(), held=tuple(held), short=short)
     batch: list[Aged] = []
     spare: list[Aged] = []
-    left = lines
+    left = lines + mark_lines
     for one in ripe:
         if trigger == "size" and left < limits.lines and len(batch) >= limits.batch:
             spare.append(one)

@@ -61,7 +61,13 @@ def _stored_text(text: str, how: str | tuple[str, int], kinds: list[str]) -> str
 
 def storable(text: str) -> str:
     """One text as it may be stored."""
-    return _redacted(text, [])
+    return redacted(text)[0]
+
+
+def redacted(text: str) -> tuple[str, list[str]]:
+    """One text as it may be stored, and the kinds of secrets that were in it."""
+    kinds: list[str] = []
+    return _redacted(text, kinds), kinds
 
 
 def _redacted(text: str, kinds: list[str]) -> str:

@@ -1,97 +1,78 @@
 """The offline summariser, and the checks on a summary that a model wrote.
 
 Summarising is deterministic and extractive: every line is made of words from its sources and carries their references.
-What the type rules keep stays whole; topics become keyphrases; decisions, open items, lessons and results compete by
-how much they tell for their length. A model's text must not refuse, bring links or commands that its sources lack, or
-drop what must stay. Knows nothing about files, levels or models.
+What the type rules keep stays whole; topics get their most telling sentence; decisions, open items, lessons and results
+compete by how much they tell for their length. A model's text must not refuse, bring links or commands that its sources
+lack, or drop what must stay. Knows nothing about files, levels or models.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from recollect.core.journal import EntryType, Point, Section
-from recollect.text.keyphrases import WordWeights, keyphrases, sentences
+from recollect.core.records import record, replace
+from recollect.text.keyphrases import WordWeights
 from recollect.text.patterns import lazy
 from recollect.text.points import cut, entities, place_of, point_line
 from recollect.text.tokens import terms
 
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Unit vectors of some texts. With one, variety is chosen by meaning instead of by words."""
-
-PHRASES = 12
-"""Keyphrases a topic gets while there is room."""
-KEPT_CHARS = 1_200
-"""What is kept of one user or feedback item; its reference leads to the rest."""
 TEXT_CHARS = 320
-"""What is kept of any other point."""
+"""What is kept of a point that is neither a person's word nor a reference."""
 SAME = 0.75
 """Share of terms from which two points say the same."""
-VARIETY = 0.6
-"""Weight of telling against repeating, when an embedder is given."""
 
 _PRIORS: dict[Section, float] = {"decision": 1.3, "open": 1.2, "lesson": 1.2, "done": 1.0, "note": 0.6}
 _CLOSES = lazy(r"\b(?:closed|shipped|completed|finished|done)\b(?! except)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Budget:
     lines: int
     chars: int
 
 
-def summarise(
-    points: Sequence[Point], budget: Budget, *, with_entities: bool = False, embed: Embed | None = None
-) -> list[Point]:
+def summarise(points: Sequence[Point], budget: Budget, *, with_entities: bool = False) -> list[Point]:
     """The points worth a line each, grouped by section in reading order.
 
-    Nothing drops out unseen: every reference of the input is carried by at least one line of the output.
+    What people told us and references stay whole, outside the budget. Nothing drops out unseen: entries that no line
+    carries are counted, with their references, on one last line.
     """
     points = [_clipped(point) for point in points]
     weights = WordWeights(point.text for point in points if point.section != "entity")
-    kept = _distinct([point for point in points if point.kept and point.text])
-    said = [point for point in points if point.section in _PRIORS and not point.kept and point.text]
-    lines, chars = budget.lines, budget.chars
+    whole = _distinct([point for point in points if _is_whole(point)])
+    rest = [point for point in points if not _is_whole(point) and point.section not in ("entity", "more")]
+    found = entities(points) if with_entities else []
+    lines, chars = budget.lines - 1 - len(found), budget.chars - len(point_line(_more(points)).encode()) - 1
+    chars -= sum(len(point_line(point)) + 1 for point in found)
     chosen: list[Point] = []
 
-    def take(point: Point) -> bool:
+    def take(point: Point) -> None:
         nonlocal lines, chars
         cost = len(point_line(point).encode()) + 1
-        if lines < 1 or cost > chars:
-            return False
-        lines, chars = lines - 1, chars - cost
-        chosen.append(point)
-        return True
+        if lines > 0 and cost <= chars:
+            lines, chars = lines - 1, chars - cost
+            chosen.append(point)
 
-    found = entities(points) if with_entities else []
-    lines, chars = lines - len(found), chars - sum(len(point_line(point)) for point in found)
-    # What people told us goes first, but never at the price of the topics: those lead back to everything.
-    spare = Budget(lines=budget.lines // 4 + 1, chars=budget.chars // 4)
-    lines, chars = lines - spare.lines, chars - spare.chars
-    left_out = [replace(point, text="") for point in kept if not take(point)]
-    lines, chars = lines + spare.lines, chars + spare.chars
-    topics, rest = _topics([*points, *left_out], weights, lines - lines // 3, chars - chars // 3)
-    for point in [*topics, *rest]:
-        lines, chars = lines - 1, chars - len(point_line(point).encode()) - 1
-        chosen.append(point)
-    for point in _ranked(_distinct(_still_open(said)), weights, embed):
+    topics = _topics(rest, weights, lines * 2 // 3, chars * 2 // 3)
+    said = {point.text for point in topics}
+    others = [point for point in rest if point.section in _PRIORS and point.text and point.text not in said]
+    for point in [*topics, *_ranked(_distinct(_still_open(others)), weights)]:
         take(point)
-    return _in_order([*chosen, *found])
+    carried = {ref for point in (*whole, *chosen) for ref in point.refs}
+    left = [replace(point, refs=tuple(ref for ref in point.refs if ref not in carried)) for point in points]
+    more = _more(left)
+    return _in_order([*whole, *chosen, *found, *([more] if more.refs else [])])
 
 
-def topic_from(text: str) -> str:
-    """A topic for a text that came without one: its most telling phrases."""
-    said = list(sentences(text))
-    return ", ".join(keyphrases(said, WordWeights(said), 3)) or "notes"
+def _is_whole(point: Point) -> bool:
+    """Whether a point is a person's word or a reference, which are never shortened."""
+    return (point.kept or point.type == "reference") and bool(point.text)
 
 
 def _clipped(point: Point) -> Point:
-    limit = KEPT_CHARS if point.kept else TEXT_CHARS
-    if len(point.text) <= limit:
-        return point
-    return replace(point, text=point.text[: limit - 1].rsplit(" ", 1)[0] + "…")
+    return point if _is_whole(point) else replace(point, text=cut(point.text, TEXT_CHARS))
 
 
 def _distinct(points: Iterable[Point]) -> list[Point]:
@@ -138,84 +119,54 @@ def _still_open(points: Sequence[Point]) -> list[Point]:
     return [point for point in points if point.section != "open" or not answered(point)]
 
 
-def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: int) -> tuple[list[Point], list[Point]]:
-    """A line per topic with as many keyphrases as fit, and a last line for the topics that do not."""
+def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: int) -> list[Point]:
+    """A line per topic with its most telling note, shorter where many have to fit; the most mentioned topics first."""
     groups: dict[tuple[str, EntryType], list[Point]] = {}
     for point in points:
-        if point.section != "entity":
-            groups.setdefault((point.topic.casefold(), point.type), []).append(point)
-    wanted = [group for group in groups.values() if not group[0].kept or not all(point.text for point in group)]
-    if not wanted:
-        return [], []
-    full = [(group, _phrases(group, weights)) for group in wanted]
-    for count in (PHRASES, 8, 5, 3, 2, 1, 0):
-        made = [_topic(group, phrases[:count]) for group, phrases in full]
-        if len(made) <= lines and sum(len(point_line(point).encode()) + 1 for point in made) <= chars:
-            return made, []
-    room = chars - len(point_line(_more(made)).encode())
-    fitting = 0
-    for point in made[: max(lines - 1, 0)]:
-        room -= len(point_line(point).encode()) + 1
-        if room < 0:
+        groups.setdefault((point.topic.casefold(), point.type), []).append(point)
+    made = []
+    for group in groups.values():
+        refs = tuple(dict.fromkeys(ref for point in group for ref in point.refs))
+        notes = [point.text for point in group if point.section in ("topic", "note") and point.text]
+        text = max(notes, key=lambda note: (weights.density(note), note), default="")
+        made.append(Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs))
+    for limit in (TEXT_CHARS, TEXT_CHARS // 2, TEXT_CHARS // 4):
+        made = [replace(point, text=cut(point.text, limit)) for point in made]
+        if sum(len(point_line(point).encode()) + 1 for point in made) <= chars:
             break
-        fitting += 1
-    return made[:fitting], [_more(made[fitting:])]
+    made.sort(key=lambda point: (-len(point.refs), *_newest_first(point), point.topic))
+    fitting = 0
+    for point in made[: max(lines, 0)]:
+        chars -= len(point_line(point).encode()) + 1
+        fitting += chars >= 0
+    return made[:fitting]
 
 
-def _more(over: Sequence[Point]) -> Point:
-    """One line that leads to all the topics there was no line for."""
-    names = ", ".join(dict.fromkeys(point.topic for point in over))
-    refs = tuple(dict.fromkeys(ref for point in over for ref in point.refs))
-    return Point(section="topic", topic=f"{len(over)} more topics", text=cut(names, 400), refs=refs)
+def _more(points: Iterable[Point]) -> Point:
+    """One line that counts the entries there was no line for, and leads to them."""
+    return Point(section="more", topic="", refs=tuple(dict.fromkeys(ref for point in points for ref in point.refs)))
 
 
-def _phrases(group: Sequence[Point], weights: WordWeights) -> list[str]:
-    if group[0].kept:
-        return []
-    if group[0].type == "reference":
-        return list(dict.fromkeys(point.text for point in group if point.text))
-    return keyphrases([point.text for point in group], weights, PHRASES)
+def _newest_first(point: Point) -> tuple[int, int]:
+    day, number = _latest(point)
+    return -int(day.replace("-", "") or 0), -number
 
 
-def _topic(group: Sequence[Point], phrases: Sequence[str]) -> Point:
-    refs = tuple(dict.fromkeys(ref for point in group for ref in point.refs))
-    text = cut(", ".join(phrases), TEXT_CHARS)
-    return Point(section="topic", topic=group[0].topic, type=group[0].type, text=text, refs=refs)
-
-
-def _ranked(points: Sequence[Point], weights: WordWeights, embed: Embed | None) -> list[Point]:
+def _ranked(points: Sequence[Point], weights: WordWeights) -> list[Point]:
     """Most telling first; among equals the later one."""
     scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
-    scored.sort(key=lambda pair: (-pair[0], -int(pair[1].last_day.replace("-", "") or 0), pair[1].text))
-    if embed is None or len(scored) < 2:
-        return [point for _, point in scored]
-    return _varied(scored, embed)
-
-
-def _varied(scored: list[tuple[float, Point]], embed: Embed) -> list[Point]:
-    """Maximal marginal relevance: the next point tells much and is unlike those before it."""
-    import numpy as np  # comes with the embedder
-
-    vectors = np.asarray(embed([point.text for _, point in scored]), np.float64)
-    best = scored[0][0] or 1.0
-    nearest = [0.0] * len(scored)
-    order: list[Point] = []
-    waiting = list(range(len(scored)))
-    while waiting:
-        place = max(waiting, key=lambda i: (VARIETY * scored[i][0] / best - (1 - VARIETY) * nearest[i], -i))
-        waiting.remove(place)
-        order.append(scored[place][1])
-        likeness = (vectors @ vectors[place]).tolist()
-        for i in waiting:
-            nearest[i] = max(nearest[i], likeness[i])
-    return order
+    scored.sort(key=lambda pair: (pair[1].section == "note", -pair[0], *_newest_first(pair[1]), pair[1].text))
+    return [point for _, point in scored]
 
 
 def _in_order(points: Sequence[Point]) -> list[Point]:
-    """By section and then by when it was last said."""
-    sections: tuple[Section, ...] = ("topic", "note", "decision", "done", "entity", "lesson", "open")
-    return sorted(points, key=lambda point: (sections.index(point.section), point.refs[:1], point.topic, point.text))
+    """By section and then by when it was first said."""
+    sections: tuple[Section, ...] = ("topic", "note", "more", "decision", "done", "entity", "lesson", "open")
+    return sorted(
+        points,
+        key=lambda point: (sections.index(point.section), [*map(place_of, point.refs[:1])], point.topic, point.text),
+    )
 
 
 def _latest(point: Point) -> tuple[str, int]:

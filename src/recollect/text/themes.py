@@ -10,15 +10,14 @@ Strings and bytes in and out. Which finding belongs to which theme is decided in
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from recollect.core.choices import Trust
 from recollect.core.clock import parse_time
 from recollect.core.errors import BadInput
 from recollect.core.finding import (
@@ -31,24 +30,24 @@ from recollect.core.finding import (
     check_theme_name,
     check_work_id,
 )
+from recollect.core.records import record, replace
 from recollect.text.cluster import WEAK_WORDS
 from recollect.text.frame import escape, one_line, unescape
 from recollect.text.markdown import frontmatter
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
-from recollect.text.tokens import tokens
 
-MAX_THEMES = 20
-THEME_BUDGET = 300
-SUMMARY_WORDS = 18
+MAX_THEMES = 20  # seed 000: INDEX.md stays one screen
+THEME_BUDGET = 300  # tokens of a theme file, as seed 000 counts them: three quarters of a word each
+SUMMARY_WORDS = 18  # one line of INDEX.md
 _COUNT = lazy(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
 _INDEX_LINE = lazy(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
 _COUNTED = lazy(r"\d{1,9}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ThemeLine:
     """One line of a theme: what findings of one or more work units say."""
 
@@ -57,7 +56,7 @@ class ThemeLine:
     work_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ThemeText:
     """A theme file's content."""
 
@@ -66,7 +65,7 @@ class ThemeText:
     work_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Index:
     """INDEX.md: when and over how many raw files it was made, and one line per theme."""
 
@@ -96,14 +95,6 @@ def parse_theme(name: str, text: str) -> ThemeText:
         lines=tuple(ThemeLine(text=line) for line in told if line),
         work_ids=tuple(unit for unit in units if unit),
     )
-
-
-def retitled(text: str, old: str, new: str, units: Mapping[str, str]) -> str:
-    """A theme file under another name, with other names for some work units; whatever else it says stays."""
-    body, mark, related = text.partition(f"\n{_RELATED}")
-    lines = [f"# {_title(new)}" if line == f"# {_title(old)}" else line for line in body.split("\n")]
-    listed = [f"- {units.get(line[2:], line[2:])}" if line.startswith("- ") else line for line in related.split("\n")]
-    return "\n".join(lines) + mark + "\n".join(listed)
 
 
 def render_index(index: Index) -> str:
@@ -140,17 +131,25 @@ def uncounted(text: str) -> str:
     return _COUNT.sub("", text)
 
 
+def tokens(text: str) -> int:
+    """Words over 0.75, where a long word is more than one."""
+    return max(-(-len(text.split()) * 4 // 3), len(text) // 6)
+
+
 def fit(theme: ThemeText, budget: int = THEME_BUDGET) -> tuple[ThemeText, tuple[str, ...]]:
     """The theme within its budget, and the findings left out.
 
-    The least supported lines go first. A list of work units that alone would fill half of the file keeps its last
+    The least supported lines go first; those of a person or another program, which have no findings, stay.
+    A list of work units that alone would fill half of the file keeps its last
     ones and counts the others; raw files and rows still know them all.
     """
     theme = replace(theme, work_ids=_fit_units(theme.work_ids, budget // 2))
     kept = list(theme.lines)
     while len(kept) > 1 and tokens(render_theme(replace(theme, lines=tuple(kept)))) > budget:
-        weakest = min(range(len(kept)), key=lambda i: (len(kept[i].work_ids), len(kept[i].findings), -i))
-        del kept[weakest]
+        ours = [i for i, line in enumerate(kept) if line.findings]
+        if not ours:
+            break
+        del kept[min(ours, key=lambda i: (len(kept[i].work_ids), len(kept[i].findings), -i))]
     left = tuple(finding for line in theme.lines if line not in kept for finding in line.findings)
     return replace(theme, lines=tuple(kept)), left
 
@@ -211,8 +210,8 @@ def _phrases(text: str) -> Iterable[tuple[str, ...]]:
                 telling = []
 
 
-SIZE_LIMIT = 5_000_000
-COUNT_LIMIT = 10_000
+SIZE_LIMIT = 5_000_000  # bytes; a work unit writes kilobytes
+COUNT_LIMIT = 10_000  # findings of one file, for the same reason
 _TEXTS = {
     "category": "category",
     "source": "source",
@@ -222,7 +221,7 @@ _TEXTS = {
 
 
 def read_work_file(path: str, data: bytes) -> WorkFile | SkippedFile:
-    """A valid file's findings. An item that is no finding is passed over and the others are kept."""
+    """The findings of a valid file; an item that is not a finding is skipped."""
     try:
         return _read(path, data)
     except BadInput as problem:
@@ -230,6 +229,8 @@ def read_work_file(path: str, data: bytes) -> WorkFile | SkippedFile:
 
 
 def _read(path: str, data: bytes) -> WorkFile:
+    import hashlib  # loads OpenSSL, which no reader needs that finds no file
+
     import msgspec
 
     if len(data) > SIZE_LIMIT:
@@ -254,7 +255,7 @@ def _read(path: str, data: bytes) -> WorkFile:
     try:
         parse_time(body["timestamp"].strip())
     except BadInput:
-        raise BadInput(f"timestamp {body['timestamp'][:40]!r} is no time such as 2026-03-01T12:00:00Z") from None
+        raise BadInput(f"timestamp {body['timestamp'][:40]!r} is not a time such as 2026-03-01T12:00:00Z") from None
     if not isinstance(body["findings"], list):
         raise BadInput("findings is not a list")
     if len(body["findings"]) > COUNT_LIMIT:
@@ -292,12 +293,14 @@ def write_work_file(work_id: str, timestamp: str, items: list[dict[str, Any]]) -
     return msgspec.json.format(msgspec.json.encode(body), indent=2).decode() + "\n"
 
 
-def raw_item(finding: NewFinding) -> dict[str, Any]:
+def raw_item(finding: NewFinding, trust: Trust = "agent") -> dict[str, Any]:
     item = {"category": finding.category, "source": finding.source, "description": finding.description}
     if finding.proposed_rule:
         item["proposedRule"] = finding.proposed_rule
     if finding.disposition:
         item["disposition"] = finding.disposition
+    if trust == "external":
+        item["trust"] = trust
     return item
 
 
@@ -309,4 +312,5 @@ def _finding(work_id: str, number: int, item: Any) -> Finding | None:
         return None
     texts = {ours: item[theirs] for theirs, ours in _TEXTS.items() if isinstance(item.get(theirs), str)}
     texts = {name: text.replace("\x00", "").strip()[:FINDING_LIMIT] for name, text in texts.items()}
-    return Finding(work_id=work_id, number=number, description=description[:FINDING_LIMIT], **texts)
+    trust: Trust = "external" if item.get("trust") == "external" else "agent"
+    return Finding(work_id=work_id, number=number, description=description[:FINDING_LIMIT], trust=trust, **texts)

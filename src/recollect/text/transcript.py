@@ -1,6 +1,6 @@
-"""Hosts' transcripts: which lines of a JSONL file are somebody's own words, and which files were worked on.
+"""Hosts' transcripts: which lines of a JSONL file a person or agent wrote, and which files were worked on.
 
-A line that does not read, or is of a kind nobody described, is passed over: hosts change their format without notice.
+A line that cannot be read, or is of an unknown kind, is skipped: hosts change their format without notice.
 What hosts put around a user's words (reminders, command echoes) is not the user's. Knows nothing about where a file is.
 """
 

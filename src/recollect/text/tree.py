@@ -6,13 +6,13 @@ Because nothing else goes in, growing day by day and rebuilding give the same tr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from hashlib import sha256
 
 from recollect.core import calendar
 from recollect.core.calendar import Level, Period
 from recollect.core.journal import Entry, Node, Source
+from recollect.core.records import record
 from recollect.text import nodes, root
 from recollect.text.nodes import Summariser, offline
 from recollect.text.root import MonthDigest, Past, Wording, make_digest
@@ -20,7 +20,7 @@ from recollect.text.root import MonthDigest, Past, Wording, make_digest
 RECENT = timedelta(days=root.ACTIVE_DAYS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Limits:
     """Lines up to which sources are kept verbatim, and the tokens of ROOT.md."""
 

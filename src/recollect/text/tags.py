@@ -1,0 +1,207 @@
+"""What a short technical text is about: tags that occur in it, and a domain from a small table.
+
+Tags are only ever words of the text (a known short form is spelled out), best first: technologies, then identifiers
+and acronyms, then the longest words of its first line. Knows nothing about learnings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from recollect.core.new_learning import TAG_LENGTH
+from recollect.text.patterns import lazy
+from recollect.text.tokens import STOP_WORDS, without_clauses
+
+FEWEST_TAGS, MOST_TAGS = 2, 5
+
+_TECHNOLOGIES = frozenset(
+    """
+    airflow alembic android angular ansible apache argocd asyncio aws axios azure babel bash bazel bigquery black
+    boto3 bun c c# c++ cassandra celery chrome circleci clang clickhouse cloudflare cloudfront cmake cockroachdb
+    composer cors cron css csv curl cypress dart datadog debian deno django docker dotnet duckdb dynamodb ecs
+    elasticsearch electron elixir esbuild eslint express fargate fastapi fastify ffmpeg figma firebase firefox flask
+    flutter gcp gin git github gitlab go gradle grafana graphql grpc gunicorn haskell helm heroku hibernate html
+    htmx http https hugo ios istio java javascript jest jenkins jinja jinja2 jpa jquery json junit jwt kafka keycloak
+    kotlin kubernetes lambda launchdarkly laravel linux lua macos mariadb markdown maven memcached minio mocha mongodb
+    mssql mypy mysql nats neo4j nestjs netlify next.js nginx node node.js npm nuget numpy oauth okta openai openapi
+    openssl oracle pandas passport paypal php pip playwright pnpm podman poetry postcss postgresql powershell prettier
+    prisma prometheus protobuf puppeteer pydantic pylint pytest python pytorch qt rabbitmq rails react redis redux
+    rest rollup rspec ruby ruff rust rxjs s3 safari salesforce sass scala selenium sendgrid sentry sequelize
+    shopify slack smtp snowflake solr spark spring sql sqlalchemy sqlite ssh stripe stylelint supabase svelte swagger
+    swift systemd tailwind tensorflow terraform tls tomcat travis turborepo twilio typescript ubuntu unity uvicorn
+    vault vercel vite vitest vue wasm webpack websocket windows wordpress xcode xml yaml yarn zod zookeeper
+    """.split()
+)
+_SHORT_FORMS = {
+    "k8s": "kubernetes",
+    "postgres": "postgresql",
+    "psql": "postgresql",
+    "mongo": "mongodb",
+    "js": "javascript",
+    "ts": "typescript",
+    "tf": "terraform",
+    "golang": "go",
+    "websockets": "websocket",
+    "nodejs": "node.js",
+    "py": "python",
+}
+# Everyday words count as technologies only with a capital letter inside a sentence, or before a version number.
+_EVERYDAY = frozenset("black c express gin go node oracle qt rest spark spring swift unity vault".split())
+
+_DOMAINS = {
+    "authentication": """
+        auth authentication authorisation authorization cookie jwt keycloak login logout mfa oauth oidc okta password
+        saml session sign-in signin sso token
+        """,
+    "security": """
+        argon2 argon2id bcrypt certificate compliance cors csp csrf cve encrypt encrypted encryption gdpr hash
+        hashing injection permission personal privacy sandbox secret security tls vulnerability xss
+        """,
+    "database": """
+        alembic cassandra column database dynamodb elasticsearch foreign index indexes join mariadb migration mongodb
+        mysql orm pgvector postgres postgresql prisma queries query row schema sql sqlalchemy sqlite table
+        transaction
+        """,
+    "messaging": """
+        amqp broker celery consumer email kafka mail message nats notification pubsub queue rabbitmq sendgrid smtp
+        sns sqs stream
+        """,
+    "testing": """
+        assertion coverage cypress e2e fixture flaky jest junit mock playwright pytest rspec selenium snapshot stub
+        test testing unit vitest
+        """,
+    "ui": """
+        accessibility android animation aria browser button chrome colors colours component css dashboard firefox
+        font form frontend header html ios layout mobile modal page react render rendering safari scroll svelte
+        tailwind ui ux vue
+        """,
+    "deployment": """
+        aws azure cd ci container deploy deployment docker gcp helm infrastructure jenkins k8s kubernetes lambda
+        nginx pipeline pod release rollback rollout terraform workflow
+        """,
+    "build": """
+        bundle bundler bundling cmake compile compiler compiling dependencies dependency esbuild eslint gradle lint
+        linter lockfile maven monorepo npm package pip plugin pnpm poetry pre-commit prettier rollup toolchain
+        tsconfig turborepo typescript vite webpack yarn
+        """,
+    "concurrency": """
+        async asyncio atomic concurrency concurrent coroutine deadlock goroutine lock mutex parallel race semaphore
+        thread
+        """,
+    "performance": """
+        cache cached caching cpu fast faster latency memory ms oom oomkilled optimise optimize performance profile
+        profiling slow slower speed throughput
+        """,
+    "api-integration": """
+        api callback client endpoint gateway github graphql grpc http integration pagination partner paypal rate
+        request rest retries retry sdk slack sse stripe third-party twilio upstream webhook websocket
+        """,
+    "data-format": """
+        charset csv date datetime decimal dst encoding float format json locale parse parser parsing rounding
+        serialise serialize timestamp timezone unicode utc utf-8 xml yaml
+        """,
+    "version-control": """
+        branch branches commit git gitignore lfs merge rebase repository submodule
+        """,
+    "observability": """
+        alert datadog grafana log logging metric monitoring prometheus sentry span trace tracing
+        """,
+}
+
+
+def _by_word(domains: dict[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, words in domains.items():
+        for word in words.split():
+            found.setdefault(word, []).append(name)
+    return found
+
+
+_DOMAINS_OF = _by_word(_DOMAINS)
+
+
+def _domains_of(word: str) -> Sequence[str]:
+    """The domains that a word, or what it is the plural of, speaks of."""
+    return _DOMAINS_OF.get(word) or _DOMAINS_OF.get(word.removesuffix("s")) or ()
+
+
+_TOKEN = lazy(r"(?:--|[@/.])?[^\W_](?:[\w./:@+#-]*[\w+#])?")
+_IDENTIFIER = lazy(
+    r"[^\W\d]\w*(?:[_./:-]+\w+)+|--\w[\w-]*|/\w[\w/-]*"  # snake_case, a.b, a/b, --flag, /path
+    r"|[A-Za-z]+[a-z0-9][A-Z]\w*|[A-Za-z]+\d+[a-z]\w*"  # camelCase, argon2id
+)
+_PLAIN_COMPOUND = lazy(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
+_ACRONYM = lazy(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
+_SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
+_EMPTY = STOP_WORDS | _EVERYDAY | frozenset(map(str.lower, _SHOUTED))
+_ENOUGH_TAGS = 4
+
+
+def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
+    """Two to five tags out of the words of a text; `spare` helps out when the text has fewer."""
+    found = list(_words(text))
+    words = [word for word, _ in found]
+    names = [
+        *(word for word, opening in found if _is_technology(word, opening)),
+        *filter(_is_identifier, words),
+        *(word for word in words if _ACRONYM.fullmatch(word) and word not in _SHOUTED),
+    ]
+    chosen = _distinct(names)
+    if len(chosen) < _ENOUGH_TAGS:
+        plain = [word for word in words if len(word) > 3 and word.isalpha() and word.lower() not in _EMPTY]
+        telling = [word for word in plain if _domains_of(word.lower())]
+        likely_nouns = [word for word in plain if not word.lower().endswith(("ed", "ing", "ly", "es"))]
+        likely_nouns.sort(key=len, reverse=True)
+        chosen = _distinct([*chosen, *telling, *likely_nouns])[:_ENOUGH_TAGS]
+    if len(chosen) < FEWEST_TAGS:
+        chosen = _distinct([*chosen, *spare])[:FEWEST_TAGS]
+    return tuple(chosen[:MOST_TAGS])
+
+
+def domain(text: str, hints: str = "") -> str | None:
+    """The domain most of the text's words speak of. Hints (the task's name) weigh half; no word, no domain."""
+    scores = dict.fromkeys(_DOMAINS, 0)
+    for source, weight in ((text, 2), (hints, 1)):
+        spoken = {
+            part
+            for word, opening in _words(source)
+            for part in (word.lower(), *_parts(word))
+            if part not in _EVERYDAY or _is_technology(word, opening)
+        }
+        for part in spoken:
+            for name in _domains_of(part):
+                scores[name] += weight
+    best = max(scores, key=lambda name: scores[name])
+    return best if scores[best] else None
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    """Each word, and whether it is capitalised for no better reason than that a sentence begins."""
+    first = True
+    text = without_clauses(text)
+    for match in _TOKEN.finditer(text):
+        versioned = text[match.end() : match.end() + 2].strip().isdigit()
+        yield match[0].rstrip(".:/-"), first and not versioned
+        first = text[match.end() : match.end() + 2] in (". ", "! ", "? ", ": ")
+
+
+def _parts(word: str) -> list[str]:
+    return re.split(r"[_./:-]+", word.lower()) if _IDENTIFIER.fullmatch(word) else []
+
+
+def _is_technology(word: str, opening: bool) -> bool:
+    tag = _tag(word)
+    return tag in _TECHNOLOGIES and (tag not in _EVERYDAY or (not opening and not word.islower()))
+
+
+def _is_identifier(word: str) -> bool:
+    return bool(_IDENTIFIER.fullmatch(word)) and not (_PLAIN_COMPOUND.fullmatch(word) and word.islower())
+
+
+def _tag(word: str) -> str:
+    return _SHORT_FORMS.get(word.lower(), word.lower())
+
+
+def _distinct(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(tag for tag in map(_tag, words) if len(tag) <= TAG_LENGTH and tag.isprintable()))
