@@ -12,26 +12,28 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer, Trouble
+from recollect.core.records import record
 from recollect.store.files import locked, os_errors, settle, temp_beside, write_path
+from recollect.store.project import backups_of
+from recollect.store.register import make_private
 from recollect.store.schema import VERSION
 from recollect.store.sqlite import SqliteDb, sqlite_errors
 from recollect.store.sqlite_file import APPLICATION_ID, MADE_NOTE, aside, keep_files, log_of, migrate
 
-STEP = 2000  # pages copied at a time
+STEP = 2000  # pages (8 MB) copied between two calls of `progress`
 
 Progress = Callable[[int, int], object]
 """Told how many pages or rows remain, and how many there are."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CopyCheck:
-    """What a copy is; `sealed` is False for a file that Recollect did not make, whose letters nobody can vouch for."""
+    """What a copy holds; without a seal only its structure was checked, not every letter."""
 
     version: int
     spaces: tuple[str, ...]
@@ -75,14 +77,14 @@ def check_file(path: Path) -> CopyCheck:
             if connection.pragma("application_id") != APPLICATION_ID:
                 raise StoreDamaged(f"{path} is a database, but not one of Recollect's")
             if path.stat().st_size != connection.pragma("page_count") * connection.pragma("page_size"):
-                raise StoreDamaged(f"{path} is not as long as it should be; it was cut off or added to")
+                raise StoreDamaged(f"{path} does not have the length it records: it was cut off or added to")
             if found != [("ok",)]:
                 raise StoreDamaged(f"{path} does not read back whole: {found[0][0]}")
             version = int(_meta(connection, "schema") or 0)
             spaces = tuple(row[0] for row in connection.execute("SELECT space FROM spaces ORDER BY number"))
             seal = _meta(connection, "seal")
-            if seal not in (None, seal_of(connection)) and seal != seal_of(connection, definitions=False):
-                raise StoreDamaged(f"{path} was changed after it was made; something in it is not what was stored")
+            if seal not in (None, seal_of(connection)):
+                raise StoreDamaged(f"{path} was changed after it was made: its rows do not match its seal")
         except (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, ValueError) as error:
             raise StoreDamaged(f"{path} does not read back whole: {error}") from None
         finally:
@@ -122,8 +124,9 @@ def _copy(source: apsw.Connection, target: apsw.Connection, progress: Progress |
 
 @contextmanager
 def _becoming(target: Path) -> Iterator[Path]:
-    """A file under another name that is checked and takes its own when the block ends without an error."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """A temporary file that is checked and renamed to `target` when the block ends without an error."""
+    with os_errors(target):
+        make_private(target.parent)
     unfinished = temp_beside(target)
     try:
         with sqlite_errors(target):
@@ -138,23 +141,15 @@ def _becoming(target: Path) -> Iterator[Path]:
 
 def _close_up(copy: apsw.Connection) -> None:
     copy.execute("PRAGMA journal_mode=DELETE")
-    _put_seal(copy)
-
-
-def _put_seal(copy: apsw.Connection) -> None:
     if copy.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").fetchone() == (1,):
         copy.execute("INSERT OR REPLACE INTO meta (name, value) VALUES ('seal', ?)", (seal_of(copy),))
 
 
-def seal_of(connection: apsw.Connection, *, definitions: bool = True) -> str:
-    """A hash over every table and row except the seal itself, and over what indexes and the like are defined as.
-
-    Without the latter it is the seal of backups that were made before they were in it.
-    """
+def seal_of(connection: apsw.Connection) -> str:
+    """A hash over every table and row except the seal itself, and over the definitions of indexes and the like."""
     digest = hashlib.sha256()
-    if definitions:
-        for row in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"):
-            digest.update(repr(row).encode())
+    for row in connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"):
+        digest.update(repr(row).encode())
     tables = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
     for name, sql in tables:
         digest.update(repr((name, sql)).encode())
@@ -176,7 +171,7 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
     if not source.is_file():
         raise BadInput(f"{source} is not a file")
     if log_of(source).exists() and log_of(source).stat().st_size:
-        raise BadInput(f"{source} is a store in use, not a backup of one; take one with: recollect store backup FILE")
+        raise BadInput(f"{source} is a store in use, not a backup. Make one with: recollect store backup FILE")
     copy = temp_beside(beside)
     with os_errors(copy):
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -195,14 +190,14 @@ def checked_copy(source: Path, beside: Path) -> tuple[Path, CopyCheck]:
         if isinstance(error, Trouble):
             said = str(error).replace(str(copy), str(source))
             if isinstance(error, StoreDamaged):
-                said += ". Nothing was changed; choose another file, such as one in .recollect/backups"
+                said += f". Nothing was changed; choose another file, such as one in {backups_of(beside)}"
             raise type(error)(said) from None
         raise
     return copy, checked
 
 
 def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> Path | None:
-    """The copy becomes the store; gives where the one before is now, None when there was none.
+    """Put the copy in the place of the store; gives where the old store is now, None when there was none.
 
     Other processes that have the store open see it change in one step.
     """
@@ -215,7 +210,7 @@ def put_back(copy: Path, path: Path, *, keep_as: Path, busy_seconds: float) -> P
 
 
 def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -> Path | None:
-    """Where the present store reads back: keep a verified backup of it, then overwrite it in one transaction."""
+    """When the present store is sound: keep a verified backup of it, then overwrite it in one transaction."""
     if not path.exists() or path.stat().st_size == 0:
         return None
     db = SqliteDb(path, busy_seconds=busy_seconds)
@@ -235,7 +230,7 @@ def _replace_sound(copy: Path, path: Path, keep_as: Path, busy_seconds: float) -
 
 
 def _replace_unsound(copy: Path, path: Path) -> Path | None:
-    """Where it does not read back, or is gone: keep its files as they are and put the copy there."""
+    """When the present store is damaged or missing: keep its files as they are, then put the copy there."""
     kept = None
     if path.exists() or log_of(path).exists():
         kept = aside(path)

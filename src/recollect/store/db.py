@@ -4,13 +4,14 @@ An engine gives an `EngineSession` (how to execute, how to keep the word index a
 must hold on every engine: each statement names its space, and work that belongs to a commit runs once, just before it.
 
 A lease lets one process at a time do a long piece of work without holding a lock. It expires by itself, by the
-process's own clock, so a killed holder blocks nobody for long; one that was taken in the future comes from a clock that
-was ahead, and has expired. Its fence grows with every taking: a holder that was overtaken sees an old fence and must
-not write.
+process's own clock, so a killed holder blocks others only for a while; a lease from the future comes from a clock that
+was ahead, and counts as expired. Its fence grows each time it is taken: a holder that was overtaken sees an old fence
+and must not write.
 
 The word index is given the terms of a passage in two grades: those it makes much of and those it mentions. Candidates
 are chosen by the index alone, before any passage is read; without grades all passages with the same words look alike.
-`search` compares lengths with the same typical length. A change to the grades needs a migration in `REBUILDS_WORDS`.
+`search` compares lengths with the same typical length. After a change to the grades the index has to be made
+again (`recollect store rebuild`).
 
 Names of tables and columns are ours, never a caller's. Knows nothing about what the rows mean.
 """
@@ -23,7 +24,7 @@ from functools import cache
 
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, Tx
-from recollect.core.errors import Refused, Trouble
+from recollect.core.errors import Refused, Stale, Trouble
 from recollect.core.records import record
 
 TYPE_CHECKING = False
@@ -42,18 +43,79 @@ else:
 
 
 def add_row(tx: Tx, table: str, /, **values: Any) -> None:
-    """A new row; that one with its key is there already is a mistake of ours."""
+    """Insert a row whose key is new."""
     tx.run(insertion(table, tuple(values)), **values)
 
 
 def add_row_once(tx: Tx, table: str, key: str, /, **values: Any) -> bool:
-    """A new row, unless there is one with these values in the columns of `key`; whether it was new."""
+    """Insert a row unless one has the same values in the columns of `key`; whether it was inserted."""
     return bool(tx.run(insertion(table, tuple(values), key), **values))
 
 
 def put_row(tx: Tx, table: str, key: str, /, **values: Any) -> None:
-    """A row as it is from now on: new, or in the place of the one with the same key."""
+    """Insert a row, or replace the one with the same key."""
     tx.run(insertion(table, tuple(values), key, replace=True), **values)
+
+
+def update(tx: Tx, table: str, key: Mapping[str, Any], /, **values: Any) -> int:
+    """Set columns of the rows with this key; how many there were."""
+    return tx.run(_updating(table, tuple(key), tuple(values)), **values, **{f"key_{name}": key[name] for name in key})
+
+
+@cache
+def _updating(table: str, key: tuple[str, ...], names: tuple[str, ...]) -> str:
+    changes = ", ".join(f"{name} = :{name}" for name in names)
+    return f"UPDATE {table} SET {changes} WHERE space = :space" + "".join(f" AND {name} = :key_{name}" for name in key)
+
+
+def select(tx: Tx, kind: type[T], columns: str, table: str, more: str = "", /, **params: Any) -> list[T]:
+    """Records whose fields are called like the columns; `more` are conditions and an order."""
+    found = tx.rows(f"SELECT {columns} FROM {table} WHERE space = :space {more}", **params)
+    return [record_from(kind, columns, row) for row in found]
+
+
+def count(tx: Tx, table: str) -> int:
+    """How many rows a table has in this space."""
+    return int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space"))
+
+
+def save(tx: Tx, table: str, id: str, /, *, expect: int, **values: Any) -> None:
+    """Write an edited learning or decision over version `expect`; refused when another process edited it first."""
+    if not update(tx, table, {"id": id, "version": expect}, **values):
+        raise Stale(f"{id} was changed in the meantime; read it again and repeat your edit")
+
+
+def tags_of(tx: Tx, noun: str, ids: Sequence[str]) -> dict[str, list[str]]:
+    """The tags of learnings or decisions that have any, in order."""
+    found: dict[str, list[str]] = {}
+    sql = f"SELECT {noun}_id, tag FROM {noun}_tags WHERE space = :space AND {noun}_id IN (:keys)"
+    for id, tag in among(tx, f"{sql} ORDER BY {noun}_id, position", ids):
+        found.setdefault(id, []).append(tag)
+    return found
+
+
+def write_tags(tx: Tx, noun: str, tags: Mapping[str, Sequence[str]]) -> None:
+    """Give learnings or decisions these tags, and no others."""
+    tx.run_many(f"DELETE FROM {noun}_tags WHERE space = :space AND {noun}_id = :id", ({"id": id} for id in tags))
+    tx.run_many(
+        f"INSERT INTO {noun}_tags (space, {noun}_id, position, tag) VALUES (:space, :id, :position, :tag)",
+        ({"id": id, "position": place, "tag": tag} for id in tags for place, tag in enumerate(tags[id])),
+    )
+
+
+def replaced(tx: Tx, table: str, id: str) -> list[str]:
+    """The learnings or decisions that this one replaced."""
+    sql = f"SELECT id FROM {table} WHERE space = :space AND superseded_by = :id ORDER BY id"
+    return [row[0] for row in tx.rows(sql, id=id)]
+
+
+def successors(tx: Tx, table: str, id: str) -> list[str]:
+    """The chain of learnings or decisions that replaced this one, nearest first."""
+    chain: list[str] = []
+    sql = f"SELECT superseded_by FROM {table} WHERE space = :space AND id = :id"
+    while (after := tx.value(sql, id=chain[-1] if chain else id)) is not None and after not in chain:
+        chain.append(after)
+    return chain
 
 
 def record_from(kind: type[T], columns: str, row: Row) -> T:
@@ -71,8 +133,8 @@ def insertion(table: str, names: tuple[str, ...], key: str = "", *, replace: boo
     return f"{sql} ON CONFLICT (space, {key}) DO {f'UPDATE SET {change}' if replace else 'NOTHING'}"
 
 
-PAGE = 500
-KEYS = 100  # in one statement: SQLite looks for each name among all names before it
+PAGE = 500  # rows of one statement: large enough that its cost per row is flat, small enough for memory
+KEYS = 100  # in one statement: SQLite compares each parameter name with all before it
 
 
 def every(tx: Tx, table: str, columns: str, *, key: int = 1, where: str = "") -> Iterator[Row]:
@@ -100,7 +162,7 @@ def among(tx: Tx, sql: str, keys: Sequence[object], **params: Any) -> Iterator[R
 
 
 CLOCKS_APART = MINUTE
-"""How far the clocks of a team's machines may differ; a lease from further ahead is no live process's."""
+"""How far the clocks of a team's machines may differ; a lease from further ahead does not count."""
 
 
 @record
@@ -116,7 +178,7 @@ def is_live(now: int, *, taken_at: int, expires_at: int) -> bool:
 
 
 def take_lease(ctx: Context, name: str, *, seconds: float) -> Lease | None:
-    """The lease, or None while somebody else holds it."""
+    """The lease, or None while another process holds it."""
     owner = ctx.ids("lease")
     now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
@@ -131,29 +193,17 @@ def take_lease(ctx: Context, name: str, *, seconds: float) -> Lease | None:
 
 
 def renew_lease(ctx: Context, lease: Lease, *, seconds: float) -> None:
-    """Ask for more time; refused when somebody overtook us."""
+    """Extend a lease; refused when another process has taken it over."""
     now = ctx.wall_clock.now()
     with ctx.db.write(ctx.space) as tx:
         check_lease(tx, lease)
-        tx.run(
-            "UPDATE leases SET taken_at = :now, expires_at = :until WHERE space = :space AND name = :name",
-            name=lease.name,
-            now=now,
-            until=now + round(seconds * 1000),
-        )
+        update(tx, "leases", {"name": lease.name}, taken_at=now, expires_at=now + round(seconds * 1000))
 
 
 def release_lease(ctx: Context, lease: Lease) -> None:
-    """Give it back early; the fence stays, so that it only ever grows.
-
-    One that cannot be given back runs out by itself: what it was taken for is done or not without it.
-    """
+    """End a lease early; its fence stays, so that it only ever grows. A lease that cannot be released expires."""
     with suppress(Trouble), ctx.db.write(ctx.space) as tx:
-        tx.run(
-            "UPDATE leases SET expires_at = 0 WHERE space = :space AND name = :name AND owner = :owner",
-            name=lease.name,
-            owner=lease.owner,
-        )
+        update(tx, "leases", {"name": lease.name, "owner": lease.owner}, expires_at=0)
 
 
 def check_lease(tx: Tx, lease: Lease) -> None:
@@ -164,8 +214,8 @@ def check_lease(tx: Tx, lease: Lease) -> None:
 
 
 HEADER_LINES = 3  # title, who, keywords: the first lines of a passage's terms
-LENGTH_WEIGHT = 0.9
-TYPICAL_LENGTH = 40  # terms
+LENGTH_WEIGHT = 0.9  # how much a long text has to repeat a word before it counts as a main word of it
+TYPICAL_LENGTH = 40  # terms of a learning, the most common passage
 
 
 def expected(length: int) -> float:
@@ -199,8 +249,6 @@ def _under(prefix: str, terms: Iterable[str]) -> str:
     joined = f" {prefix}".join(terms)  # adding it to each takes twice as long
     return prefix + joined if joined else ""
 
-
-_walled: set[str] = set()
 
 Entry = tuple[int, str, str, "Sequence[tuple[int, Any]]"]
 """A passage's vectors: its number, its kind, its hash, and each piece with its unit vector."""
@@ -299,10 +347,8 @@ class Transaction:
         self._session.flush()
 
 
+@cache
 def _refuse_without_space(sql: str) -> None:
     """Promise P31: a query without a space is a bug of ours, whatever it would have returned."""
-    if sql in _walled:
-        return
     if ":space" not in sql:
         raise AssertionError(f"a statement that names no :space was refused: {sql[:120]}")
-    _walled.add(sql)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.context import Row, Tx
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, Decision, Reason
-from recollect.core.errors import BadInput, NotFound, Stale
+from recollect.core.errors import BadInput, NotFound
+from recollect.core.records import record
 from recollect.core.values import Passage, decimal
 from recollect.store import db, passages
 from recollect.store.db import PAGE, add_row, among, every
@@ -40,7 +40,7 @@ HELD = "preserve = 1 OR outcome IS NULL"
 """What stays whole at any age; worded as the partial index is, or an engine would not use it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DecisionFilter:
     """Which decisions are wanted; None means any. Bounds on time: `after` < decided_at <= `until`."""
 
@@ -63,22 +63,14 @@ class DecisionFilter:
 
 def insert(tx: Tx, decision: Decision) -> None:
     add_row(tx, "decisions", **_values(decision))
-    _write_tags(tx, decision)
+    db.write_tags(tx, KIND, {decision.id: decision.tags})
     passages.put(tx, passage_of(decision))
 
 
 def save(tx: Tx, decision: Decision, *, expect: int) -> None:
-    """Write a changed decision over version `expect`; refused when somebody else changed it first."""
-    changes = ", ".join(f"{name} = :{name}" for name in _NAMES if name != "id")
-    changed = tx.run(
-        f"UPDATE decisions SET {changes} WHERE space = :space AND id = :id AND version = :expect",
-        **_values(decision),
-        expect=expect,
-    )
-    if not changed:
-        raise Stale(f"{decision.id} was changed in the meantime; read it again and repeat your edit")
-    tx.run("DELETE FROM decision_tags WHERE space = :space AND decision_id = :id", id=decision.id)
-    _write_tags(tx, decision)
+    """Write a changed decision over version `expect`."""
+    db.save(tx, "decisions", decision.id, expect=expect, **_values(decision))
+    db.write_tags(tx, KIND, {decision.id: decision.tags})
     passages.put(tx, passage_of(decision))
 
 
@@ -152,14 +144,14 @@ def walk(tx: Tx, wanted: DecisionFilter, *, only: str = "", whole: bool = True) 
 
 
 def calibration_pairs(tx: Tx, wanted: DecisionFilter, *, reviewed_after: int | None) -> list[Row]:
-    """(category, agent, confidence, outcome) of reviewed decisions; nothing else is read."""
+    """(category, agent, confidence, outcome, reviewed_at) of reviewed decisions, without those from outside."""
     where, params = _where(wanted)
     if reviewed_after is not None:
         where += " AND reviewed_at > :reviewed_after"
         params["reviewed_after"] = reviewed_after
     return tx.rows(
-        "SELECT category, agent, confidence, outcome FROM decisions "
-        f"WHERE space = :space AND outcome IS NOT NULL{where} ORDER BY decided_at, id",
+        "SELECT category, agent, confidence, outcome, reviewed_at FROM decisions "
+        f"WHERE space = :space AND outcome IS NOT NULL AND trust <> 'external'{where} ORDER BY decided_at, id",
         **params,
     )
 
@@ -179,23 +171,6 @@ def fingerprint(tx: Tx) -> tuple[int, int, int]:
     return row[0], int(row[1]), row[2]
 
 
-def replaced_by(tx: Tx, id: str) -> list[str]:
-    """The decisions that this one replaced."""
-    rows = tx.rows("SELECT id FROM decisions WHERE space = :space AND superseded_by = :id ORDER BY id", id=id)
-    return [row[0] for row in rows]
-
-
-def successors(tx: Tx, id: str) -> list[str]:
-    """The chain of decisions that replaced this one, nearest first."""
-    chain: list[str] = []
-    while True:
-        after = tx.value("SELECT superseded_by FROM decisions WHERE space = :space AND id = :id", id=id)
-        if after is None or after in chain:
-            return chain
-        chain.append(after)
-        id = after
-
-
 def counts(tx: Tx) -> dict[str, int]:
     """How many decisions there are and how many wait for a review."""
     row = tx.row(
@@ -207,7 +182,6 @@ def counts(tx: Tx) -> dict[str, int]:
 
 
 def passage_of(decision: Decision) -> Passage:
-    """How a decision is searched."""
     lines = (
         decision.decision,
         decision.context,
@@ -226,13 +200,6 @@ def passage_of(decision: Decision) -> Passage:
         who=decision.agent,
         at=decision.decided_at,
         trust=decision.trust,
-    )
-
-
-def _write_tags(tx: Tx, decision: Decision) -> None:
-    tx.run_many(
-        "INSERT INTO decision_tags (space, decision_id, position, tag) VALUES (:space, :id, :position, :tag)",
-        [{"id": decision.id, "position": position, "tag": tag} for position, tag in enumerate(decision.tags)],
     )
 
 
@@ -257,12 +224,7 @@ def _values(decision: Decision) -> dict[str, Any]:
 
 
 def _decisions(tx: Tx, rows: Sequence[Row]) -> list[Decision]:
-    sql = """
-        SELECT decision_id, tag FROM decision_tags
-        WHERE space = :space AND decision_id IN (:keys) ORDER BY decision_id, position"""
-    tags: dict[str, list[str]] = {}
-    for id, tag in among(tx, sql, [row[0] for row in rows]):
-        tags.setdefault(id, []).append(tag)
+    tags = db.tags_of(tx, KIND, [row[0] for row in rows])
     return [_decision(row, tags.get(row[0], [])) for row in rows]
 
 

@@ -1,9 +1,9 @@
 """Checks of rows: whether their contents read, and whether derived rows follow from what they are derived from.
 
 A flipped bit leaves a row that the engine finds sound and no reader understands; `unreadable` finds those. The other
-functions hold passages, term counts, the word index, counters and references against the rows they come from: each
-gives its differences as (id, what is wrong), and the function that repairs stands beside it. Counts for `status` are at
-the end. Knows nothing about who owns a passage: the owners' passages are passed in. Files are `sqlite_check`'s.
+functions compare passages, term counts, the word index, counters and references with the rows they come from: each
+gives its differences as (id, what is wrong), and the function that repairs follows it. Owners pass in their passages.
+`sqlite_check` checks files.
 """
 
 from __future__ import annotations
@@ -20,10 +20,16 @@ from recollect.core.errors import BadInput
 from recollect.core.values import Passage
 from recollect.store import decisions, passages
 from recollect.store.db import every, graded
-from recollect.store.schema import DERIVED, TABLES
+from recollect.store.schema import DERIVED, TABLES, references
 
 Difference = tuple[str, str]
 
+_COUNTED_INJECTIONS = {
+    "times_injected": "count(*)",
+    "times_helpful": "count(CASE WHEN feedback = 'helpful' THEN 1 END)",
+    "times_not_helpful": "count(CASE WHEN feedback = 'not_helpful' THEN 1 END)",
+    "last_injected_at": "max(injected_at)",
+}
 _WITH_SUBJECT = ("events", "escalations")  # rows about something, which a message names instead of their number
 
 
@@ -100,7 +106,6 @@ def damaged_passages(tx: Tx) -> Iterator[Difference]:
 
 
 def passage_ids(tx: Tx) -> dict[str, set[str]]:
-    """The ids of all passages by kind."""
     found: dict[str, set[str]] = {}
     for id, kind in every(tx, "passages", "id, kind"):
         found.setdefault(kind, set()).add(id)
@@ -153,38 +158,26 @@ def wrong_index(tx: Tx) -> Iterator[Difference]:
 
 def wrong_counters(tx: Tx) -> Iterator[tuple[str, dict[str, tuple[int | None, int | None]]]]:
     """Learnings whose counters are not what the injections and sources say: name → (kept, true)."""
-    true = _true_counters(tx)
-    nothing = (0, 0, 0, None, 0)
-    names = ("times_injected", "times_helpful", "times_not_helpful", "last_injected_at", "recurrence")
-    for id, *kept in every(tx, "learnings", f"id, {', '.join(names)}"):
-        *events, sources = true.get(id, nothing)
-        pairs = dict(zip(names, zip(kept, (*events, max(1, sources or 0)), strict=True), strict=True))
-        wrong = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-        if wrong:
+    names = (*_COUNTED_INJECTIONS, "recurrence")
+    one = "WHERE space = :space AND learning_id = learnings.id"
+    true = [f"(SELECT {counted} FROM injections {one})" for counted in _COUNTED_INJECTIONS.values()]
+    columns = ("id", *names, *true, f"(SELECT count(*) FROM learning_sources {one})")
+    for id, *values in every(tx, "learnings", ", ".join(columns)):
+        counted = [*values[len(names) : -1], max(1, values[-1])]
+        pairs = zip(names, values[: len(names)], counted, strict=True)
+        if wrong := {name: (kept, right) for name, kept, right in pairs if kept != right}:
             yield id, wrong
-
-
-def set_counters(tx: Tx, id: str, values: dict[str, int | None]) -> None:
-    tx.run(
-        f"UPDATE learnings SET {', '.join(f'{name} = :{name}' for name in values)} WHERE space = :space AND id = :id",
-        id=id,
-        **values,
-    )
 
 
 def dangling(tx: Tx) -> Iterator[Difference]:
     """References to rows that are not there."""
     for table, column, target in references():
         for (missing,) in tx.rows(
-            f"SELECT DISTINCT {column} FROM {table} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
-            f"(SELECT 1 FROM {target} there WHERE there.space = :space AND there.id = {table}.{column}) ORDER BY 1"
+            f"SELECT DISTINCT {column} FROM {table.name} WHERE space = :space AND {column} IS NOT NULL AND NOT EXISTS "
+            f"(SELECT 1 FROM {target.name} there WHERE there.space = :space AND there.{target.key[0]} = "
+            f"{table.name}.{column}) ORDER BY 1"
         ):
-            yield missing, f"{table}.{column} names it, but it is not in {target}"
-
-
-def references() -> Iterator[tuple[str, str, str]]:
-    """Every column that names a row of another table: table, column, that table."""
-    return ((table.name, column, target) for table in TABLES for column, target in table.refers.items())
+            yield missing, f"{table.name}.{column} names it, but it is not in {target.name}"
 
 
 def _both(held: tuple[Sequence[int], Sequence[int]]) -> str:
@@ -199,46 +192,7 @@ def _true_counts(tx: Tx) -> Counter[str]:
     return counts
 
 
-def _true_counters(tx: Tx) -> dict[str, tuple[int | None, ...]]:
-    """By learning: injections, helpful, not helpful, the last injection, sources."""
-    shown = {
-        id: tuple(rest)
-        for id, *rest in tx.rows(
-            """
-            SELECT learning_id, count(*), count(CASE WHEN feedback = 'helpful' THEN 1 END),
-              count(CASE WHEN feedback = 'not_helpful' THEN 1 END), max(injected_at)
-            FROM injections WHERE space = :space GROUP BY learning_id"""
-        )
-    }
-    sources: dict[str, int] = dict(
-        tx.rows("SELECT learning_id, count(*) FROM learning_sources WHERE space = :space GROUP BY learning_id")
-    )
-    return {id: (*shown.get(id, (0, 0, 0, None)), int(sources.get(id, 0))) for id in shown.keys() | sources.keys()}
-
-
-# How much of everything there is
-
-
-def learnings_by_status(tx: Tx) -> dict[str, int]:
-    rows = tx.rows("SELECT status, count(*) FROM learnings WHERE space = :space GROUP BY status ORDER BY status")
-    return {"active": 0, "archived": 0, "superseded": 0, **dict(rows)}
-
-
-def count_injections(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM injections WHERE space = :space"))
-
-
-def count_verdicts(tx: Tx) -> dict[str, int]:
-    rows = tx.rows(
-        "SELECT feedback, count(*) FROM injections WHERE space = :space AND feedback IS NOT NULL "
-        "GROUP BY feedback ORDER BY feedback"
-    )
-    return {"helpful": 0, "not_helpful": 0, **dict(rows)}
-
-
-def count_discoveries(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM discoveries WHERE space = :space"))
-
-
-def count_passages(tx: Tx) -> int:
-    return int(tx.value("SELECT count(*) FROM passages WHERE space = :space"))
+def count_by(tx: Tx, table: str, column: str, values: Iterable[str]) -> dict[str, int]:
+    """How many rows have each of these values in a column."""
+    sql = f"SELECT {column}, count(*) FROM {table} WHERE space = :space AND {column} IS NOT NULL GROUP BY {column}"
+    return {**dict.fromkeys(values, 0), **dict(tx.rows(f"{sql} ORDER BY {column}"))}

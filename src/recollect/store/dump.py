@@ -1,4 +1,4 @@
-"""Dump and load: every row of a space, in pages, from one transaction into another.
+"""Dump and load: every row of a space, from one transaction into another.
 
 `schema.TABLES` says which tables, in an order in which rows can be inserted again. A row that is loaded twice is there
 once. Knows nothing about files and backups.
@@ -9,83 +9,52 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
-from recollect.core.context import Row, Tx
-from recollect.core.errors import StoreDamaged, StoreNewer
+from recollect.core.context import Tx
+from recollect.core.errors import StoreDamaged
 from recollect.core.values import Passage
-from recollect.store import passages, schema
-from recollect.store.db import PAGE, among, insertion
-from recollect.store.schema import Table
+from recollect.store import db, passages, schema
+from recollect.store.db import PAGE, among, every, insertion
+from recollect.store.schema import BY_NAME, Table
 
 TABLES = tuple(table for table in schema.TABLES if not table.left_out)
-VAULT = next(table for table in schema.TABLES if table.name == "vault_parts")
-_by_name = {table.name: table for table in (*TABLES, VAULT)}
-
+VAULT = BY_NAME["vault_parts"]
 _MADE_FROM_THEM = (
-    *("decision_wordings", "decision_wisdom", "requests", "ask_claims"),
+    *("decision_wordings", "decision_wisdom", "ask_claims"),
     *("logs", "nodes", "tree_state", "readings"),
 )
 """Tables that are emptied with a space: they say something about rows that are gone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowPage:
-    """Some rows of one table. `place` is where reading continues after them."""
+def rows(tx: Tx, table: Table) -> Iterator[dict[str, Any]]:
+    """A table's rows in loading order, by column."""
+    # Sorted by name: two stores may have got their columns in different orders.
+    columns = sorted(name for name in tx.columns(table.name) if name != "space" and name not in table.made)
+    key = table.reading_order
+    parents = f" AND {table.parent} IS NULL" if table.parent else ""
+    found = every(tx, table.name, ", ".join((*key, *columns)), key=len(key), where=parents)
+    for row in chain(found, _children(tx, table, columns) if table.parent else ()):
+        yield dict(zip(columns, row[len(key) :], strict=True))
 
-    table: str
-    columns: tuple[str, ...]
-    rows: list[Row]
-    place: Row | None = None
 
-
-def pages(tx: Tx, table: Table, *, after: Row | None = None, size: int = PAGE) -> Iterator[RowPage]:
-    """A table's rows in loading order, from the beginning or after the place of an earlier page."""
-    columns = _columns(tx, table)
-    where = f" AND {table.parent} IS NULL" if table.parent else ""
-    place = after
-    while True:
-        found = _page(tx, table, columns, where, place, size)
-        if found:
-            place = found[-1][: len(table.reading_order)]
-            yield RowPage(
-                table=table.name,
-                columns=columns,
-                rows=[row[len(table.reading_order) :] for row in found],
-                place=place,
-            )
-        if len(found) < size:
-            break
-    if table.parent:
-        yield from _children(tx, table, columns, place, size)
+def load(tx: Tx, table: Table, given: Sequence[dict[str, Any]]) -> None:
+    """Write rows. One that is there already is brought to the given state."""
+    if table.name == "passages":
+        for values in given:
+            passages.put(tx, passage_from(values))
+    elif given:
+        tx.run_many(insertion(table.name, tuple(given[0]), ", ".join(table.key), replace=True), given)
 
 
 def sums(tx: Tx, table: Table) -> tuple[int, str]:
     """How many rows a table has in this space, and the hash of all of them: equal stores give equal sums."""
-    running, count = hashlib.sha256(), 0
-    for page in pages(tx, table):
-        for row in page.rows:
-            running.update(_packed(row).encode("utf-8", "surrogatepass") + b"\n")
-        count += len(page.rows)
-    return (count, running.hexdigest()) if count else (0, "")
-
-
-def load(tx: Tx, page: RowPage) -> None:
-    """Write a page's rows. A row that is there already is brought to the page's state."""
-    table = _by_name.get(page.table)
-    if table is None:
-        raise StoreNewer(f"the dump has a table {page.table[:40]!r} that this program does not know; upgrade it")
-    known = _columns(tx, table)
-    if not set(page.columns) <= set(known):
-        extra = sorted(set(page.columns) - set(known))
-        raise StoreNewer(f"the dump has columns of {table.name} that this program does not know ({extra}); upgrade it")
-    if table.name == "passages":
-        for row in page.rows:
-            passages.put(tx, _passage(dict(zip(page.columns, row, strict=True))))
-        return
-    sql = insertion(table.name, page.columns, ", ".join(table.key), replace=True)
-    tx.run_many(sql, (dict(zip(page.columns, row, strict=True)) for row in page.rows))
+    running, number = hashlib.sha256(), 0
+    for row in rows(tx, table):
+        running.update(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
+        number += 1
+    return (number, running.hexdigest()) if number else (0, "")
 
 
 def carry(
@@ -99,27 +68,24 @@ def carry(
 
     `progress` is told the rows that remain and all rows.
     """
-    rows = {table.name: count(source, table) for table in tables}
-    total = remaining = sum(rows.values())
+    counts = {table.name: db.count(source, table.name) for table in tables}
+    total = remaining = sum(counts.values())
     for table in tables:
-        for page in pages(source, table):
-            load(target, page)
-            remaining -= len(page.rows)
+        found = rows(source, table)
+        while page := list(islice(found, PAGE)):
+            load(target, table, page)
+            remaining -= len(page)
             if progress is not None:
                 progress(remaining, total)
         if sums(target, table) != sums(source, table):
             raise StoreDamaged(
                 f"The copy of {table.name} differs from its source, so the copy was discarded. Try again"
             )
-    return rows
-
-
-def count(tx: Tx, table: Table) -> int:
-    return int(tx.value(f"SELECT count(*) FROM {table.name} WHERE space = :space"))
+    return counts
 
 
 def empty(tx: Tx) -> None:
-    """Take every row of a space out, and what was made from them: what a load that is begun anew starts from."""
+    """Delete every row of a space, and what was made from them, so that a load can begin."""
     for name in _MADE_FROM_THEM:
         tx.run(f"DELETE FROM {name} WHERE space = :space")
     for (id,) in tx.rows("SELECT id FROM passages WHERE space = :space"):
@@ -138,32 +104,23 @@ def empty_vault(tx: Tx) -> None:
     tx.run(f"DELETE FROM {VAULT.name} WHERE space = :space")
 
 
-def _page(tx: Tx, table: Table, columns: tuple[str, ...], where: str, after: Row | None, size: int) -> list[Row]:
-    order = table.reading_order
-    params: dict[str, Any] = {}
-    if after is not None:
-        where += f" AND ({', '.join(order)}) > ({', '.join(f':after{i}' for i in range(len(order)))})"
-        params = {f"after{i}": value for i, value in enumerate(after)}
-    return tx.rows(
-        f"SELECT {', '.join((*order, *columns))} FROM {table.name} WHERE space = :space{where} "
-        f"ORDER BY {', '.join(order)} LIMIT :size",
-        size=size,
-        **params,
-    )
+def passage_from(values: dict[str, Any]) -> Passage:
+    """A passage from its row, without what the store makes of it."""
+    lines, keywords = tuple(values["text"].split("\n")), (values["keywords"],) if values["keywords"] else ()
+    others = {name: value for name, value in values.items() if name not in ("text", "keywords")}
+    return Passage(**others, lines=lines, keywords=keywords)
 
 
-def _children(tx: Tx, table: Table, columns: tuple[str, ...], place: Row | None, size: int) -> Iterator[RowPage]:
-    """Rows that point at another one, each after the one it points at."""
+def _children(tx: Tx, table: Table, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """Rows that point at another one, each after the one it points at, their key in front."""
     (key,) = table.key
     pointing: dict[str, str] = dict(
         tx.rows(f"SELECT {key}, {table.parent} FROM {table.name} WHERE space = :space AND {table.parent} IS NOT NULL")
     )
     ordered = sorted(pointing, key=lambda child: (_depth(child, pointing), child))
     sql = f"SELECT {key}, {', '.join(columns)} FROM {table.name} WHERE space = :space AND {key} IN (:keys)"
-    for start in range(0, len(ordered), size):
-        chunk = ordered[start : start + size]
-        by_key = {row[0]: row[1:] for row in among(tx, sql, chunk)}
-        yield RowPage(table=table.name, columns=columns, rows=[by_key[id] for id in chunk], place=place)
+    by_key = {row[0]: row for row in among(tx, sql, ordered)}
+    return (by_key[id] for id in ordered)
 
 
 def _depth(id: str, pointing: dict[str, str]) -> int:
@@ -172,27 +129,3 @@ def _depth(id: str, pointing: dict[str, str]) -> int:
         id = pointing[id]
         depth += 1
     return depth
-
-
-def _columns(tx: Tx, table: Table) -> tuple[str, ...]:
-    """Sorted by name: two stores may have got their columns in different orders."""
-    return tuple(sorted(name for name in tx.columns(table.name) if name != "space" and name not in table.made))
-
-
-def _passage(values: dict[str, Any]) -> Passage:
-    return Passage(
-        id=values["id"],
-        kind=values["kind"],
-        title=values["title"],
-        lines=tuple(values["text"].split("\n")),
-        keywords=(values["keywords"],) if values["keywords"] else (),
-        who=values["who"],
-        at=values["at"],
-        trust=values["trust"],
-        thread=values["thread"],
-        position=values["position"],
-    )
-
-
-def _packed(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

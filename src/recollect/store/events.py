@@ -1,7 +1,7 @@
 """Rows of events and of the inbox.
 
-Events are the one table that remembers changes: they serve `why`, undo, the history of confidence, and audits. An
-escalation is a matter that only a person may settle; the same matter is raised once.
+Events record every change, for `why`, undo, the history of confidence, and audits. An escalation is an inbox item that
+only a person may resolve; the same item is raised once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from recollect.core.errors import NotFound, StoreDamaged
 from recollect.core.records import loads
 from recollect.core.records import record as record_record
-from recollect.store.db import add_row, among, every
+from recollect.store.db import add_row, among, every, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Context, Event, Tx
 
 
-AT_IT = 1.0
-"""Seconds after which nobody is at work any more on a change whose text was written and whose event is not there."""
+AT_IT = 1.0  # seconds: a live process records the event of a text within milliseconds of writing it
 
 _COLUMNS = "seq, change_id, at, subject, what, who, channel, trust, old_values, new_values, reason"
 _FIELDS = ("seq", "change", "at", "subject", "what", "who", "channel", "trust", "old", "new", "reason")
@@ -56,45 +55,65 @@ def record(
 
 def of(tx: Tx, subject: str) -> list[Event]:
     """Everything that happened to one thing, oldest first."""
-    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space AND subject = :subject ORDER BY seq"
-    return [_event(row) for row in tx.rows(sql, subject=subject)]
+    return _events(tx, "AND subject = :subject ORDER BY seq", subject=subject)
 
 
 def of_change(tx: Tx, change: str) -> list[Event]:
     """The events of one transaction, oldest first."""
-    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space AND change_id = :change ORDER BY seq"
-    return [_event(row) for row in tx.rows(sql, change=change)]
+    return _events(tx, "AND change_id = :change ORDER BY seq", change=change)
 
 
-def latest(tx: Tx, *, limit: int = 50) -> list[Event]:
-    """The newest events, newest first."""
-    sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space ORDER BY seq DESC LIMIT :limit"
-    return [_event(row) for row in tx.rows(sql, limit=limit)]
+def first(tx: Tx) -> Event | None:
+    """The oldest change of a space: it tells who began it."""
+    return next(iter(_events(tx, "ORDER BY seq LIMIT 1")), None)
 
 
 def newest(tx: Tx, *, prefix: str) -> Iterator[Event]:
     """Events of one family from the newest back, read in pages so that a caller may stop early."""
     below: int | None = None
     while True:
-        older = "" if below is None else " AND seq < :below"
-        sql = f"SELECT {_COLUMNS} FROM events WHERE space = :space{older} ORDER BY seq DESC LIMIT 200"
-        page = [_event(row) for row in tx.rows(sql, below=below)]
+        older = "" if below is None else "AND seq < :below"
+        page = _events(tx, f"{older} ORDER BY seq DESC LIMIT 200", below=below)
         if not page:
             return
         yield from (event for event in page if event.what.startswith(prefix))
         below = page[-1].seq
 
 
-def last_undoable(tx: Tx, family: str, *, besides: tuple[str, ...] = ()) -> list[Event]:
-    """The newest change to a family (`learning`) that was not itself undone, without what nobody takes back."""
+def last_undoable(tx: Tx, family: str, *, besides: tuple[str, ...] = (), change: str = "") -> list[Event]:
+    """The newest change to a family (`learning`) that was not undone; kinds of events in `besides` cannot be.
+
+    With `change`, that one or none.
+    """
     undone: set[str] = set()
     for event in newest(tx, prefix=f"{family}."):
         if event.what == f"{family}.undone":
             undone.add(event.reason.rpartition("(")[2].rstrip(")"))
-        elif event.change not in undone and event.what not in besides:
-            change = of_change(tx, event.change)
-            return [one for one in change if one.what.startswith(f"{family}.") and one.what not in besides]
+        elif event.change not in undone and event.what not in besides and change in ("", event.change):
+            found = of_change(tx, event.change)
+            return [one for one in found if one.what.startswith(f"{family}.") and one.what not in besides]
+        elif event.change == change:
+            return []
     return []
+
+
+def latest(tx: Tx, *, limit: int, since: int = 0) -> list[Event]:
+    """The newest events, newest first; only those after the event number `since`."""
+    return _events(tx, "AND seq > :since ORDER BY seq DESC LIMIT :limit", since=since, limit=limit)
+
+
+def last_number(tx: Tx) -> int:
+    """The number of the newest event."""
+    return int(tx.value("SELECT coalesce(max(seq), 0) FROM events WHERE space = :space"))
+
+
+def counts(tx: Tx, *, since: int, span: int) -> dict[str, dict[int, int]]:
+    """How often each kind of event happened since then, by spans of so many milliseconds."""
+    found: dict[str, dict[int, int]] = {}
+    sql = "SELECT what, (at - :since) / :span, count(*) FROM events WHERE space = :space AND at >= :since GROUP BY 1, 2"
+    for what, number, count in tx.rows(sql, since=since, span=span):
+        found.setdefault(what, {})[int(number)] = count
+    return found
 
 
 def all_of(tx: Tx) -> Iterator[Event]:
@@ -104,9 +123,7 @@ def all_of(tx: Tx) -> Iterator[Event]:
 
 def happened(tx: Tx, change: str) -> bool:
     """Whether a change id was applied already: replaying the spool asks."""
-    return (
-        tx.row("SELECT 1 FROM events WHERE space = :space AND change_id = :change LIMIT 1", change=change) is not None
-    )
+    return not missing(tx, {change})
 
 
 def missing(tx: Tx, changes: set[str]) -> set[str]:
@@ -116,7 +133,7 @@ def missing(tx: Tx, changes: set[str]) -> set[str]:
 
 
 def comes(ctx: Context, id: str, *, what: str = "") -> bool:
-    """Whether a change is applied, now or by somebody who is at it: a moment is enough for who is alive.
+    """Whether a change was applied, or is within the second that a live process needs to apply it.
 
     With `what` the id is a subject to which that has to happen.
     """
@@ -140,8 +157,12 @@ def _packed(values: Mapping[str, Any] | None) -> str:
     return json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
+def _events(tx: Tx, more: str, **params: Any) -> list[Event]:
+    return [_event(row) for row in tx.rows(f"SELECT {_COLUMNS} FROM events WHERE space = :space {more}", **params)]
+
+
 def _event(row: tuple[Any, ...]) -> Event:
-    from recollect.core.context import Event  # whoever only writes need not load it
+    from recollect.core.context import Event  # only readers need it
 
     values = dict(zip(_FIELDS, row, strict=True))
     try:
@@ -173,7 +194,7 @@ class Escalation:
 def raise_escalation(
     tx: Tx, *, kind: str, subject: str, other: str = "", reason: str, detail: dict[str, Any], at: int
 ) -> bool:
-    """True when this is a new matter; one that was raised before stays as it was, also when it was dismissed."""
+    """True when this is a new item; one that was raised before stays as it was, even when it was dismissed."""
     return bool(
         tx.rows(
             """
@@ -192,52 +213,48 @@ def raise_escalation(
 
 
 def find_escalation(tx: Tx, *, kind: str, subject: str, other: str = "") -> Escalation | None:
-    """The matter of this kind between these two, settled or not."""
-    sql = (
-        f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations "
-        "WHERE space = :space AND kind = :kind AND subject = :subject AND other = :other"
-    )
-    row = tx.row(sql, kind=kind, subject=subject, other=other)
-    return _escalation(row) if row else None
+    """The inbox item of this kind about these two, open or resolved."""
+    where = "AND kind = :kind AND subject = :subject AND other = :other"
+    return next(iter(_escalations(tx, where, kind=kind, subject=subject, other=other)), None)
+
+
+def contradictions_of(tx: Tx, learning: str) -> list[Escalation]:
+    """Inbox items, open or resolved, about a learning and another that it contradicts."""
+    return _escalations(tx, "AND kind = 'contradiction' AND (subject = :id OR other = :id)", id=learning)
 
 
 def waiting_escalations(tx: Tx) -> list[Escalation]:
-    """What nobody settled yet, oldest first."""
-    sql = f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations WHERE space = :space AND resolved_at IS NULL ORDER BY number"
-    return [_escalation(row) for row in tx.rows(sql)]
+    """Open inbox items, oldest first."""
+    return _escalations(tx, "AND resolved_at IS NULL ORDER BY number")
+
+
+def count_waiting(tx: Tx) -> int:
+    """How many inbox items are open."""
+    sql = "SELECT count(*) FROM escalations WHERE space = :space AND resolved_at IS NULL"
+    return int(tx.value(sql))
 
 
 def get_escalation(tx: Tx, number: int) -> Escalation:
-    row = tx.row(
-        f"SELECT {_ESCALATIONS_COLUMNS} FROM escalations WHERE space = :space AND number = :number", number=number
-    )
-    if row is None:
+    found = _escalations(tx, "AND number = :number", number=number)
+    if not found:
         raise NotFound(f"There is no item {number} in the inbox. List the items with `recollect inbox`")
-    return _escalation(row)
+    return found[0]
 
 
-def all_escalations(tx: Tx) -> Iterator[Escalation]:
-    """Every matter, settled or not, oldest first."""
-    return (_escalation(row) for row in every(tx, "escalations", _ESCALATIONS_COLUMNS))
+def all_escalations(tx: Tx) -> list[Escalation]:
+    """Every inbox item, open or resolved, oldest first."""
+    return _escalations(tx, "ORDER BY number")
 
 
 def resolve_escalation(tx: Tx, number: int, *, resolution: str, at: int) -> None:
-    tx.run(
-        "UPDATE escalations SET resolved_at = :at, resolution = :resolution WHERE space = :space AND number = :number",
-        number=number,
-        at=at,
-        resolution=resolution,
-    )
+    update(tx, "escalations", {"number": number}, resolved_at=at, resolution=resolution)
 
 
 def reopen_escalation(tx: Tx, number: int) -> None:
-    """What settled it was taken back."""
-    tx.run(
-        "UPDATE escalations SET resolved_at = NULL, resolution = NULL WHERE space = :space AND number = :number",
-        number=number,
-    )
+    """Its resolution was taken back."""
+    update(tx, "escalations", {"number": number}, resolved_at=None, resolution=None)
 
 
-def _escalation(row: tuple[Any, ...]) -> Escalation:
-    values = dict(zip(_ESCALATIONS_COLUMNS.split(", "), row, strict=True))
-    return Escalation(**{**values, "detail": loads(values["detail"])})
+def _escalations(tx: Tx, more: str, **params: Any) -> list[Escalation]:
+    found = select(tx, dict, _ESCALATIONS_COLUMNS, "escalations", more, **params)
+    return [Escalation(**{**values, "detail": loads(values["detail"])}) for values in found]

@@ -8,17 +8,33 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from contextlib import contextmanager, suppress
+from itertools import islice
 
-from recollect.core.errors import NOT_DONE, BadInput, FateUnknown, NoSpace, StoreBusy, StoreUnreachable
+from recollect.core.errors import (
+    NO_ACCESS,
+    NOT_DONE,
+    BadInput,
+    FateUnknown,
+    NoSpace,
+    Stale,
+    StoreBusy,
+    StoreUnreachable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from recollect.core.context import Vault
+
+TRIES = 20  # attempts to rewrite a file that other processes change at the same time; each takes milliseconds
 TEMP_SUFFIX = ".recollect-tmp"
+GRACE_SECONDS = 60.0  # a writer in another container or on another machine looks dead, but keeps writing
+ABANDONED_SECONDS = 3600.0  # by now a live process with the writer's id is another one
 
 
 def content_hash(text: str) -> str:
@@ -28,10 +44,23 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def rewrite(files: Vault, path: str, change: Callable[[str | None], str]) -> str:
+    """Rewrite a file by a function of its text, None when it is absent; a concurrent change is kept."""
+    for _ in range(TRIES):
+        before = files.read(path)
+        text = change(before)
+        if text == (before or ""):
+            return text
+        with suppress(Stale):
+            files.replace(path, text, expect="" if before is None else content_hash(before))
+            return text
+    raise Stale(f"{path} keeps changing: another process writes it all the time. Try again")
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """An exclusive lock between processes; released by the kernel when its holder dies."""
-    import fcntl  # a library of its own, which a reader of memory does not need
+    import fcntl  # a shared library that readers do not need
 
     handle = _lock_file(path)
     try:
@@ -44,7 +73,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def held(path: Path, note: str) -> Iterator[None]:
-    """The same for as long as a process runs, without waiting. Whoever comes second is told the first one's note."""
+    """The same without waiting; a second process is told the note of the first."""
     import fcntl
 
     handle = _lock_file(path)
@@ -111,23 +140,23 @@ def append_durably(folder: int, name: str, data: bytes) -> os.stat_result:
 
 
 def let_go(handle: int) -> None:
-    """Close what needs nothing more: it was synced, so an error now says nothing about what was written."""
+    """Close a file that was synced: an error now says nothing about what was written."""
     with suppress(OSError):
         os.close(handle)
 
 
 def _unconfirmed(name: str, error: OSError) -> FateUnknown:
     return FateUnknown(
-        f"{name} was written, but the disk did not confirm it ({error.strerror}), so nobody knows whether it will be "
-        "kept. Check the disk, and look before you repeat it"
+        f"{name} was written, but the disk did not confirm it ({error.strerror}), so it may be "
+        "lost. Check the disk, and look before you repeat it"
     )
 
 
 def _set_apart(handle: int) -> os.stat_result:
-    """Give a file that was just written to a time that the next write cannot have: the clock of many file systems
-    stands still for milliseconds or seconds, in which a change that keeps the size would go unnoticed."""
+    """Give a file that was just written a time that the next write cannot have: the clock of many file systems ticks
+    in milliseconds or seconds, in which a change that keeps the size would go unnoticed."""
     state = os.fstat(handle)
-    with suppress(PermissionError):  # somebody else's file keeps its time
+    with suppress(PermissionError):  # another user's file keeps its time
         os.utime(handle, ns=(state.st_atime_ns, state.st_mtime_ns - 1))
     return os.fstat(handle)
 
@@ -147,7 +176,7 @@ def open_regular(folder: int, name: str) -> BinaryIO | None:
 
 
 def is_odd(path: str | Path) -> bool:
-    """Whether something other than a regular file is there: a FIFO, a device, a socket, a folder."""
+    """Whether the path is something other than a regular file: a FIFO, a device, a socket, a folder."""
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -155,9 +184,9 @@ def is_odd(path: str | Path) -> bool:
 
 
 def open_file(path: str | Path) -> BinaryIO:
-    """A file that somebody else names, to read; links are followed. What is not a regular file is refused unopened: to
-    open a FIFO waits for a writer, and to open a device may do something. One that takes the file's place between the
-    look and the opening neither blocks nor is read.
+    """A file that a user names, to read; links are followed. Anything but a regular file is refused unopened: opening a
+    FIFO waits for a writer, and opening a device may have effects. One that replaces the file between check and opening
+    neither blocks nor is read.
     """
     if is_odd(path):
         raise BadInput(f"{path} is not a regular file; move it away")
@@ -202,14 +231,14 @@ def write_new_path(path: Path, text: str) -> bool:
             return False
         finally:
             os.unlink(temp)
-        _sync(path.parent)
+        sync(path.parent)
     return True
 
 
 def add_lines(path: Path, *lines: str) -> bool:
-    """Put what a user's file lacks of some lines at its end; True when it lacked any. What it has stays byte for byte.
+    """Append to a user's file the lines it lacks; True when it lacked any. The rest stays byte for byte.
 
-    A link is neither written through nor replaced by a copy: what it leads to may be no business of the project.
+    A link is neither followed nor replaced: its target may lie outside the project.
     """
     with os_errors(path):
         was = path.read_bytes() if path.is_file() else b""
@@ -217,7 +246,7 @@ def add_lines(path: Path, *lines: str) -> bool:
         if not missing:
             return False
         if path.is_symlink():
-            raise BadInput(f"{path} is a symbolic link; add to what it leads to yourself: {' and '.join(missing)}")
+            raise BadInput(f"{path} is a symbolic link; add to its target yourself: {' and '.join(missing)}")
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             begin = [""] if was and not was.endswith(b"\n") else []
@@ -229,9 +258,9 @@ def add_lines(path: Path, *lines: str) -> bool:
 
 @contextmanager
 def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A file written piece by piece that stands under its name only when it is whole; a link stays one."""
+    """A file written piece by piece that gets its name when it is complete; a link stays a link."""
     if path.exists() and not path.is_file():
-        raise BadInput(f"{path} is not a regular file, and nothing else is replaced by one")
+        raise BadInput(f"{path} is not a regular file; choose another name")
     with os_errors(path):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -247,16 +276,16 @@ def writing(path: Path, *, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temp_beside(path: Path) -> Path:
-    """A name in the same folder that nobody else uses."""
+    """An unused temporary name in the same folder."""
     return path.with_name(_temp_name(path.name))
 
 
 def settle(temp: Path, path: Path) -> None:
     """A finished temporary file takes its name for good: fsync, rename, fsync the folder."""
     with os_errors(path):
-        _sync(temp)
+        sync(temp)
         os.rename(temp, path)
-        _sync(path.parent)
+        sync(path.parent)
 
 
 @contextmanager
@@ -273,6 +302,8 @@ def os_errors(path: Path | str) -> Iterator[None]:
             raise BadInput(f"{path} is a folder; a file cannot take its place") from None
         if error.errno == errno.ENXIO:
             raise BadInput(f"{path} is not a regular file; move it away") from None
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise StoreUnreachable(f"{path} cannot be written from here ({error.strerror}). {NO_ACCESS}") from None
         raise StoreUnreachable(f"{path}: {error.strerror}; check the folder and its permissions") from None
 
 
@@ -286,7 +317,28 @@ def _temp_name(name: str) -> str:
     return f".{name[:80]}.{os.getpid()}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
 
 
-def _sync(path: Path) -> None:
+def abandoned(root: Path, folders: Iterable[Path], *, grace: float = GRACE_SECONDS) -> list[Path]:
+    """The temporary files directly in `root` or anywhere below the folders whose writer was killed.
+
+    Nobody was told that they were saved, so they hold nothing that is missing.
+    """
+    walked = (*islice(os.walk(root), 1), *(each for folder in folders for each in os.walk(folder)))
+    found = {root.joinpath(at, name) for at, _, names in walked for name in names if TEMP_SUFFIX in name}
+    return sorted(path for path in found if _is_abandoned(path, grace))
+
+
+def _is_abandoned(path: Path, grace: float) -> bool:
+    try:
+        idle = time.time() - path.stat().st_mtime
+        os.kill(int(path.name.split(TEMP_SUFFIX)[0].split(".")[-2]), 0)
+    except (ProcessLookupError, ValueError, IndexError):
+        return idle >= grace
+    except OSError:  # it is gone by now, or the writer is another user's process
+        return False
+    return idle >= ABANDONED_SECONDS
+
+
+def sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

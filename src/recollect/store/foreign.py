@@ -1,7 +1,7 @@
-"""What other tools keep: their files and databases, read and never written.
+"""Files and databases of other tools, read and never written.
 
-A link is not followed, what is no regular file is not opened, and nothing is read beyond a bound. A database is copied
-first and the copy is read: even opening one in place may write beside it. Knows nothing about what the tools mean.
+Links are not followed, only regular files are opened, and sizes are bounded. A database is copied first and the copy is
+read, because even opening one in place may write beside it.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from recollect.core.errors import BadInput, StoreDamaged
+from recollect.core.records import record
 
-FILE_LIMIT = 5_000_000  # bytes; more is no note
-FILES_LIMIT = 100_000
-DATABASE_LIMIT = 4_000_000_000
+FILE_LIMIT = 5_000_000  # bytes; a note of a person has some thousands
+FILES_LIMIT = 100_000  # below this, one import stays in memory and ends within minutes
+DATABASE_LIMIT = 4_000_000_000  # bytes that are copied to the temporary folder
 PASSED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ForeignFile:
     """A file by its path below the folder that was asked for; without a text it was passed over, and `why` says so."""
 

@@ -20,7 +20,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import date, datetime, tzinfo
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from recollect.core.errors import NoHistory
@@ -28,7 +27,7 @@ from recollect.store.files import add_lines, write_path
 from recollect.text.markdown import lines_of
 from recollect.text.staging import merge_staging
 
-LIMIT_SECONDS = 5.0
+LIMIT_SECONDS = 5.0  # one question; blame of a long file in a large repository takes about one
 
 # What a repository's own config could have git execute while it answers.
 _DISARMED = (
@@ -52,11 +51,11 @@ _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",
     "LC_ALL": "C",
 }
-_SHORT_LINE = 20  # a line with fewer letters may stand in a file twice by chance
+_SHORT_LINE = 20  # letters; shorter lines occur twice in a file by chance
 
 
 class Repository:
-    """The repository around a folder, its days told in one time zone."""
+    """The repository around a folder, its days told in one time zone; paths are below the folder."""
 
     def __init__(self, folder: Path, zone: tzinfo, *, limit: float = LIMIT_SECONDS) -> None:
         self._folder = folder
@@ -70,35 +69,41 @@ class Repository:
         stamps = self._git(self._folder, "log", "--format=%at", "HEAD", "--").split()
         return tuple(sorted({self._day(stamp) for stamp in stamps}))
 
-    def line_days(self, path: Path, text: str) -> tuple[date | None, ...]:
+    def root_commits(self) -> tuple[str, ...]:
+        """The commits without a parent in any branch, which tell repositories apart."""
+        self._refuse_unusable(self._folder)
+        return tuple(sorted(self._git(self._folder, "rev-list", "--max-parents=0", "--all").split()))
+
+    def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
         """For each line of `text`, the working copy of `path`, the day it was added; None before a commit."""
         committed = self.committed(path)
         if committed is None:
-            raise NoHistory(f"{path.name} is not in git yet; commit it, and its entries get an age")
+            raise NoHistory(f"{path} is not in git yet; commit it, and its entries get an age")
+        folder, name = self._place(path)
         told = self._git(
-            path.parent,
+            folder,
             *("blame", "-w", "-M", "-C", "-C", "--no-ignore-revs-file", "--no-textconv", "--line-porcelain"),
-            *("HEAD", "--", path.name),
+            *("HEAD", "--", name),
         )
         days = [self._day(stamp) for stamp in re.findall(r"^author-time (\d+)$", told, re.MULTILINE)]
         return _carried_over(lines_of(committed), days, lines_of(text))
 
-    def committed(self, path: Path) -> str | None:
+    def committed(self, path: str) -> str | None:
         """The file as HEAD has it, with `\\n` line ends; None when HEAD does not have it."""
-        self._refuse_unusable(path.parent)
-        listed = self._git(path.parent, "ls-tree", "-z", "HEAD", "--", path.name)
+        folder, name = self._place(path)
+        listed = self._git(folder, "ls-tree", "-z", "HEAD", "--", name)
         if not listed:
             return None
         blob = listed.partition("\t")[0].split()[2]
-        return self._git(path.parent, "cat-file", "blob", blob).replace("\r\n", "\n")
+        return self._git(folder, "cat-file", "blob", blob).replace("\r\n", "\n")
 
-    def day_removed(self, path: Path, line: re.Pattern[str], *, least: int) -> date | None:
+    def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
         """The day of the newest commit that removed at least so many more lines of a kind than it added."""
-        self._refuse_unusable(path.parent)
+        folder, name = self._place(path)
         log = self._git(
-            path.parent,
+            folder,
             *("log", "--follow", "--format=%x00%at", "-p", "-U0", "-w", "--no-ext-diff", "--no-textconv"),
-            *("--no-color", "HEAD", "--", path.name),
+            *("--no-color", "HEAD", "--", name),
         )
         for commit in log.split("\0")[1:]:
             stamp, _, diff = commit.partition("\n")
@@ -110,17 +115,18 @@ class Repository:
                 return self._day(stamp)
         return None
 
+    def _place(self, path: str) -> tuple[Path, str]:
+        place = self._folder / path
+        self._refuse_unusable(place.parent)
+        return place.parent, place.name
+
     def _refuse_unusable(self, folder: Path) -> None:
         if folder in self._usable:
             return
         if not folder.is_dir():
             raise NoHistory(f"{folder} is not a folder")
-        if self._git(folder, "rev-parse", "--is-shallow-repository").strip() == "true":
+        if self._git(folder, "rev-parse", "--is-shallow-repository", "HEAD^{commit}").startswith("true"):
             raise NoHistory("this clone is shallow, so ages cannot be known; run: git fetch --unshallow")
-        try:
-            self._git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        except NoHistory:
-            raise NoHistory("there is no commit yet; entries get an age with the first one") from None
         self._usable.add(folder)
 
     def _day(self, stamp: str) -> date:
@@ -129,7 +135,7 @@ class Repository:
     def _git(self, folder: Path, *arguments: str) -> str:
         binary = shutil.which("git")
         if binary is None:
-            raise NoHistory("git is not installed; ages are counted from its history")
+            raise NoHistory("git is not installed, and ages come from its history. Install git")
         settings = [part for setting in _DISARMED for part in ("-c", setting)]
         # A hook that calls us has set GIT_ variables for its own repository.
         ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -152,7 +158,9 @@ class Repository:
 
 def _explained(complaint: str) -> str:
     if "not a git repository" in complaint:
-        return "this folder is not in a git repository; ages are counted from its history"
+        return "this folder is not in a git repository, and ages come from its history"
+    if "unknown revision" in complaint:
+        return "There is no commit yet. Entries get an age with the first commit"
     first = complaint.strip().partition("\n")[0]
     return f"git says: {first}" if first else "git failed without a word"
 
@@ -164,6 +172,8 @@ def _carried_over(old: Sequence[str], days: Sequence[date], new: Sequence[str]) 
     before, after = [_squeezed(line) for line in old], [_squeezed(line) for line in new]
     found: list[date | None] = [None] * len(new)
     stayed: set[int] = set()
+    from difflib import SequenceMatcher
+
     for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         found[block.b : block.b + block.size] = days[block.a : block.a + block.size]
         stayed |= set(range(block.a, block.a + block.size))
@@ -226,7 +236,7 @@ def _set(root: Path, name: str, value: str) -> bool:
 def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     binary = shutil.which("git")
     if binary is None:
-        raise NoHistory("git is not installed; a merge driver is of no use without it")
+        raise NoHistory("git is not installed, so there is nothing to merge. Install git")
     return subprocess.run(
         [binary, *arguments], cwd=root, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False
     )

@@ -1,86 +1,84 @@
-"""Beginning a memory: the files that `init` makes, and whose memory it is that stands in a folder.
+"""Beginning a memory: the settings file that `init` writes, the entry in the register, the folder of the space.
 
-Says what it made; an existing setting is never changed, and beginning again changes nothing. A repository may carry a
-`.recollect/`, which says what its author wants an agent to read. It is nobody's memory before the user takes it for
-theirs by `init`. The marks of that are secrets that stand in two places, the project's folder and the user's own;
-`project.py` reads them.
+Says what it made; an existing setting is never changed, and beginning again changes nothing. `share` keeps logs and
+findings in `memory/` of the repository (findings of another tool where they are), for a team without a server;
+everything made from them stays in the owner's folder.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from recollect.core.clock import zone_named
-from recollect.core.errors import BadInput, NotInitialised, RecollectError
+from recollect.core.clock import clock_from, zone_named
+from recollect.core.errors import BadInput, NotInitialised
 from recollect.core.settings import check_space
-from recollect.store.files import TEMP_SUFFIX, add_lines, write_new_path, write_path
-from recollect.store.project import (
-    BEGUN,
-    DATA_FOLDER,
-    SETTINGS_COPY,
-    SETTINGS_FILE,
-    Project,
-    is_begun,
-    is_marked,
-    load,
-    marks_of,
-    shared_root,
-    toml,
-)
+from recollect.store import project as projects
+from recollect.store import register
+from recollect.store.files import add_lines, write_new_path, write_path
+from recollect.store.project import SETTINGS_FILE, SPECWRIGHT, VAULT_FOLDER, toml, trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MADE = "made"
-IGNORE_LINE = ".recollect/"
-# Logs only grow at their end, so keeping both sides is the right merge. A node merged so is nonsense, noticed by its
-# hash and made again by the next cycle, without a conflict for anyone to settle.
-MERGE_LINES = (
-    "memory/[0-9]*.md merge=union",
-    "memory/daily/*.md merge=union linguist-generated",
-    "memory/weekly/*.md merge=union linguist-generated",
-    "memory/monthly/*.md merge=union linguist-generated",
-    "memory/ROOT*.md merge=union linguist-generated",
-)
+MERGE_LINE = f"{VAULT_FOLDER}/[0-9]*.md merge=union"  # logs only grow at their end, so both sides are right
 _HEAD = "# Recollect: what is remembered for this project. docs/settings.md lists every setting.\n"
 
 
 def create(
     root: Path, environ: Mapping[str, str], *, space: str | None = None, timezone: str | None = None
 ) -> list[str]:
-    """Make a project here, or fill in what is missing."""
+    """Make a project here, or fill in what is missing. The caller asked whether the space may be used here."""
     root = root.resolve()
     made = _name(root / SETTINGS_FILE, environ, space, timezone)
-    project = load(root, environ)
+    project = projects.read(root, environ)
     known = project.settings
     if not made and ((space and space != known.space) or (timezone and timezone != known.timezone)):
         raise BadInput(
             f"{root / SETTINGS_FILE} already names space {known.space} and time zone {known.timezone}; edit it to "
             "change them"
         )
+    if register.confirmed(project.home, root, known.space, named=True) is None:
+        now = clock_from(environ).now()
+        register.add(project.home, root, known.space, now=now, timezone=known.timezone, ignore=known.hosts.ignore)
+        if project.data.is_dir():
+            made.append(f"an entry in your register: {root} uses space {known.space}")
     if not project.data.is_dir():
-        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made.append(f"{DATA_FOLDER}/ (database, locks, spool)")
-        _mark(project, BEGUN)
-    elif not is_begun(project) and _mark(project, BEGUN):
-        made.append("the mark that this memory is yours: hooks answer here")
-    if add_lines(root / ".gitignore", IGNORE_LINE):
-        made.append(f".gitignore (line {IGNORE_LINE})")
-    if add_lines(root / ".gitattributes", *MERGE_LINES):
-        made.append(".gitattributes (how the logs and nodes of two clones merge)")
+        register.make_private(project.data)
+        made.append(f"{shown(project.data, environ)}/ (what is remembered)")
     return made
 
 
-def enclosing(folder: Path) -> Path | None:
+def begin_unnamed(root: Path, environ: Mapping[str, str]) -> None:
+    """Begin a memory that only the register knows of, as a session does: no file appears in the repository."""
+    create(root, environ)
+    (root / SETTINGS_FILE).unlink()
+
+
+def chosen(root: Path, environ: Mapping[str, str], space: str | None) -> str | None:
+    """The space that `init` would use here; None where it makes up a new name."""
+    root = root.resolve()
+    file = root / SETTINGS_FILE
+    named = toml(file).get("space") if file.is_file() else None
+    return projects.read(root, environ).settings.space if named else space or _registered(root, environ).get("space")
+
+
+def shown(path: Path, environ: Mapping[str, str]) -> str:
+    """A path in the user's home as people write it."""
+    home = Path(environ.get("HOME") or os.devnull)
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+
+
+def enclosing(folder: Path, environ: Mapping[str, str]) -> Path | None:
     """The project that a folder without one of its own lies in."""
     folder = folder.resolve()
-    if (folder / SETTINGS_FILE).is_file():
+    try:
+        found = projects.root_of(folder, environ)
+    except NotInitialised:
         return None
-    return next((above for above in folder.parents if (above / SETTINGS_FILE).is_file()), None)
+    return None if found == folder else found
 
 
 def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: str | None) -> list[str]:
@@ -91,7 +89,7 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
         return []
     if "space" in named:
         raise BadInput(f"{file} has an empty space; give it a name, or delete that line and run: recollect init")
-    beside = _named_beside(file)
+    beside = _registered(file.parent, environ)
     name = space or str(beside.get("space") or _slug(file.parent.name) + "-" + os.urandom(4).hex())
     if timezone:
         zone_named(timezone)
@@ -112,60 +110,11 @@ def _name(file: Path, environ: Mapping[str, str], space: str | None, timezone: s
     return [f"{SETTINGS_FILE} (space {name}, time zone {zone})"]
 
 
-def _named_beside(file: Path) -> dict[str, Any]:
-    """What the main worktree's file says, which git brings to the others only when it is committed."""
-    main = shared_root(file.parent) / file.name
-    return toml(main) if main != file and main.exists() else {}
-
-
-def is_foreign(project: Project) -> bool:
-    """Whether what is kept here came with the folder: this user neither ran `init` for it nor had it made.
-
-    A spool counts as much as a store, because what waits in it would be written as whoever it names. Where the user's
-    own folder cannot be written nothing could be accepted, so nothing is called foreign.
-    """
-    if _is_empty(project.data) or _is_own(project):
-        return False
-    nearest = next(place for place in (project.state, *project.state.parents) if place.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK)
-
-
-def refuse_foreign(project: Project) -> None:
-    if is_foreign(project):
-        raise NotInitialised(
-            f"you did not begin the memory in {project.root}: {project.data} came with the folder. Move it away, or "
-            "take what it says for your own with: recollect init"
-        )
-
-
-def claim_new(project: Project) -> None:
-    """What is about to be made is the user's own; hooks stay silent all the same before `init`."""
-    if _is_empty(project.data) and not _is_own(project):
-        _mark(project, MADE)
-
-
-def _is_own(project: Project) -> bool:
-    return is_marked(project, BEGUN) or is_marked(project, MADE)
-
-
-def _is_empty(data: Path) -> bool:
-    """Whether nothing is kept yet: no folder, an empty one (a volume), or one that another process makes just now."""
-    try:
-        names = os.listdir(data)
-    except FileNotFoundError:
-        return True
-    return all(name == BEGUN or name.startswith(SETTINGS_COPY) or name.endswith(TEMP_SUFFIX) for name in names)
-
-
-def _mark(project: Project, how: str) -> bool:
-    """Always a new secret: one that came with a repository is known to others. False where it cannot be kept."""
-    secret = os.urandom(16).hex()
-    with suppress(RecollectError, OSError):
-        write_path(project.state / how / secret, f"{project.data}\n", mode=0o600)
-        project.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_path(project.data / BEGUN, "".join(f"{one}\n" for one in (*marks_of(project), secret)), mode=0o600)
-        return True
-    return False
+def _registered(root: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the register knows of this place: a branch or another worktree may lack the settings file."""
+    found = register.candidates(register.read(projects.home_folder(environ)), register.spot_of(root))
+    home = projects.home_folder(environ)
+    return next((vars(one) for one in found if register.confirmed(home, root, one.space, named=False)), {})
 
 
 def _local_timezone(environ: Mapping[str, str]) -> str:
@@ -185,3 +134,22 @@ def _local_timezone(environ: Mapping[str, str]) -> str:
 def _slug(name: str) -> str:
     kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
     return "-".join(part for part in kept.split("-") if part)[:40] or "project"
+
+
+def share(root: Path, environ: Mapping[str, str]) -> list[str]:
+    """Set vault.share in the project's settings file, and have git merge logs by keeping both sides."""
+    root = root.resolve()
+    file = root / SETTINGS_FILE
+    made = []
+    given = toml(file)
+    if not given.get("vault", {}).get("share"):
+        text = file.read_text("utf-8")
+        if "vault" in given:
+            raise BadInput(f"{file} has a section [vault]; write into it: share = true, then run this again")
+        write_path(file, f"{text.rstrip()}\n\n[vault]\nshare = true\n")
+        made.append(f"{SETTINGS_FILE} (vault.share = true: everybody with the repository reads the logs)")
+    trust(root, environ)  # a repository may not choose this by itself; the user has just chosen it
+    if add_lines(root / ".gitattributes", MERGE_LINE):
+        made.append(".gitattributes (how the logs of two clones merge)")
+    adopted = [str(folder) for folder in (Path(VAULT_FOLDER), SPECWRIGHT) if (root / folder).is_dir()]
+    return [*made, *(f"use of {folder}/ as it is" for folder in adopted)] if made else []

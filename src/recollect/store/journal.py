@@ -1,4 +1,6 @@
-"""Rows of the journal: logs as last read, nodes as last made, the day each session began, and what each clone read.
+"""Rows of the journal: entries as last read, logs, nodes, the day each session began, and what each clone read.
+
+An entry's row stays when its file goes; only `purge` empties it.
 
 Staged learnings and permanent documents are files that every clone has for itself, while a space is searched as one. So
 a reading says which clone read which file, with which stamp, giving which passages; a passage stays while some clone's
@@ -10,12 +12,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
 
+from recollect.core.choices import Trust
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Row, Tx
 from recollect.core.journal import NodeStatus, Topic
+from recollect.core.records import record
 from recollect.store import db
 
 _NODE = (
@@ -23,9 +26,11 @@ _NODE = (
     "made_at"
 )
 _LOG_END = "end of log"
+_ENTRY = "number, place, key, hash, held, secret, trust, who, at"
+PURGED = "purged"  # in place of the hash of an entry whose words are gone
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LogRow:
     """A log as it was when the tree last read it."""
 
@@ -35,7 +40,31 @@ class LogRow:
     entries: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
+class EntryRow:
+    """What is remembered of an entry apart from its text; see the migration for the columns."""
+
+    number: int
+    place: int
+    key: str
+    hash: str
+    held: bool
+    secret: bool
+    trust: Trust
+    who: str
+    at: int
+
+    @property
+    def purged(self) -> bool:
+        return self.hash == PURGED
+
+    @property
+    def words(self) -> str:
+        """The hash of its words alone."""
+        return self.hash.partition(":")[0]
+
+
+@record
 class LogEnd:
     """How a log ended when it had this stamp: its last entry, which is ours, and the characters of all of them."""
 
@@ -44,7 +73,7 @@ class LogEnd:
     size: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NodeRow:
     """A node as the tree last made it. `waiting`: a model is still to write it; until then the offline twin did."""
 
@@ -72,11 +101,74 @@ def session_day(tx: Tx, session: str, today: date) -> date:
     return date.fromisoformat(found)
 
 
-def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
-    """Sessions whose id must not be known any more."""
-    found = [id for (id,) in tx.rows("SELECT id FROM sessions WHERE space = :space") if wanted(id)]
-    tx.run_many("DELETE FROM sessions WHERE space = :space AND id = :id", ({"id": id} for id in found))
-    return len(found)
+def entry_rows(tx: Tx, day: date) -> list[EntryRow]:
+    """What is remembered of a day's entries, in the order of the log."""
+    sql = f"SELECT {_ENTRY} FROM log_entries WHERE space = :space AND day = :day ORDER BY place, number"
+    names = _ENTRY.split(", ")
+    found = (dict(zip(names, row, strict=True)) for row in tx.rows(sql, day=day.isoformat()))
+    return [EntryRow(**{**row, "held": bool(row["held"]), "secret": bool(row["secret"])}) for row in found]
+
+
+def entry_texts(tx: Tx, day: date, numbers: Collection[int]) -> dict[int, str]:
+    """What some entries say, by number."""
+    sql = "SELECT number, text FROM log_entries WHERE space = :space AND day = :day AND number IN (:keys)"
+    return dict(db.among(tx, sql, list(numbers), day=day.isoformat()))
+
+
+def last_number(tx: Tx, day: date) -> int:
+    """The highest number that was ever given on a day."""
+    return tx.value("SELECT max(number) FROM log_entries WHERE space = :space AND day = :day", day=day.isoformat()) or 0
+
+
+def entry_keys(tx: Tx, day: date) -> set[str]:
+    sql = "SELECT key FROM log_entries WHERE space = :space AND day = :day AND key <> ''"
+    return {key for (key,) in tx.rows(sql, day=day.isoformat())}
+
+
+def put_entry(tx: Tx, day: date, row: EntryRow, text: str | None = None) -> None:
+    """An entry as it is from now on; without a text it still says what it said."""
+    values = {**vars(row), "held": int(row.held), "secret": int(row.secret)}
+    if text is None:
+        db.update(tx, "log_entries", {"day": day.isoformat(), "number": row.number}, **values)
+    else:
+        db.put_row(tx, "log_entries", "day, number", day=day.isoformat(), text=text, **values)
+
+
+def empty_entry(tx: Tx, day: date, number: int, *, text: str) -> None:
+    """Forget what an entry says. Its number is not given again, and its key tells it from a new one."""
+    db.update(tx, "log_entries", {"day": day.isoformat(), "number": number}, text=text, hash=PURGED, secret=0)
+
+
+def hash_again(tx: Tx, hashed: Callable[[date, str], str]) -> None:
+    """After a purge changed texts, hashes are of what is left: a hash of few words would give them away."""
+    for day, number, hash, text in list(db.every(tx, "log_entries", "day, number, hash, text", key=2)):
+        if hash != PURGED and (now := hashed(date.fromisoformat(day), text)) != hash:
+            db.update(tx, "log_entries", {"day": day, "number": number}, hash=now)
+
+
+def entry_days(tx: Tx) -> list[date]:
+    """Every day of which an entry is remembered."""
+    sql = "SELECT DISTINCT day FROM log_entries WHERE space = :space ORDER BY day"
+    return [date.fromisoformat(day) for (day,) in tx.rows(sql)]
+
+
+def days_with(tx: Tx, *, held: bool, secret: bool = False) -> dict[date, int]:
+    """How many entries of each day the file holds, or does not; with `secret` only those with one. None is purged."""
+    sql = (
+        "SELECT day, count(*) FROM log_entries WHERE space = :space AND held = :held AND secret >= :least "
+        "AND hash <> :purged GROUP BY day ORDER BY day"
+    )
+    found = tx.rows(sql, held=int(held), least=int(secret), purged=PURGED)
+    return {date.fromisoformat(day): count for day, count in found}
+
+
+def days_of_others(tx: Tx) -> dict[date, int]:
+    """How many external entries of each day no caller of this store wrote."""
+    sql = (
+        "SELECT day, count(*) FROM log_entries WHERE space = :space AND trust = 'external' AND who = '' "
+        "AND hash <> :purged GROUP BY day ORDER BY day"
+    )
+    return {date.fromisoformat(day): count for day, count in tx.rows(sql, purged=PURGED)}
 
 
 def log_end(tx: Tx, day: date) -> LogEnd | None:
@@ -88,7 +180,7 @@ def log_end(tx: Tx, day: date) -> LogEnd | None:
         number, size, stamp = rest.split(" ")
         return LogEnd(stamp=stamp, number=int(number), size=int(size))
     except ValueError:
-        return None  # it does not read back; whoever asks reads the log
+        return None  # it does not read back; the caller reads the log
 
 
 def put_log_end(tx: Tx, day: date, end: LogEnd) -> None:
@@ -106,8 +198,9 @@ def log_stamps(tx: Tx, since: date) -> dict[str, str]:
 
 
 def entry_counts(tx: Tx) -> dict[date, int]:
-    """How many entries each log had when it was last read."""
-    found = tx.rows("SELECT day, entries FROM logs WHERE space = :space")
+    """How many entries of each log are searchable; `logs.entries` counts only what was there at the last compaction."""
+    day = "substr(id, 5, 10)"  # of log/2026-03-02#1
+    found = tx.rows(f"SELECT {day}, count(*) FROM passages WHERE space = :space AND kind = 'log' GROUP BY {day}")
     return {date.fromisoformat(day): entries for day, entries in found}
 
 
@@ -118,10 +211,6 @@ def log(tx: Tx, day: date) -> LogRow | None:
 
 def put_log(tx: Tx, row: LogRow) -> None:
     db.put_row(tx, "logs", "day", **{**vars(row), "day": row.day.isoformat()})
-
-
-def forget_log(tx: Tx, day: date) -> None:
-    tx.run("DELETE FROM logs WHERE space = :space AND day = :day", day=day.isoformat())
 
 
 def days_until(tx: Tx, day: date, *, limit: int) -> list[date]:
@@ -199,13 +288,8 @@ def generators(tx: Tx, level: str) -> list[str]:
 
 
 def set_waiting(tx: Tx, level: str, generator: str, *, waiting: bool) -> None:
-    """Have the nodes that somebody made wait for a model, or no longer wait."""
-    tx.run(
-        "UPDATE nodes SET waiting = :waiting WHERE space = :space AND level = :level AND generator = :generator",
-        level=level,
-        generator=generator,
-        waiting=int(waiting),
-    )
+    """Have the nodes of one maker wait for a model, or no longer wait."""
+    db.update(tx, "nodes", {"level": level, "generator": generator}, waiting=int(waiting))
 
 
 def put_node(tx: Tx, row: NodeRow) -> None:
@@ -229,6 +313,14 @@ def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
 def incomplete(tx: Tx) -> list[NodeRow]:
     sql = f"SELECT {_NODE} FROM nodes WHERE space = :space AND incomplete <> '[]' ORDER BY first_day, id"
     return [_node(row) for row in tx.rows(sql)]
+
+
+UNREADABLE = "unreadable"
+
+
+def unreadable_logs(tx: Tx) -> list[str]:
+    """The logs that the last pass could not read; every pass tries them again."""
+    return state(tx, UNREADABLE).split()
 
 
 def state(tx: Tx, name: str) -> str:
@@ -266,6 +358,12 @@ def readings_of(ctx: Context) -> dict[str, str]:
         return dict(tx.rows(sql, clone=ctx.clone))
 
 
+def held_here(tx: Tx, clone: str, *, source: str) -> set[str]:
+    """The passages that a clone found in a source when it read it last."""
+    sql = "SELECT ids FROM readings WHERE space = :space AND source = :source AND clone = :clone"
+    return {id for (ids,) in tx.rows(sql, source=source, clone=clone) for id in ids.split("\n")}
+
+
 def held_elsewhere(tx: Tx, clone: str, *, source: str) -> set[str]:
     """The passages that other clones found in a source."""
     sql = "SELECT ids FROM readings WHERE space = :space AND source = :source AND clone <> :clone"
@@ -294,13 +392,10 @@ def keep_only_readings(tx: Tx, clone: str, *, without: Collection[str]) -> None:
     tx.run("DELETE FROM readings WHERE space = :space AND clone <> :clone", clone=clone)
     for source, ids in tx.rows("SELECT source, ids FROM readings WHERE space = :space"):
         left = [id for id in ids.split("\n") if id not in without]
-        tx.run(
-            "UPDATE readings SET ids = :ids WHERE space = :space AND source = :source",
-            source=source,
-            ids="\n".join(left),
-        )
+        db.update(tx, "readings", {"source": source}, ids="\n".join(left))
 
 
-def forget_readings(tx: Tx) -> None:
-    """Every clone reads its files in again."""
-    tx.run("DELETE FROM readings WHERE space = :space")
+def forget_readings(tx: Tx, clone: str, *, besides: str) -> None:
+    """Every clone reads its files in again, but this one remembers what the source `besides` held."""
+    sql = "DELETE FROM readings WHERE space = :space AND NOT (clone = :clone AND source = :besides)"
+    tx.run(sql, clone=clone, besides=besides)

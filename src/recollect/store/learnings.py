@@ -5,12 +5,12 @@ A learning gets one more source each time the same insight is captured again.
 
 from __future__ import annotations
 
-from recollect.core.errors import NotFound, Stale
+from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import Learning, LearningSource
 from recollect.core.records import made, record
 from recollect.core.values import Passage, decimal
-from recollect.store import passages
-from recollect.store.db import PAGE, among, every, record_from
+from recollect.store import db, passages
+from recollect.store.db import PAGE, among, every, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ _LEARNING_SOURCES_COLUMNS = "outcome_id, task_id, discovery_id, origin, trust, a
 
 
 def add_source(tx: Tx, learning: str, source: LearningSource) -> None:
-    """One more place this insight came from."""
     tx.run(
         f"""
         INSERT INTO learning_sources (space, learning_id, position, {_LEARNING_SOURCES_COLUMNS})
@@ -45,9 +44,8 @@ def keep_first_sources(tx: Tx, learning: str, *, count: int) -> None:
 
 def sources_of(tx: Tx, learning: str) -> list[LearningSource]:
     """Where a learning came from, first source first."""
-    where = "WHERE space = :space AND learning_id = :learning ORDER BY position"
-    found = tx.rows(f"SELECT {_LEARNING_SOURCES_COLUMNS} FROM learning_sources {where}", learning=learning)
-    return [record_from(LearningSource, _LEARNING_SOURCES_COLUMNS, row) for row in found]
+    where = "AND learning_id = :learning ORDER BY position"
+    return select(tx, LearningSource, _LEARNING_SOURCES_COLUMNS, "learning_sources", where, learning=learning)
 
 
 def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
@@ -55,6 +53,13 @@ def from_outcome(tx: Tx, learnings: Sequence[str], outcome: str) -> set[str]:
     where = "WHERE space = :space AND learning_id IN (:keys) AND outcome_id = :outcome"
     found = among(tx, f"SELECT learning_id FROM learning_sources {where}", learnings, outcome=outcome)
     return {id for (id,) in found}
+
+
+def contradicted(tx: Tx, learnings: Sequence[str]) -> set[str]:
+    """Those of some learnings that an open inbox item says contradict one named before them."""
+    sql = "SELECT subject, other FROM escalations WHERE space = :space AND kind = 'contradiction'"
+    pairs = among(tx, f"{sql} AND resolved_at IS NULL AND subject IN (:keys)", learnings)
+    return {max(pair, key=learnings.index) for pair in pairs if pair[1] in learnings}
 
 
 KIND = "learning"
@@ -69,15 +74,7 @@ _INSERT = f"INSERT INTO learnings (space, {_COLUMNS}) VALUES (:space, :{_COLUMNS
 _EDITED = (
     "title, context, observation, implication, action, domain, pattern_type, confidence, recurrence, status, "
     "superseded_by, pinned, trust, version, updated_at"
-)
-_SAVE = f"""
-UPDATE learnings SET {", ".join(f"{name} = :{name}" for name in _EDITED.split(", "))}
-WHERE space = :space AND id = :id AND version = :expect"""
-_INSERT_TAG = "INSERT INTO learning_tags (space, learning_id, position, tag) VALUES (:space, :id, :position, :tag)"
-_TAGS = (
-    "SELECT learning_id, tag FROM learning_tags WHERE space = :space AND learning_id IN (:keys) "
-    "ORDER BY learning_id, position"
-)
+).split(", ")
 _STATE = "l.id, l.status, l.confidence, l.domain, l.source_outcome_id, l.trust"
 
 SORTS = {
@@ -109,7 +106,7 @@ def insert(tx: Tx, learning: Learning) -> None:
 def insert_all(tx: Tx, learnings: Sequence[Learning]) -> None:
     """New learnings, table by table: a store takes a thousand rows of one kind far faster than in turns."""
     tx.run_many(_INSERT, map(_values, learnings))
-    tx.run_many(_INSERT_TAG, (tag for learning in learnings for tag in _tags(learning.id, learning.tags)))
+    db.write_tags(tx, KIND, {learning.id: learning.tags for learning in learnings})
     passages.add_all(tx, [passage_of(learning) for learning in learnings])
 
 
@@ -118,7 +115,6 @@ def _values(learning: Learning) -> dict[str, Any]:
 
 
 def get(tx: Tx, id: str) -> Learning:
-    """The learning, or NotFound."""
     found = many(tx, [id])
     if not found:
         raise NotFound(f"There is no learning {id}. List the learnings with `recollect learn list --status all`")
@@ -127,9 +123,7 @@ def get(tx: Tx, id: str) -> Learning:
 
 def many(tx: Tx, ids: Sequence[str]) -> list[Learning]:
     """Learnings by id, in the order asked for; unknown ids are left out."""
-    tags: dict[str, list[str]] = {}
-    for id, tag in among(tx, _TAGS, ids):
-        tags.setdefault(id, []).append(tag)
+    tags = db.tags_of(tx, KIND, ids)
     rows = among(tx, f"SELECT {_COLUMNS} FROM learnings WHERE space = :space AND id IN (:keys)", ids)
     found = {row[0]: _learning(row, tags.get(row[0], [])) for row in rows}
     return [found[id] for id in ids if id in found]
@@ -171,6 +165,42 @@ def listed(
     return many(tx, [id for (id,) in ids]), total
 
 
+def in_order(tx: Tx, ids: Sequence[str], *, sort: str) -> list[Learning]:
+    """Learnings by id, in one of the orders."""
+    order = checked_sort(sort)
+    keys = {f"key{number}": id for number, id in enumerate(ids)}  # in one statement, or the order would not hold
+    within = ", ".join(f":{name}" for name in keys) or "NULL"
+    sql = f"SELECT id FROM learnings WHERE space = :space AND id IN ({within}) ORDER BY {order}"
+    return many(tx, [id for (id,) in tx.rows(sql, **keys)])
+
+
+def checked_sort(sort: str) -> str:
+    if sort not in SORTS:
+        raise BadInput(f"sort must be one of {', '.join(SORTS)}, not {sort!r}")
+    return SORTS[sort]
+
+
+@record
+class Facets:
+    """The commonest domains and tags of active learnings, each with its count."""
+
+    domains: tuple[tuple[str, int], ...]
+    tags: tuple[tuple[str, int], ...]
+
+
+def facets(tx: Tx, *, limit: int = 20) -> Facets:
+    domains = tx.rows(
+        "SELECT domain, count(*) FROM learnings WHERE space = :space AND status = 'active' AND domain IS NOT NULL "
+        "GROUP BY domain ORDER BY 2 DESC, 1 LIMIT :limit",
+        limit=limit,
+    )
+    tags = tx.rows(
+        "SELECT tag, count(*) FROM learning_tags WHERE space = :space GROUP BY tag ORDER BY 2 DESC, 1 LIMIT :limit",
+        limit=limit,
+    )
+    return Facets(domains=tuple(map(tuple, domains)), tags=tuple(map(tuple, tags)))
+
+
 def _same_word(one: str, other: str) -> bool:
     return one.casefold() == other.strip().casefold()
 
@@ -188,7 +218,6 @@ def all_of(tx: Tx) -> Iterator[Learning]:
 
 
 def ids(tx: Tx) -> list[str]:
-    """The ids of all learnings, sorted."""
     return [id for (id,) in every(tx, "learnings", "id")]
 
 
@@ -229,21 +258,11 @@ def _passes(row: Sequence[Any], wanted: Filter) -> bool:
 
 
 def save(tx: Tx, learning: Learning, *, expect: int) -> None:
-    """Write an edited learning over version `expect`; refused when somebody else edited it first."""
-    changed = tx.run(_SAVE, **_values(learning), expect=expect)
-    if not changed:
-        raise Stale(f"{learning.id} was changed in the meantime; read it again and repeat your edit")
-    write_tags(tx, learning.id, learning.tags)
+    """Write an edited learning over version `expect`."""
+    values = _values(learning)
+    db.save(tx, "learnings", learning.id, expect=expect, **{name: values[name] for name in _EDITED})
+    db.write_tags(tx, KIND, {learning.id: learning.tags})
     passages.put(tx, passage_of(learning))
-
-
-def write_tags(tx: Tx, id: str, tags: Sequence[str]) -> None:
-    tx.run("DELETE FROM learning_tags WHERE space = :space AND learning_id = :id", id=id)
-    tx.run_many(_INSERT_TAG, _tags(id, tags))
-
-
-def _tags(id: str, tags: Sequence[str]) -> Iterator[dict[str, Any]]:
-    return ({"id": id, "position": position, "tag": tag} for position, tag in enumerate(tags))
 
 
 def last_used(learning: Learning) -> int:
@@ -264,16 +283,15 @@ def unused_since(tx: Tx, before: int) -> list[str]:
 
 
 def set_decayed(tx: Tx, id: str, *, stored: int, until: int) -> None:
-    tx.run(
-        "UPDATE learnings SET confidence = :stored, last_decayed_at = :until WHERE space = :space AND id = :id",
-        id=id,
-        stored=stored,
-        until=until,
-    )
+    update(tx, "learnings", {"id": id}, confidence=stored, last_decayed_at=until)
+
+
+def count_active(tx: Tx) -> int:
+    return int(tx.value("SELECT count(*) FROM learnings WHERE space = :space AND status = 'active'"))
 
 
 def count_recurrence(tx: Tx, id: str, *, at: int) -> None:
-    """Seen once more; not an edit, so somebody's open edit stays good."""
+    """Count another capture of the same insight; not an edit, so open edits stay valid."""
     tx.run(
         "UPDATE learnings SET recurrence = recurrence + 1, updated_at = :at WHERE space = :space AND id = :id",
         id=id,
@@ -300,8 +318,7 @@ def count_verdict(tx: Tx, id: str, *, helpful: int, not_helpful: int, stored: in
 
 
 def set_origin(tx: Tx, id: str, origin: str) -> None:
-    """Say who gave a learning its words."""
-    tx.run("UPDATE learnings SET origin = :origin WHERE space = :space AND id = :id", id=id, origin=origin)
+    update(tx, "learnings", {"id": id}, origin=origin)
 
 
 def of_discovery(tx: Tx, discovery: str) -> Learning | None:
@@ -311,23 +328,6 @@ def of_discovery(tx: Tx, discovery: str) -> Learning | None:
         discovery=discovery,
     )
     return get(tx, id) if id else None
-
-
-def successors(tx: Tx, id: str) -> list[str]:
-    """The chain of learnings that replaced this one, nearest first."""
-    chain: list[str] = []
-    while True:
-        after = tx.value("SELECT superseded_by FROM learnings WHERE space = :space AND id = :id", id=id)
-        if after is None or after in chain:
-            return chain
-        chain.append(after)
-        id = after
-
-
-def replaced_by(tx: Tx, id: str) -> list[str]:
-    """The learnings that this one replaced."""
-    rows = tx.rows("SELECT id FROM learnings WHERE space = :space AND superseded_by = :id ORDER BY id", id=id)
-    return [row[0] for row in rows]
 
 
 def passage_of(learning: Learning) -> Passage:

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 QUERY_CHARACTERS = 20_000
 COUNTED_TERMS = 400  # distinct terms of a text that are looked at, in order of appearance
 QUERY_TERMS = 64  # … of which so many count, the rarest that occur at all
-RAREST = 24  # terms whose passages are read
 POSTINGS = 25_000  # index entries read for one query; the rarest term always comes through
 ENOUGH = 2_000  # candidates from which on further terms only help to order them
 DECISIVE = 3  # of so few terms the index is asked quickly who holds one of them and another term
 RARITY_POWER = 1.4  # rare words count for more than their share: in a chat the names and things, not the verbs
-GRADES = (0.65, 0.25)  # the part of a word's weight that a passage has which makes much of it, or mentions it
+GRADES = (0.65, 0.35)  # the part of a word's weight that a passage has which makes much of it, or mentions it
 SMALLEST = 100  # a store is weighed as if it held this many passages: in a tiny one no word would count as rare
 
 
@@ -121,7 +120,7 @@ def _affordable(query: Query, postings: int) -> list[str]:
         size = query.docs.get(term, 0)
         if not size:
             continue
-        if chosen and (len(chosen) >= RAREST or read + size > postings):
+        if chosen and read + size > postings:
             break
         chosen.append(term)
         read += size

@@ -1,9 +1,11 @@
-"""The statements of every migration, by name. Only a store that has to be migrated loads them."""
+"""The statements of every migration, called like it in capitals. Only a store that has to be migrated loads them."""
 
 from __future__ import annotations
 
-# The first tables: learnings and where they come from, what is searched, what changed, who holds a lease.
-M001_FOUNDATION = (
+# Every table of the first schema that is upgraded, without those that nothing uses any more.
+M013_BASE = (
+    # Learnings and where they come from, what is searched, what changed, who holds a lease. A lease that was taken
+    # later than now is from a clock that was ahead, and has expired.
     """
     CREATE TABLE outcomes (
       space $text NOT NULL, id $text NOT NULL, name $text NOT NULL, created_at $int NOT NULL,
@@ -97,6 +99,7 @@ M001_FOUNDATION = (
     """
     CREATE TABLE leases (
       space $text NOT NULL, name $text NOT NULL, owner $text NOT NULL, fence $int NOT NULL, expires_at $int NOT NULL,
+      taken_at $int NOT NULL DEFAULT 0,
       PRIMARY KEY (space, name)
     ) $table""",
     """
@@ -120,25 +123,13 @@ M001_FOUNDATION = (
       space $text NOT NULL, term $text NOT NULL, docs $int NOT NULL,
       PRIMARY KEY (space, term)
     ) $table""",
-)
-
-# What a team's store needs: the vault as rows, and how far a move into this store has come.
-#
-# An append to a file is one row; a file is its rows in order.
-M002_TEAM = (
+    # The vault of a team's store: an append to a file is one row, a file is its rows in order.
     """
     CREATE TABLE vault_parts (
       space $text NOT NULL, path $text NOT NULL, position $int NOT NULL, text $text NOT NULL,
       PRIMARY KEY (space, path, position)
     ) $table""",
-    """
-    CREATE TABLE moves (
-      space $text NOT NULL PRIMARY KEY, source $text NOT NULL, reached $text NOT NULL, started_at $int NOT NULL
-    ) $table""",
-)
-
-# Decisions, and what is derived from them: wording of summaries, wisdom.
-M003_DECISIONS = (
+    # Decisions, and what is derived from them: wording of summaries, wisdom.
     """
     CREATE TABLE decisions (
       space $text NOT NULL, id $text NOT NULL,
@@ -185,10 +176,7 @@ M003_DECISIONS = (
       wisdom $text NOT NULL,
       PRIMARY KEY (space, scope)
     ) $table""",
-)
-
-# Themes of findings: their names and homes are rows; raw findings, theme files and the index are files.
-M004_THEMES = (
+    # Themes of findings: their names and homes are rows; raw findings, theme files and the index are files.
     """
     CREATE TABLE finding_files (
       space $text NOT NULL, path $text NOT NULL, sha $text NOT NULL, processed_at $int NOT NULL,
@@ -210,12 +198,8 @@ M004_THEMES = (
       FOREIGN KEY (space, theme) REFERENCES themes (space, name)
     ) $table""",
     "CREATE INDEX theme_findings_by_theme ON theme_findings (space, theme)",
-)
-
-# What the tree knows of its files: logs as last read, nodes as last made, the day each session began.
-#
-# All but the sessions can be deleted and is made again from the vault.
-M005_JOURNAL = (
+    # What the tree knows of its files: logs as last read, nodes as last made, the day each session began. All but the
+    # sessions can be deleted and is made again from the vault.
     """
     CREATE TABLE sessions (
       space $text NOT NULL, id $text NOT NULL, day $text NOT NULL,
@@ -242,12 +226,8 @@ M005_JOURNAL = (
       space $text NOT NULL, name $text NOT NULL, value $text NOT NULL,
       PRIMARY KEY (space, name)
     ) $table""",
-)
-
-# Vectors beside passages: one row per piece of a passage and model. They go when their passage goes.
-#
-# `$vector` is the engine's own type; `$vector_index` is how the engine finds the nearest of them.
-M006_VECTORS = (
+    # Vectors beside passages: one row per piece of a passage and model. They go when their passage goes. `$vector` is
+    # the engine's own type; `$vector_index` is how the engine finds the nearest of them.
     """
     CREATE TABLE vector_models (
       space $text NOT NULL, model $text NOT NULL, number $int NOT NULL, dimensions $int NOT NULL,
@@ -264,10 +244,7 @@ M006_VECTORS = (
     ) $table""",
     "CREATE INDEX vectors_by_piece ON vectors (space, model, piece, doc)",
     "$vector_index",
-)
-
-# Who may speak to the server, and what was answered to requests that may come twice.
-M007_ACCESS = (
+    # Who may speak to the server.
     """
     CREATE TABLE tokens (
       space $text NOT NULL, id $text NOT NULL, name $text NOT NULL, channel $text NOT NULL,
@@ -276,17 +253,7 @@ M007_ACCESS = (
       PRIMARY KEY (space, id)
     ) $table""",
     "CREATE UNIQUE INDEX tokens_by_hash ON tokens (space, hash)",
-    """
-    CREATE TABLE requests (
-      space $text NOT NULL, caller $text NOT NULL, request_key $text NOT NULL, hash $text NOT NULL,
-      status $int NOT NULL, answer $text NOT NULL, headers $text NOT NULL, created_at $int NOT NULL,
-      PRIMARY KEY (space, caller, request_key)
-    ) $table""",
-    "CREATE INDEX requests_by_time ON requests (space, created_at)",
-)
-
-# Models: what they used, who is asking one right now, and the asks that wait for an agent's answer.
-M008_MODELS = (
+    # Models: what they used, who is asking one right now, and the asks that wait for an agent's answer.
     """
     CREATE TABLE asks (
       space $text NOT NULL, id $text NOT NULL, kind $text NOT NULL, prompt $text NOT NULL, version $text NOT NULL,
@@ -299,6 +266,7 @@ M008_MODELS = (
     CREATE TABLE ask_claims (
       space $text NOT NULL, id $text NOT NULL, owner $text NOT NULL, expires_at $int NOT NULL,
       day $text NOT NULL, kind $text NOT NULL, generator $text NOT NULL, reserved $int NOT NULL,
+      taken_at $int NOT NULL DEFAULT 0,
       PRIMARY KEY (space, id)
     ) $table""",
     """
@@ -308,10 +276,7 @@ M008_MODELS = (
       fallbacks $int NOT NULL,
       PRIMARY KEY (space, day, kind, generator)
     ) $table""",
-)
-
-# What hosts told us of their sessions: how far each transcript was read, and what each session was given.
-M009_HOSTS = (
+    # What hosts told us of their sessions: how far each transcript was read, and what each session was given.
     """
     CREATE TABLE host_sessions (
       space $text NOT NULL, id $text NOT NULL, host $text NOT NULL, began_at $int NOT NULL,
@@ -326,30 +291,8 @@ M009_HOSTS = (
     ) $table""",
     "CREATE INDEX host_events_by_session ON host_events (space, session, at)",
     "CREATE INDEX host_events_by_time ON host_events (space, at)",
-)
-
-# What search over everything needs: passages by kind and time, and the permanent documents as last read.
-#
-# A session's entries are one thread from now on; logs count as unread, so that the next
-# cycle writes their passages anew.
-M010_SEARCH = (
+    # What each clone read in from its own files.
     "CREATE INDEX passages_by_kind ON passages (space, kind, at, trust)",
-    """
-    CREATE TABLE documents (
-      space $text NOT NULL, path $text NOT NULL, stamp $text NOT NULL,
-      PRIMARY KEY (space, path)
-    ) $table""",
-    "UPDATE logs SET stamp = 'unread'",
-)
-
-# The word index keeps terms in two grades (`store/db.py`).
-M011_GRADES = ()
-
-# What each clone read in from its own files; documents were known once for all clones, so that they undid each other.
-#
-# Every clone reads its documents in once more.
-M012_READINGS = (
-    "DROP TABLE documents",
     """
     CREATE TABLE readings (
       space $text NOT NULL, clone $text NOT NULL, source $text NOT NULL, stamp $text NOT NULL, ids $text NOT NULL,
@@ -358,28 +301,82 @@ M012_READINGS = (
     ) $table""",
 )
 
-# When leases and claims were taken: one that was taken later than now is from a clock that was ahead, and has expired.
+# What every log entry says, without its secrets: a file may go, an entry is forgotten by `purge` alone.
 #
-# Existing rows were taken at most that long before they expire; one that a wrong clock left behind is free at once.
-M013_LEASES = (
-    "ALTER TABLE leases ADD COLUMN taken_at $int NOT NULL DEFAULT 0",
-    "UPDATE leases SET taken_at = expires_at - 600000 WHERE expires_at > 0",
-    "ALTER TABLE ask_claims ADD COLUMN taken_at $int NOT NULL DEFAULT 0",
-    "UPDATE ask_claims SET taken_at = expires_at - 3600000",
+# A number is given once for each day. `place` is its order in the log, `held` whether the file held it when it was last
+# read, `secret` whether the file has a secret there, `who` wrote it through this store (empty: read from the file).
+# Every log is read once more.
+M014_ENTRIES = (
+    """
+    CREATE TABLE log_entries (
+      space $text NOT NULL, day $text NOT NULL, number $int NOT NULL, place $int NOT NULL, key $text NOT NULL,
+      hash $text NOT NULL, held $int NOT NULL, secret $int NOT NULL, trust $text NOT NULL, who $text NOT NULL,
+      at $int NOT NULL, text $text NOT NULL,
+      PRIMARY KEY (space, day, number)
+    ) $table""",
+    "CREATE INDEX log_entries_by_state ON log_entries (space, held, secret, day)",
+    "UPDATE logs SET stamp = 'unread'",
+    "DELETE FROM readings WHERE source >= 'log/' AND source < 'log0'",
 )
 
-STATEMENTS: dict[str, tuple[str, ...]] = {
-    "m001_foundation": M001_FOUNDATION,
-    "m002_team": M002_TEAM,
-    "m003_decisions": M003_DECISIONS,
-    "m004_themes": M004_THEMES,
-    "m005_journal": M005_JOURNAL,
-    "m006_vectors": M006_VECTORS,
-    "m007_access": M007_ACCESS,
-    "m008_models": M008_MODELS,
-    "m009_hosts": M009_HOSTS,
-    "m010_search": M010_SEARCH,
-    "m011_grades": M011_GRADES,
-    "m012_readings": M012_READINGS,
-    "m013_leases": M013_LEASES,
-}
+# What a token may ask for, until when, and when it was last used. Without scopes it was made before there were any.
+M015_SCOPES = (
+    "ALTER TABLE tokens ADD COLUMN scopes $text NOT NULL DEFAULT ''",
+    "ALTER TABLE tokens ADD COLUMN expires_at $int",
+    "ALTER TABLE tokens ADD COLUMN last_used_at $int",
+)
+
+# Tokens from before there were scopes get those that they had, and tables that nothing uses any more go.
+M016_UNUSED = (
+    "UPDATE tokens SET scopes = 'read' WHERE scopes = '' AND read_only = 1",
+    "UPDATE tokens SET scopes = 'read import' WHERE scopes = '' AND channel = 'import'",
+    "UPDATE tokens SET scopes = 'read write admin' WHERE scopes = ''",
+    "ALTER TABLE tokens DROP COLUMN read_only",
+    "DROP TABLE IF EXISTS moves",
+    "DROP TABLE IF EXISTS requests",
+)
+
+# Topics: what entries are about, under names that last. A name and every alias has a key, by which a topic is found.
+#
+# `state` is open or done; an open topic that is not mentioned for long is called dormant when it is read. A merged
+# topic leaves its id behind, which leads to the other. Every log is read once more: its entries get their topics.
+M017_TOPICS = (
+    """
+    CREATE TABLE topics (
+      space $text NOT NULL, id $text NOT NULL, name $text NOT NULL,
+      state $text NOT NULL CHECK (state IN ('open', 'done')),
+      named_by $text NOT NULL CHECK (named_by IN ('offline', 'person', 'model')),
+      first_at $int NOT NULL, last_at $int NOT NULL, entries $int NOT NULL, merged_into $text,
+      PRIMARY KEY (space, id),
+      FOREIGN KEY (space, merged_into) REFERENCES topics (space, id)
+    ) $table""",
+    "CREATE INDEX topics_by_time ON topics (space, last_at)",
+    """
+    CREATE TABLE topic_aliases (
+      space $text NOT NULL, topic_id $text NOT NULL, position $int NOT NULL, alias $text NOT NULL, key $text NOT NULL,
+      PRIMARY KEY (space, topic_id, position),
+      FOREIGN KEY (space, topic_id) REFERENCES topics (space, id)
+    ) $table""",
+    "CREATE INDEX topic_aliases_by_key ON topic_aliases (space, key)",
+    """
+    CREATE TABLE topic_entries (
+      space $text NOT NULL, entry_id $text NOT NULL, place $int NOT NULL CHECK (place IN (1, 2)),
+      topic_id $text NOT NULL, session $text NOT NULL, at $int NOT NULL,
+      PRIMARY KEY (space, entry_id, place),
+      FOREIGN KEY (space, topic_id) REFERENCES topics (space, id)
+    ) $table""",
+    "CREATE INDEX topic_entries_by_topic ON topic_entries (space, topic_id, at)",
+    "CREATE INDEX topic_entries_by_session ON topic_entries (space, session, at)",
+    "CREATE INDEX topic_entries_by_time ON topic_entries (space, at)",
+    "UPDATE logs SET stamp = 'unread'",
+    "DELETE FROM readings WHERE source >= 'log/' AND source < 'log0'",
+)
+
+# A session's start asks for the learnings that helped.
+M018_PROVEN = ("CREATE INDEX learnings_proven ON learnings (space, confidence) WHERE times_helpful > 0",)
+
+# Why a session was given something, and the process of its host: a session whose process is gone broke off.
+M019_REASONS = (
+    "ALTER TABLE host_sessions ADD COLUMN pid $int NOT NULL DEFAULT 0",
+    "ALTER TABLE host_events ADD COLUMN why $text NOT NULL DEFAULT '{}'",
+)

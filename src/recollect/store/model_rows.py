@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from recollect.core.context import Row, Tx
+from recollect.core.context import Tx
+from recollect.core.records import record
 from recollect.store import db
 from recollect.store.db import CLOCKS_APART, is_live
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AnswerKey:
     """What makes two questions the same: the kind, the prompt's version, and the hash of the sources."""
 
@@ -31,14 +32,11 @@ class StoredAnswer:
     generator: str
 
 
+_SAME = "AND kind = :kind AND version = :version AND source_hash = :source_hash"
+
+
 def get_answer(tx: Tx, key: AnswerKey) -> StoredAnswer | None:
-    row = tx.row(
-        """
-        SELECT answer, generator FROM answers
-        WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
-        **vars(key),
-    )
-    return StoredAnswer(*row) if row else None
+    return next(iter(db.select(tx, StoredAnswer, "answer, generator", "answers", _SAME, **vars(key))), None)
 
 
 def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) -> None:
@@ -48,19 +46,14 @@ def put_answer(tx: Tx, key: AnswerKey, *, generator: str, answer: str, at: int) 
 
 
 def forget_answers(tx: Tx, key: AnswerKey) -> None:
-    """An answer that the rules no longer accept: it is asked for anew."""
-    tx.run(
-        """
-        DELETE FROM answers
-        WHERE space = :space AND kind = :kind AND version = :version AND source_hash = :source_hash""",
-        **vars(key),
-    )
+    """Delete an answer that the rules no longer accept, so that it is asked for again."""
+    tx.run(f"DELETE FROM answers WHERE space = :space {_SAME}", **vars(key))
 
 
 _COLUMNS = "id, kind, prompt, version, source_hash, subject, sources, max_tokens, opened_at, answered_at"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class OpenAsk:
     """One ask: the prompt's name and version, the thing it is about, and the texts it is to be answered from."""
 
@@ -77,7 +70,7 @@ class OpenAsk:
 
 
 def put_ask(tx: Tx, ask: OpenAsk) -> None:
-    """Open an ask; an older one of the same kind about the same thing is no longer worth an answer."""
+    """Open an ask, which replaces an older one of the same kind about the same thing."""
     tx.run(
         "DELETE FROM asks WHERE space = :space AND kind = :kind AND subject = :subject AND id <> :id",
         kind=ask.kind,
@@ -88,46 +81,36 @@ def put_ask(tx: Tx, ask: OpenAsk) -> None:
 
 
 def get_ask(tx: Tx, id: str) -> OpenAsk | None:
-    row = tx.row(f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND id = :id", id=id)
-    return _ask(row) if row else None
+    return next(iter(_asks(tx, "AND id = :id", id=id)), None)
 
 
 def waiting_asks(tx: Tx) -> list[OpenAsk]:
     """Asks without an answer, oldest first."""
-    found = tx.rows(
-        f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND answered_at IS NULL ORDER BY opened_at, kind, subject"
-    )
-    return [_ask(row) for row in found]
+    return _asks(tx, "AND answered_at IS NULL ORDER BY opened_at, kind, subject")
 
 
 def answered_asks(tx: Tx, kind: str) -> list[OpenAsk]:
     """Asks of a kind whose answer has come and was not used yet."""
-    found = tx.rows(
-        f"SELECT {_COLUMNS} FROM asks WHERE space = :space AND kind = :kind AND answered_at IS NOT NULL "
-        "ORDER BY answered_at, subject",
-        kind=kind,
-    )
-    return [_ask(row) for row in found]
+    return _asks(tx, "AND kind = :kind AND answered_at IS NOT NULL ORDER BY answered_at, subject", kind=kind)
 
 
 def mark_ask_answered(tx: Tx, id: str, *, at: int) -> None:
-    tx.run("UPDATE asks SET answered_at = :at WHERE space = :space AND id = :id", id=id, at=at)
+    db.update(tx, "asks", {"id": id}, answered_at=at)
 
 
 def close_ask(tx: Tx, id: str) -> None:
     tx.run("DELETE FROM asks WHERE space = :space AND id = :id", id=id)
 
 
-def _ask(row: Row) -> OpenAsk:
-    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    return OpenAsk(**{**values, "sources": tuple(json.loads(values["sources"]))})
+def _asks(tx: Tx, more: str, **params: str) -> list[OpenAsk]:
+    found = db.select(tx, dict, _COLUMNS, "asks", more, **params)
+    return [OpenAsk(**{**values, "sources": tuple(json.loads(values["sources"]))}) for values in found]
 
 
-MOST_TRIES = 10**12
-"""Tokens one call may claim to have used: a number that no server means is not carried into sums."""
+MOST_TOKENS = 10**12  # of one call: a larger number is a server's mistake, and would spoil every sum
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Usage:
     """What one kind of job used of one model on one day. A fall-back is an ask that the offline twin answered."""
 
@@ -158,19 +141,18 @@ def add_usage(tx: Tx, used: Usage) -> None:
           cost_micros = model_usage.cost_micros + excluded.cost_micros,
           fallbacks = model_usage.fallbacks + excluded.fallbacks""",
         **vars(used)
-        | {name: min(getattr(used, name), MOST_TRIES) for name in ("input_tokens", "output_tokens", "cost_micros")},
+        | {name: min(getattr(used, name), MOST_TOKENS) for name in ("input_tokens", "output_tokens", "cost_micros")},
     )
 
 
 def all_usage(tx: Tx) -> list[Usage]:
     """All rows, oldest day first."""
     columns = "day, kind, generator, calls, input_tokens, output_tokens, cost_micros, fallbacks"
-    sql = f"SELECT {columns} FROM model_usage WHERE space = :space ORDER BY day, kind, generator"
-    return [db.record_from(Usage, columns, row) for row in tx.rows(sql)]
+    return db.select(tx, Usage, columns, "model_usage", "ORDER BY day, kind, generator")
 
 
 def spoken_for(tx: Tx, day: str) -> int:
-    """Tokens of a day that are used, or may be by calls that are under way."""
+    """Tokens of a day that are used, or reserved by running calls."""
     used = tx.value(
         "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM model_usage WHERE space = :space AND day = :day",
         day=day,
@@ -182,7 +164,7 @@ def spoken_for(tx: Tx, day: str) -> int:
 
 
 def claim_call(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: str, now: int, until: int) -> bool:
-    """Become the only one who asks; False while somebody else does."""
+    """Claim a call; False while another process has claimed it."""
     for expired, holder in tx.rows(
         "SELECT id, owner FROM ask_claims WHERE space = :space AND (expires_at <= :now OR taken_at > :latest)",
         now=now,
@@ -197,36 +179,26 @@ def claim_call(tx: Tx, id: str, *, owner: str, kind: str, generator: str, day: s
 
 
 def claimed_calls(tx: Tx, id: str, *, now: int) -> bool:
-    """Whether somebody asks this right now."""
+    """Whether a process makes this call right now."""
     found = tx.row("SELECT taken_at, expires_at FROM ask_claims WHERE space = :space AND id = :id", id=id)
     return found is not None and is_live(now, taken_at=found[0], expires_at=found[1])
 
 
 def reserve_tokens(tx: Tx, id: str, *, owner: str, day: str, tokens: int, budget: int) -> bool:
-    """Set the tokens of one call aside; False when the day's budget does not have them or the claim was lost."""
+    """Reserve the tokens of one call; False when they exceed the day's budget or the claim was lost."""
     if spoken_for(tx, day) + tokens > budget:
         return False
-    return bool(
-        tx.run(
-            "UPDATE ask_claims SET reserved = :tokens, day = :day WHERE space = :space AND id = :id AND owner = :owner",
-            id=id,
-            owner=owner,
-            day=day,
-            tokens=tokens,
-        )
-    )
+    return bool(db.update(tx, "ask_claims", {"id": id, "owner": owner}, reserved=tokens, day=day))
 
 
 def settle_usage(tx: Tx, id: str, *, owner: str, used: Usage) -> None:
-    """Put what a call really used in the place of what was set aside for it."""
-    tx.run(
-        "UPDATE ask_claims SET reserved = 0 WHERE space = :space AND id = :id AND owner = :owner", id=id, owner=owner
-    )
+    """Replace the tokens reserved for a call by those it used."""
+    db.update(tx, "ask_claims", {"id": id, "owner": owner}, reserved=0)
     add_usage(tx, used)
 
 
 def release_call(tx: Tx, id: str, *, owner: str) -> None:
-    """Give a claim back; what was set aside and never settled counts as used."""
+    """Release a claim; reserved tokens that were never settled count as used."""
     row = tx.row(
         "SELECT day, kind, generator, reserved FROM ask_claims WHERE space = :space AND id = :id AND owner = :owner",
         id=id,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from recollect.core.context import Row, Tx
     from recollect.core.values import Passage
 
-STRETCHES = 20  # of threads in one statement: SQLite looks for each name among all names before it
-FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here: whoever looks through them passes all others
+STRETCHES = 20  # of threads in one statement: SQLite compares each parameter name with all before it
+FIRST_UNSPACED = "\u3040"  # terms of scripts without spaces begin here, so a range scan skips all others
 EVERY = ""  # the term that every passage holds: its count is the number of passages
 
 _COLUMNS = "doc, id, kind, title, text, keywords, who, at, trust, thread, position, terms"
@@ -61,7 +61,7 @@ class Stored:
 
 @record
 class Ranked:
-    """A passage as ranking reads it; `end` is how its text ends, for one that stands in a thread."""
+    """A passage as ranking reads it; `end` is the end of its text, for passages of a thread."""
 
     doc: int
     id: str
@@ -77,36 +77,34 @@ class Ranked:
 
 @record
 class Narrow:
-    """Which passages are wanted: of some kinds (none named: all), trusts, and between two times (the last excluded)."""
+    """Which passages are wanted: of some kinds (none named: all), trusts, between two times (the last excluded), and
+    of a topic."""
 
     kinds: tuple[str, ...] = ()
     trusts: tuple[str, ...] = ()
     since: int | None = None
     until: int | None = None
+    topic: str = ""
 
     def where(self) -> tuple[str, dict[str, object]]:
         """The same as conditions on the table `p`."""
-        parts = ""
-        params: dict[str, object] = {}
-        if self.kinds:
-            parts += f" AND p.kind IN ({_names('kind', self.kinds)})"
-            params.update({f"kind{i}": kind for i, kind in enumerate(self.kinds)})
-        if self.trusts:
-            parts += f" AND p.trust IN ({_names('trust', self.trusts)})"
-            params.update({f"trust{i}": trust for i, trust in enumerate(self.trusts)})
-        if self.since is not None:
-            parts += " AND p.at >= :since"
-            params["since"] = self.since
-        if self.until is not None:
-            parts += " AND p.at < :until"
-            params["until"] = self.until
+        named = {"kind": self.kinds, "trust": self.trusts}
+        parts = "".join(f" AND p.{name} IN ({_names(name, given)})" for name, given in named.items() if given)
+        params: dict[str, object] = {f"{name}{i}": one for name in named for i, one in enumerate(named[name])}
+        for name, test in (("since", ">="), ("until", "<")):
+            if (time := getattr(self, name)) is not None:
+                parts += f" AND p.at {test} :{name}"
+                params[name] = time
+        if self.topic:
+            parts += " AND p.id IN (SELECT entry_id FROM topic_entries WHERE space = :space AND topic_id = :topic)"
+            params["topic"] = self.topic
         return parts, params
 
 
 def put(tx: Tx, passage: Passage, *, anew: bool = False) -> None:
-    """Write or replace a passage; one that did not change costs a read, unless it shall be made `anew`.
+    """Write or replace a passage; an unchanged one costs a read, and is written again only with `anew`.
 
-    What did not change keeps its number, and with it its vectors, even then.
+    An unchanged passage keeps its number, and with it its vectors, even then.
     """
     lines = lines_of(passage)
     old = tx.row("SELECT doc, hash, terms FROM passages WHERE space = :space AND id = :id", id=passage.id)
@@ -196,6 +194,17 @@ def beside(tx: Tx, stretches: Sequence[tuple[str, int, int]], wanted: Narrow) ->
     return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in found]
 
 
+def latest(tx: Tx, wanted: Narrow, *, limit: int, offset: int) -> list[Ranked]:
+    """The newest passages that are wanted, newest first."""
+    where, params = wanted.where()
+    sql = (
+        f"SELECT {_RANKED} FROM passages p WHERE p.space = :space{where} ORDER BY p.at DESC, p.doc DESC "
+        "LIMIT :limit OFFSET :offset"
+    )
+    rows = tx.rows(sql, limit=limit, offset=offset, **params)
+    return [made(Ranked, dict(zip(_RANKED_NAMES, row, strict=True))) for row in rows]
+
+
 def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
     """The passages that are wanted, by their index numbers; None when there are more than `most`."""
     where, params = wanted.where()
@@ -204,6 +213,12 @@ def few(tx: Tx, wanted: Narrow, *, most: int) -> frozenset[int] | None:
     if tx.rows(f"SELECT 1 {some} LIMIT 1 OFFSET :most", most=most, **params):
         return None
     return frozenset(doc for (doc,) in tx.rows(f"SELECT p.doc {some}", **params))
+
+
+def docs_of(tx: Tx, ids: Sequence[str]) -> list[int]:
+    """The index numbers of passages."""
+    found = among(tx, "SELECT doc FROM passages WHERE space = :space AND id IN (:keys)", ids)
+    return [doc for (doc,) in found]
 
 
 def texts_of(tx: Tx, docs: Sequence[int]) -> dict[int, str]:
@@ -224,9 +239,8 @@ def by_id(tx: Tx, id: str) -> Stored | None:
 
 def ids_under(tx: Tx, prefix: str) -> list[str]:
     """The passages whose ids begin alike, such as the entries of a day (`log/2026-03-01#`), by id."""
-    end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
     sql = "SELECT id FROM passages WHERE space = :space AND id >= :prefix AND id < :end ORDER BY id"
-    return [id for (id,) in tx.rows(sql, prefix=prefix, end=end)]
+    return [id for (id,) in tx.rows(sql, prefix=prefix, end=_after(prefix))]
 
 
 def last_position(tx: Tx, thread: str) -> int:
@@ -235,18 +249,10 @@ def last_position(tx: Tx, thread: str) -> int:
     return tx.value(sql, thread=thread) or 0
 
 
-def before(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
-    """What stands before a passage, nearest first."""
-    return _next_to(tx, here, "<", "DESC", limit)
-
-
-def after(tx: Tx, here: Stored, *, limit: int) -> list[Stored]:
-    """What stands after a passage, nearest first."""
-    return _next_to(tx, here, ">", "ASC", limit)
-
-
-def _next_to(tx: Tx, here: Stored, than: str, order: str, limit: int) -> list[Stored]:
-    """In its thread by place; what has no place in one (position 0) by time, among its kind or thread."""
+def neighbours(tx: Tx, here: Stored, *, earlier: bool, limit: int) -> list[Stored]:
+    """The passages before or after one, nearest first: in its thread by position; one without a position (0) by time,
+    in its thread or among its kind."""
+    than, order = ("<", "DESC") if earlier else (">", "ASC")
     if here.thread and here.position:
         where, by = f"thread = :thread AND thread <> '' AND position {than} :position", "position"
     else:
@@ -278,6 +284,19 @@ def pairs_with(tx: Tx, character: str, *, most: int) -> dict[str, int]:
     SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND length(term) = 2
     AND (substr(term, 1, 1) = :character OR substr(term, 2, 1) = :character) ORDER BY docs DESC, term LIMIT :most"""
     return dict(tx.rows(sql, first=FIRST_UNSPACED, character=character, most=most))
+
+
+def beginning_with(tx: Tx, letters: str, *, most: int) -> dict[str, int]:
+    """The most common terms that begin with some letters, and how many passages hold each."""
+    sql = """
+    SELECT term, docs FROM terms WHERE space = :space AND term >= :first AND term < :end
+    ORDER BY docs DESC, term LIMIT :most"""
+    return dict(tx.rows(sql, first=letters, end=_after(letters), most=most))
+
+
+def _after(prefix: str) -> str:
+    """The first string behind all that begin with a prefix."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def _add(tx: Tx, passages: Sequence[tuple[Passage, list[str]]]) -> None:

@@ -1,7 +1,7 @@
 """The team's engine: PostgreSQL through psycopg.
 
 Owns the write lock and the word index; the row code is the same as for SQLite. All state lives in a transaction (`SET
-LOCAL`, a transaction's advisory lock, no prepared statements), so a pooler in transaction mode may stand in between.
+LOCAL`, a transaction's advisory lock, no prepared statements), so a pooler in transaction mode may be used.
 Connections are `postgres_pool`; opening and creating a store is `postgres_setup`.
 """
 
@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,9 @@ WORD_INDEX = (
     "ALTER TABLE passage_words ALTER COLUMN words SET STORAGE EXTERNAL",
     "CREATE INDEX passage_words_by_word ON passage_words USING gin (words) WITH (fastupdate = off)",
 )
-VECTOR_BYTES = 500_000  # of tokens in one tsvector, which may hold a little more
+VECTOR_BYTES = 500_000  # of tokens in one tsvector; PostgreSQL's limit is 1 MB with positions
 
-IDLE_SECONDS = 60  # a writer that went to sleep in the middle loses its turn
+IDLE_SECONDS = 60  # the server ends a writer that pauses longer in a transaction, such as a suspended laptop
 _BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off"
 _BEGIN_WRITE = """
 BEGIN ISOLATION LEVEL READ COMMITTED;
@@ -70,7 +71,6 @@ INSERT_WORDS = "INSERT INTO passage_words (doc, part, words) VALUES (%s, %s, arr
 _MATCH = "SELECT array_agg(doc) FROM passage_words WHERE words @@ %s::tsquery"
 
 _PARAMETER = re.compile(r"'(?:[^']|'')*'|::|\bIN \((:[a-z]+0(?:, :[a-z]+\d+)*)\)|:([a-z_][a-z0-9_]*)|%", re.IGNORECASE)
-_translated: dict[str, tuple[bytes, dict[str, list[str]]]] = {}
 
 
 class PostgresDb:
@@ -103,18 +103,21 @@ class PostgresDb:
             patience=round(self._busy_seconds * 1000), idle=IDLE_SECONDS * 1000, key=lock_key(space)
         )
         with self._connections.transaction(begin) as connection:
-            number = self._number(connection, space) or _new_number(connection, space)
+            number = self._number(connection, space)
+            if number is None:  # only one writer of this space runs, so no other process makes the same row
+                sql = "INSERT INTO spaces (space) VALUES (%s) RETURNING number"
+                ((number,),) = connection.execute(sql, (space,)).fetchall()
             transaction = Transaction(space, _Session(connection, self.keeps_vectors), number)
             yield transaction
             transaction.finish()
-        self._numbers[space] = number  # only now: a number that was rolled back is nobody's
+        self._numbers[space] = number  # only now: a number that was rolled back does not exist
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         with self.plain() as connection:
             return PostgresVectors(connection, space, model).index_if_large(dimensions)
 
     def tend_words(self) -> None:
-        """The server does that by itself."""
+        """The server merges its index itself."""
 
     def faults(self) -> list[tuple[str, str]]:
         return []  # the server's administrator looks after its files
@@ -142,7 +145,7 @@ class PostgresDb:
             for table, allowed in connection.execute(_OUR_TABLES).fetchall():
                 if not allowed:  # the server would only warn, and skip it
                     raise StoreUnreachable(
-                        f"{self.place}: this role may not rewrite {table}, where deleted text lingers. "
+                        f"{self.place}: this role may not rewrite {table}, which still holds deleted text. "
                         "An administrator runs: recollect store db init --admin ADDRESS"
                     )
                 connection.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(table)))
@@ -207,7 +210,8 @@ class _Session:
         if not tokens:
             return []
         with self._connection.pipeline():  # one trip to the server for all of them
-            asked = [self._connection.cursor(binary=True).execute(_MATCH, (_lexeme(token),)) for token in tokens]
+            words = ["'" + token.replace("\\", "\\\\").replace("'", "''") + "'" for token in tokens]  # exactly itself
+            asked = [self._connection.cursor(binary=True).execute(_MATCH, (word,)) for word in words]
         found = [cursor.fetchone() for cursor in asked]
         return [sorted(row[0]) if row and row[0] else [] for row in found]
 
@@ -215,13 +219,6 @@ class _Session:
 def lock_key(space: str) -> int:
     """The number a space is locked by; two spaces with one number would only wait for each other."""
     return int.from_bytes(hashlib.sha256(f"recollect {space}".encode()).digest()[:8], "big", signed=True)
-
-
-def _new_number(connection: psycopg.Connection[Row], space: str) -> int:
-    """Only one writer of this space runs, so nobody else makes the same row."""
-    found = connection.execute("INSERT INTO spaces (space) VALUES (%s) RETURNING number", (space,)).fetchone()
-    assert found is not None
-    return int(found[0])
 
 
 def word_parts(doc: int, tokens: str) -> Iterator[tuple[int, int, list[str]]]:
@@ -237,27 +234,20 @@ def word_parts(doc: int, tokens: str) -> Iterator[tuple[int, int, list[str]]]:
     yield doc, part, group
 
 
-def _lexeme(token: str) -> str:
-    """A token as a query for exactly itself."""
-    return "'" + token.replace("\\", "\\\\").replace("'", "''") + "'"
-
-
+@cache
 def _for_psycopg(sql: str) -> tuple[bytes, dict[str, list[str]]]:
-    """A statement as psycopg takes it, worked out once: `:name` becomes its placeholder.
+    """A statement as psycopg takes it: `:name` becomes its placeholder.
 
     `IN (:d0, :d1, …)` becomes one array, whose name and members come with it: hundreds of placeholders are slow to
     parse on both sides.
     """
-    known = _translated.get(sql)
-    if known is None:
-        lists: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
 
-        def placeholder(found: re.Match[str]) -> str:
-            if found[1]:
-                names = found[1].replace(":", "").split(", ")
-                lists[f"all_{names[0]}"] = names
-                return f"= ANY(%(all_{names[0]})s)"
-            return f"%({found[2]})s" if found[2] else found[0].replace("%", "%%")
+    def placeholder(found: re.Match[str]) -> str:
+        if found[1]:
+            names = found[1].replace(":", "").split(", ")
+            lists[f"all_{names[0]}"] = names
+            return f"= ANY(%(all_{names[0]})s)"
+        return f"%({found[2]})s" if found[2] else found[0].replace("%", "%%")
 
-        known = _translated[sql] = (_PARAMETER.sub(placeholder, sql).encode(), lists)
-    return known
+    return _PARAMETER.sub(placeholder, sql).encode(), lists

@@ -32,7 +32,7 @@ from recollect.core.errors import (
     StoreUnreachable,
 )
 
-# What no second try will change, by what the server says while connecting (libpq hands over no code).
+# Failures that a retry will not change, by the server's message while connecting (libpq passes on no code).
 HOPELESS = (
     "password authentication failed",
     "no password supplied",
@@ -221,7 +221,7 @@ class Connections:
                     return False  # a number still to come: the server crashed before it kept anything of ours
                 if found in (("committed",), ("aborted",)):
                     return found == ("committed",)
-            time.sleep(FIRST_WAIT)  # the server has not noticed yet that nobody waits for its answer
+            time.sleep(FIRST_WAIT)  # the server has not noticed the broken connection yet
         raise FateUnknown(
             f"The connection to {self.place} broke while a change was being committed, so it is stored either whole or "
             "not at all. Check before you repeat it"

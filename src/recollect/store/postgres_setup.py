@@ -1,8 +1,8 @@
 """Opening a store on PostgreSQL, and making one: database, role, rights, extension, tables.
 
 Opening never changes a schema, because many programs share it; `recollect store db init` does. The store's role may
-read and write rows and nothing else, and nobody else comes into the database. Whatever is refused is refused before
-anything was made.
+read and write rows and nothing else, and no other role may connect to the database. A refusal comes before anything is
+made.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from psycopg.conninfo import make_conninfo
 
 from recollect.core.context import Row
 from recollect.core.errors import BadInput, NotInitialised, StoreDamaged, StoreNewer, StoreUnreachable
-from recollect.store.db import graded, index_tokens
-from recollect.store.postgres import INSERT_WORDS, TYPES, WORD_INDEX, PostgresDb, lock_key, word_parts
+from recollect.core.records import record
+from recollect.store.postgres import TYPES, WORD_INDEX, PostgresDb, lock_key
 from recollect.store.postgres_pool import Address, translated
 from recollect.store.postgres_vectors import index_large_spaces
-from recollect.store.schema import MIGRATIONS, REBUILDS_WORDS, VERSION, statements
+from recollect.store.schema import OLDEST, VERSION, due, statements
 
-# Roles that write rows, but were left out when somebody else made the newest tables.
+# Roles that may write rows, but got no rights on tables that another role made later.
 _LACKING = """
 SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a JOIN pg_roles r ON r.oid = a.grantee
 WHERE c.oid = to_regclass('learnings') AND a.privilege_type = 'INSERT' AND a.grantee <> c.relowner
@@ -83,7 +83,7 @@ def make_database(connection: psycopg.Connection[Row], name: str) -> list[str]:
 
 
 def let_in(connection: psycopg.Connection[Row], role: str) -> None:
-    """Nobody but this role, and whoever was let in by name, comes into the database; it reads and writes rows."""
+    """Only this role, and roles that were granted it by name, may connect to the database; it reads and writes rows."""
     (name,) = connection.execute("SELECT current_database()").fetchone() or ("",)
     database = sql.Identifier(name)
     with connection.transaction():
@@ -113,7 +113,7 @@ def _grant(connection: psycopg.Connection[Row], role: str) -> None:
             connection.execute(sql.SQL(statement).format(sql.Identifier(role)))
 
 
-OLDEST_SERVER = 17
+OLDEST_SERVER = 17  # the first with the MAINTAIN privilege, which a purge needs
 OLDEST_PGVECTOR = [0, 8]  # half floats, and walks that go on until enough was found
 MARK = "recollect"  # the comment on the table `meta` says whose database this is
 
@@ -156,9 +156,9 @@ class _Seen:
     version: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Made:
-    """What was made, and what whoever asked for it should know."""
+    """What was made, and notes for the administrator."""
 
     made: list[str]
     notes: list[str]
@@ -188,8 +188,8 @@ def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, conn
 def initialise(url: str, *, admin: str | None = None) -> Made:
     """Make or upgrade the store at `url`.
 
-    With `admin` (an address of somebody who may) also the database and the role that `url` names: the role may read and
-    write rows, nothing else. Without it, the role of `url` owns what it makes.
+    With `admin` (the address of an administrator) also the database and the role that `url` names: the role may read
+    and write rows, nothing else. Without it, the role of `url` owns what it makes.
     """
     address = Address(url)
     if admin is None:
@@ -237,24 +237,21 @@ def _make_schema(db: PostgresDb, *, role: str | None) -> list[str]:
 
 @contextmanager
 def _alone(connection: psycopg.Connection[Row], place: str) -> Iterator[_Seen]:
-    """A transaction in which two people who run this at once take turns, and what it finds."""
+    """A transaction that only one process runs at a time, and what it finds."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (lock_key("schema"),))
         yield _look(connection, place)
 
 
 def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
-    """One migration, together with what it stands on."""
+    """Run the next migration; the first one brings the tables of the store itself."""
     with _alone(connection, place) as seen:
         if seen.version >= VERSION:
             return []
-        migration = MIGRATIONS[seen.version]
-        position = seen.version + 1
+        position, migration = due(seen.version)[0]
         types = TYPES if seen.has_vector else {**TYPES, "$vector": "bytea"}
-        for statement in (*(_FIRST if position == 1 else ()), *statements(migration, types)):
+        for statement in (*(_FIRST if position == OLDEST else ()), *statements(migration, types)):
             connection.execute(statement.encode())
-        if migration in REBUILDS_WORDS:
-            _remake_words(connection)
         connection.execute("INSERT INTO migrations (name, position) VALUES (%s, %s)", (migration, position))
         connection.execute(
             "INSERT INTO meta (name, value) VALUES ('schema', %s) "
@@ -262,15 +259,6 @@ def _next_step(connection: psycopg.Connection[Row], place: str) -> list[str]:
             (str(position),),
         )
     return [f"schema {migration}"]
-
-
-def _remake_words(connection: psycopg.Connection[Row]) -> None:
-    """The word index from the terms that passages hold."""
-    connection.execute("TRUNCATE passage_words")
-    with connection.cursor("all_passages") as rows, connection.cursor() as index:
-        rows.execute("SELECT p.doc, s.number, p.terms FROM passages p JOIN spaces s USING (space)")
-        for doc, number, stream in rows:
-            index.executemany(INSERT_WORDS, list(word_parts(doc, index_tokens(number, *graded(stream)))))
 
 
 def _make_extension(connection: psycopg.Connection[Row], place: str) -> list[str]:
@@ -289,7 +277,7 @@ def _make_vectors(connection: psycopg.Connection[Row], place: str) -> list[str]:
             return []
         connection.execute("TRUNCATE vectors, vector_models")
         connection.execute("ALTER TABLE vectors ALTER COLUMN vector TYPE halfvec USING NULL")
-    return ["room for vectors"]
+    return ["columns for vectors"]
 
 
 def _look(connection: psycopg.Connection[Row], place: str) -> _Seen:
@@ -300,10 +288,10 @@ def _look(connection: psycopg.Connection[Row], place: str) -> _Seen:
         if found[3] == MARK:
             row = connection.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
             version = int(row[0]) if row and row[0].isdecimal() else 0
-            if version < 1:  # ours, so it was written together with its version
+            if version < OLDEST:  # ours, so it was written together with its version
                 raise StoreDamaged(
-                    f"{place} is damaged: it does not say which schema it has. Nothing was deleted. Restore it from "
-                    "your backup"
+                    f"{place} is damaged: it names no schema that was ever released. Nothing was deleted. Restore it "
+                    "from your backup"
                 )
     return _Seen(*(*found, version))
 

@@ -17,7 +17,7 @@ from psycopg import sql
 from recollect.core.context import Row
 from recollect.store.db import Entry
 
-EXACT = 50_000  # pieces of a space that are compared one by one
+EXACT = 50_000  # pieces of a space that are compared one by one; up to here that is as fast as an index
 MOST_EXPLORED = 1000  # pgvector's own bound on how many neighbours one walk keeps
 
 _PUT = "COPY vectors (doc, model, piece, space, kind, hash, vector) FROM STDIN (FORMAT BINARY)"
@@ -104,7 +104,7 @@ class PostgresVectors:
 
 
 def index_large_spaces(connection: psycopg.Connection[Row]) -> list[str]:
-    """An index for every space that should have one; for somebody who owns the tables."""
+    """Make an index for every large space; the caller owns the tables."""
     rows = connection.execute("SELECT space, number, dimensions FROM vector_models ORDER BY space, number").fetchall()
     tended = (PostgresVectors(connection, space, model).index_if_large(size) for space, model, size in rows)
     return [done for done in tended if done]

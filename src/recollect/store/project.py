@@ -1,31 +1,33 @@
 """The project: where it is, its settings, what a repository's file may choose, and the places of its data.
 
-Finding a project reads a few small files and runs nothing, because the hook does it on every prompt. Making one is
-`init`.
+The data of a space is in the user's own data folder, so no git command reaches it and no repository brings any. Finding
+a project reads a few small files and runs nothing, because the hook does it on every prompt. Making one is `init`.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
-from recollect.core.errors import BadInput, NotInitialised, Refused, Trouble
+from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.records import loads, record
 from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
-from recollect.store.files import content_hash, os_errors, read_regular, write_path
+from recollect.store import register
+from recollect.store.files import content_hash, os_errors, write_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from recollect.store.register import Place
+
 SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
-DATA_FOLDER = ".recollect"
-BEGUN = "begun"
+SPACES, BACKUPS = "spaces", "backups"
 SETTINGS_COPY = "settings-"
-MOST_MARKS = 200  # a container that is made anew has a new home each time, and must not push out who began
 _KEY_PARTS = 100
 # A dotted key, its parts bare or quoted. Possessive, so that no file costs more than its length.
 _LONG_KEY = rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_KEY_PARTS}}}"""
@@ -34,12 +36,16 @@ SPECWRIGHT = Path(".specwright", "learnings")
 
 @record
 class Project:
-    """A project's root, its settings, and where its data lives (worktrees of one repository share it)."""
+    """A project's root, its settings, and where its data lives (all places of a space share it)."""
 
     root: Path
-    data: Path
+    home: Path
     settings: Settings
     state: Path
+
+    @property
+    def data(self) -> Path:
+        return self.home / SPACES / (self.settings.space or ".unnamed")
 
     @property
     def database(self) -> Path:
@@ -47,7 +53,7 @@ class Project:
 
     @property
     def vault(self) -> Path:
-        return self.data.parent / VAULT_FOLDER
+        return self.data / VAULT_FOLDER
 
     @property
     def findings(self) -> Path | None:
@@ -56,90 +62,109 @@ class Project:
             return self.root / self.settings.findings.folder
         found = self.root / SPECWRIGHT
         with os_errors(found):
+            if self.shared:
+                return found if found.is_dir() else self.shared / "learnings"
             return found if found.is_dir() and not (self.vault / "learnings").exists() else None
 
     @property
+    def shared(self) -> Path | None:
+        """Where raw words are in the repository, for a team without a server (setting vault.share)."""
+        return self.root / VAULT_FOLDER if self.settings.vault.share else None
+
+    @property
     def spools(self) -> tuple[Path, ...]:
-        """Where writes wait; the second place serves when the project cannot be written."""
+        """Where writes wait; the second place serves when the data folder cannot be written."""
         return (self.data / "spool", self.state / "spool" / self.settings.space)
 
 
+def backups_of(database: Path) -> Path:
+    """The folder of a store's own backups: beside those of the spaces, so that both are not lost together."""
+    space = database.parent
+    return space.parents[1] / BACKUPS / space.name if space.parent.name == SPACES else space / BACKUPS
+
+
 def find(start: Path, environ: Mapping[str, str]) -> Project:
-    """The project that `start` belongs to: the nearest folder upwards with a settings file."""
-    return load(root_of(start), environ)
+    """The project that `start` belongs to; refused where the space does not belong to this place."""
+    return load(root_of(start, environ), environ)
 
 
-def root_of(start: Path) -> Path:
-    """The folder of that settings file; the file itself is not read."""
+def root_of(start: Path, environ: Mapping[str, str]) -> Path:
+    """The nearest folder upwards that has a settings file, or that the register knows without one."""
     folder = start.resolve()
-    found = next((each for each in (folder, *folder.parents) if (each / SETTINGS_FILE).is_file()), None)
-    if found is None:
-        raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
-    return found
+    home = home_folder(environ)
+    for each in (folder, *folder.parents):
+        if (each / SETTINGS_FILE).is_file() or _registered(home, each) is not None:
+            return each
+    raise NotInitialised(f"no {SETTINGS_FILE} in {folder} or above; begin with: recollect init")
+
+
+def _registered(home: Path, root: Path, *, named: bool = False) -> Place | None:
+    """The place that a folder is by itself, without a settings file that names its space."""
+    found = register.candidates(register.read(home), register.spot_of(root))
+    return next((one for each in found if (one := register.confirmed(home, root, each.space, named=named))), None)
 
 
 def load(root: Path, environ: Mapping[str, str]) -> Project:
-    """A project with its settings; what cannot be used is refused."""
-    file = root / SETTINGS_FILE
-    data = _data_folder(root, environ)
-    given = _remembered_toml(file, data / _copy_name(root))
-    settings = _settings(given, str(file), environ, trusted=lambda: is_trusted(file, environ))
-    if not settings.space:
-        raise BadInput(f"{file} has no space; run: recollect init")
+    """A project with its settings; refused where they cannot be used, or the space does not belong to this place."""
+    project = read(root, environ)
+    space = project.settings.space
+    if not space:
+        raise BadInput(f"{root / SETTINGS_FILE} has no space; run: recollect init")
+    named = (root / SETTINGS_FILE).is_file()
+    place = register.confirmed(project.home, root, space, named=named)
+    if place is None:
+        raise NotInitialised(_not_ours(project))
+    if named:
+        settings = project.settings
+        register.remember(project.home, place, timezone=settings.timezone, ignore=settings.hosts.ignore)
+    return project
+
+
+def _not_ours(project: Project) -> str:
+    space = project.settings.space
+    others = [one.shown for one in register.read(project.home) if one.space == space]
+    if others:
+        return (
+            f"space {space} belongs to {', '.join(others)}, not to {project.root}. If this folder is to use that "
+            f"memory, add it with: recollect init. For a separate memory, change the space in {SETTINGS_FILE} first"
+        )
+    return f"you did not begin a memory in {project.root}; begin with: recollect init"
+
+
+def read(root: Path, environ: Mapping[str, str]) -> Project:
+    """What would be the project at `root`, whether the space belongs to this place or not."""
+    home, file = home_folder(environ), root / SETTINGS_FILE
+    if file.is_file():
+        known = register.at(register.read(home), register.spot_of(root))
+        given = _remembered_toml(file, home / SPACES / known[0].space / _copy_name(root) if known else None)
+    else:
+        place = _registered(home, root)
+        given = _of_place(place) if place else {}
+    # The copy is in a folder that a host's sandbox may write: trust is in what the file itself says.
+    settings = _settings(given, str(file), environ, trusted=lambda: is_trusted(file, environ) and toml(file) == given)
+    if settings.space:
+        check_space(settings.space)
     _refuse_outside(root, settings.findings.folder)
-    return Project(root=root, data=data, settings=settings, state=state_folder(environ))
+    return Project(root=root, home=home, settings=settings, state=state_folder(environ))
 
 
 def last_known(root: Path, environ: Mapping[str, str]) -> Project:
     """A project whose settings file cannot be read now: what is needed to keep words for it, as it last was."""
-    data = _data_folder(root, environ)
-    try:
-        was = loads((data / _copy_name(root)).read_text("utf-8"))["content"]
-        given = {"space": was["space"], "hosts": {"ignore": was.get("hosts", {}).get("ignore", [])}}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        raise NotInitialised(f"There are no saved settings for {root}") from None
-    settings = _settings(given, str(root), environ)
-    check_space(settings.space)
-    return Project(root=root, data=data, settings=settings, state=state_folder(environ))
+    home = home_folder(environ)
+    place = _registered(home, root, named=True)  # the file is there, whatever it says
+    if place is None:
+        raise NotInitialised(f"There are no saved settings for {root}")
+    settings = _settings(_of_place(place), str(root), environ)
+    return Project(root=root, home=home, settings=settings, state=state_folder(environ))
 
 
-def planned(root: Path, environ: Mapping[str, str]) -> Project:
-    """The project that is here, or would be once it is begun; nothing is made."""
-    file = root / SETTINGS_FILE
-    if file.is_file() and toml(file).get("space"):
-        return load(root, environ)
-    data = shared_root(root) / DATA_FOLDER
-    return Project(root=root, data=data, settings=outside(environ), state=state_folder(environ))
+def _of_place(place: Place) -> dict[str, Any]:
+    return {"space": place.space, "timezone": place.timezone, "hosts": {"ignore": list(place.ignore)}}
 
 
 def outside(environ: Mapping[str, str]) -> Settings:
     """What holds where there is no project."""
     return _settings({}, "", environ)
-
-
-def is_begun(project: Project) -> bool:
-    """Whether this user ran `init` for this store. A repository may carry a store, but not what the user's folder says.
-
-    The mark is a secret of two places, so it holds after a folder was moved, and for every worktree.
-    """
-    return is_marked(project, BEGUN)
-
-
-def marks_of(project: Project) -> list[str]:
-    """One per user, or per home of a user, that shares the folder."""
-    try:
-        folder = os.open(project.data, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            text = (read_regular(folder, BEGUN) or b"").decode("ascii")  # no link: it could name another's
-        finally:
-            os.close(folder)
-    except (OSError, ValueError, BadInput):
-        return []
-    return [secret for secret in text.split()[-MOST_MARKS:] if secret.isalnum()]
-
-
-def is_marked(project: Project, how: str) -> bool:
-    return any((project.state / how / secret).is_file() for secret in marks_of(project))
 
 
 def trust(root: Path, environ: Mapping[str, str]) -> Path:
@@ -151,6 +176,17 @@ def trust(root: Path, environ: Mapping[str, str]) -> Path:
 
 def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
     return _trust_marker(file, environ).exists()
+
+
+def home_folder(environ: Mapping[str, str]) -> Path:
+    """The user's data folder, where `platformdirs` has it; that takes too long to import for a hook."""
+    given = environ.get("RECOLLECT_HOME")
+    if given:
+        if not os.path.isabs(given):
+            raise BadInput(f"RECOLLECT_HOME must be an absolute path, not {given!r}")
+        return Path(given)
+    mac = sys.platform == "darwin" and not environ.get("XDG_DATA_HOME")
+    return _home_folder(environ, "XDG_DATA_HOME", "Library/Application Support" if mac else ".local/share")
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
@@ -173,48 +209,25 @@ def _refuse_outside(root: Path, folder: str) -> None:
         raise BadInput(f"findings.folder {folder!r} must be a folder inside the project")
 
 
-def _data_folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """A link that came with a repository may not choose where we write, unless the user trusts the repository."""
-    shared = shared_root(root)
-    for place in (shared / DATA_FOLDER, shared / VAULT_FOLDER):
-        leads_out = place.is_symlink() and not place.resolve().is_relative_to(place.parent.resolve())
-        if leads_out and not is_trusted(root / SETTINGS_FILE, environ):
-            raise Refused(
-                f"{place} is a link that leads out of the project, to {place.resolve()}. Put a folder in its place, or "
-                "allow it with: recollect host trust"
-            )
-    return shared / DATA_FOLDER
-
-
-def shared_root(root: Path) -> Path:
-    """The same folder in the main worktree, when `root` lies in a linked one: worktrees share one store."""
-    for folder in (root, *root.parents):
-        marker = folder / ".git"
-        if marker.is_dir():
-            return root
-        if marker.is_file():
-            text = marker.read_text("utf-8", "replace").strip()
-            git_dir = (folder / text.removeprefix("gitdir:").strip()).resolve()
-            common = git_dir / "commondir"
-            if not common.is_file():
-                return root  # a submodule: a repository of its own
-            main = (git_dir / common.read_text("utf-8").strip()).resolve()
-            if main.name != ".git":
-                return root  # a bare repository has no main worktree to share
-            return main.parent / root.relative_to(folder)
-    return root
-
-
 def _trust_marker(file: Path, environ: Mapping[str, str]) -> Path:
     text = file.read_text("utf-8", "replace") if file.exists() else ""
     return state_folder(environ) / "trusted" / content_hash(f"{file}\n{text}")[:32]
 
 
 def _home_folder(environ: Mapping[str, str], variable: str, fallback: str) -> Path:
-    """Without a home a place where nothing can be made, not by root either."""
+    """Where `HOME` is not set the user's entry in the system says, as everywhere; else where nothing can be made."""
     given = environ.get(variable)
-    base = Path(given) if given and os.path.isabs(given) else Path(environ.get("HOME") or os.devnull) / fallback
-    return base / "recollect"
+    if given and os.path.isabs(given):
+        return Path(given) / "recollect"
+    home = environ.get("HOME")
+    if not home:
+        import pwd
+
+        try:
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            home = os.devnull
+    return Path(home) / fallback / "recollect"
 
 
 def toml(file: Path) -> dict[str, Any]:
@@ -235,15 +248,17 @@ def toml(file: Path) -> dict[str, Any]:
 
 
 def _copy_name(root: Path) -> str:
-    """One copy per worktree: they share the folder, not the file."""
+    """One copy per folder: places share the space, not the file."""
     return f"{SETTINGS_COPY}{root.stat().st_ino}.json"
 
 
-def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
+def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:
     """The file's content, kept as JSON next to the store: reading TOML costs the prompt hook 5 ms, JSON nothing.
 
     The copy counts only while the file is the one it was made from; what may be set is checked afterwards either way.
     """
+    if cache is None:
+        return toml(file)
     stat = file.stat()
     made_from = [str(file), stat.st_mtime_ns, stat.st_size, stat.st_ino]
     try:
@@ -256,7 +271,7 @@ def _remembered_toml(file: Path, cache: Path) -> dict[str, Any]:
     if cache.parent.is_dir():
         import json
 
-        # A read-only project has no copy; a date in the file, or what nests too deeply for JSON, cannot be one.
+        # A read-only home has no copy; a date in the file, or what nests too deeply for JSON, cannot be one.
         with suppress(Trouble, TypeError, RecursionError):
             write_path(cache, json.dumps({"made_from": made_from, "content": content}), mode=0o600)
     return content

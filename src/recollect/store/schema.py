@@ -13,37 +13,25 @@ from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-MIGRATIONS = (
-    "m001_foundation",
-    "m002_team",
-    "m003_decisions",
-    "m004_themes",
-    "m005_journal",
-    "m006_vectors",
-    "m007_access",
-    "m008_models",
-    "m009_hosts",
-    "m010_search",
-    "m011_grades",
-    "m012_readings",
-    "m013_leases",
-)
-VERSION = len(MIGRATIONS)
-REBUILDS_WORDS = frozenset({"m011_grades"})
-"""Migrations after which the word index is made again from the terms of all passages."""
+MIGRATIONS = ("m013_base", "m014_entries", "m015_scopes", "m016_unused", "m017_topics", "m018_proven", "m019_reasons")
+OLDEST = 13  # the schema of the last version that kept the memory in the working tree; older ones were never released
+VERSION = OLDEST - 1 + len(MIGRATIONS)
+
+
+def due(version: int) -> list[tuple[int, str]]:
+    """The migrations that a store of some schema (0: a new one) lacks, each with the schema it leads to."""
+    return [step for step in enumerate(MIGRATIONS, start=OLDEST) if step[0] > version]
 
 
 def statements(migration: str, types: dict[str, str]) -> list[str]:
     """The statements of a migration with the engine's types in place."""
-    from recollect.store.migrations import STATEMENTS
+    from recollect.store import migrations
 
-    made = []
-    for statement in STATEMENTS[migration]:
-        for name, text in types.items():
-            statement = statement.replace(name, text)
-        made.append(statement)
+    made: list[str] = list(getattr(migrations, migration.upper()))
+    for name, text in types.items():
+        made = [statement.replace(name, text) for statement in made]
     return made
 
 
@@ -53,10 +41,11 @@ class Table:
 
     `key` identifies a row within a space; a table without one only grows, in the order of `order`. `made` are columns
     that the store fills in by itself. `parent` names another row of the same table, which is loaded first.
-    `words` are the columns that may hold people's words, which a purge scrubs. `shapes` are the columns that are read
-    as more than a text: an object, a list of names, a list of pairs, JSON of any shape, or a day. `refers` says which
-    column names a row of which table. `left_out` is why a backup of a space leaves the table out. `derived` rows are
-    made again by `rebuild` or the next cycle; all others hold what people and agents said or did.
+    `words` are the columns that may hold people's words, `names` those with ids, names and paths that words may make;
+    a purge scrubs both. `shapes` are the columns that are read as more than a text: an object, a list of names, a list
+    of pairs, JSON of any shape, or a day. `refers` says which column names a row of which table. `left_out` is why a
+    backup of a space leaves the table out. `derived` rows are made again by `rebuild` or the next cycle; all others
+    hold what people and agents said or did.
     """
 
     name: str
@@ -65,6 +54,7 @@ class Table:
     made: tuple[str, ...] = ()
     parent: str = ""
     words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     shapes: Mapping[str, str] = {}
     refers: Mapping[str, str] = {}
     left_out: str = ""
@@ -76,8 +66,8 @@ class Table:
 
 
 TABLES: tuple[Table, ...] = (
-    Table(name="outcomes", key=("id",), words=("name",)),
-    Table(name="tasks", key=("id",), words=("title",), refers={"outcome_id": "outcomes"}),
+    Table(name="outcomes", key=("id",), words=("name",), names=("id",)),
+    Table(name="tasks", key=("id",), words=("title",), names=("id",), refers={"outcome_id": "outcomes"}),
     Table(
         name="learnings",
         key=("id",),
@@ -125,18 +115,35 @@ TABLES: tuple[Table, ...] = (
         refers={"superseded_by": "decisions"},
     ),
     Table(name="decision_tags", key=("decision_id", "position"), words=("tag",), refers={"decision_id": "decisions"}),
-    Table(name="finding_files", key=("path",)),
+    Table(name="finding_files", key=("path",), names=("path",)),
     Table(
         name="themes",
         key=("name",),
-        words=("summary", "work_ids", "left_out", "inherited", "inherited_units"),
+        words=("summary", "inherited"),
+        names=("name", "work_ids", "left_out", "inherited_units"),
         shapes={"work_ids": "names", "left_out": "names", "inherited": "names", "inherited_units": "names"},
     ),
-    Table(name="theme_findings", key=("finding_id",)),
-    Table(name="sessions", key=("id",), shapes={"day": "day"}),
-    Table(name="host_sessions", key=("id",), words=("transcript",)),
-    Table(name="host_events", key=("id",), shapes={"given": "names"}),
-    Table(name="escalations", key=("number",), words=("reason", "resolution", "detail"), shapes={"detail": "object"}),
+    Table(name="theme_findings", key=("finding_id",), names=("finding_id",), refers={"theme": "themes"}),
+    Table(name="sessions", key=("id",), names=("id",), shapes={"day": "day"}),
+    Table(name="log_entries", key=("day", "number"), words=("key", "who", "text"), shapes={"day": "day"}),
+    Table(name="topics", key=("id",), parent="merged_into", words=("name",), refers={"merged_into": "topics"}),
+    Table(name="topic_aliases", key=("topic_id", "position"), words=("alias", "key"), refers={"topic_id": "topics"}),
+    Table(name="topic_entries", key=("entry_id", "place"), names=("session",), refers={"topic_id": "topics"}),
+    Table(name="host_sessions", key=("id",), words=("transcript",), names=("id",)),
+    Table(
+        name="host_events",
+        key=("id",),
+        words=("why",),
+        names=("session", "given"),
+        shapes={"given": "names", "why": "object"},
+    ),
+    Table(
+        name="escalations",
+        key=("number",),
+        words=("reason", "resolution", "detail"),
+        names=("subject", "other"),
+        shapes={"detail": "object"},
+    ),
     Table(name="tokens", key=("id",), words=("name", "made_by")),
     Table(name="answers", key=("kind", "version", "source_hash"), words=("generator", "answer")),
     Table(name="asks", key=("id",), words=("subject", "sources"), shapes={"sources": "names"}),
@@ -146,6 +153,7 @@ TABLES: tuple[Table, ...] = (
         order=("seq",),
         made=("seq",),
         words=("who", "reason", "old_values", "new_values"),
+        names=("subject",),
         shapes={"old_values": "object", "new_values": "object"},
     ),
     # Derived, but in every backup: loading passages makes the word index again without knowing which room owns which.
@@ -165,12 +173,6 @@ TABLES: tuple[Table, ...] = (
         shapes={"wisdom": "json"},
         left_out="made again when it is asked for",
         derived=True,
-    ),
-    Table(
-        name="requests",
-        key=("caller", "request_key"),
-        shapes={"headers": "object"},
-        left_out="answers that are kept for a day in case a request is repeated",
     ),
     Table(name="leases", key=("name",), left_out="belong to running processes"),
     Table(name="ask_claims", key=("id",), left_out="belong to running processes"),
@@ -205,11 +207,16 @@ TABLES: tuple[Table, ...] = (
     Table(name="vector_models", left_out="made again by the next cycles", derived=True),
     Table(name="vectors", left_out="made again by the next cycles", derived=True),
     Table(name="vector_signs", left_out="made again by the next cycles", derived=True),
-    Table(name="moves", left_out="unused; earlier versions moved a store in steps"),
     Table(name="spaces", left_out="numbers of the word index"),
     Table(name="meta", left_out="about the store itself"),
     Table(name="migrations", left_out="about the store itself"),
 )
 """In the order in which rows are loaded: a row comes after the rows it refers to."""
 
+BY_NAME = {table.name: table for table in TABLES}
 DERIVED = frozenset(table.name for table in TABLES if table.derived)
+
+
+def references() -> Iterator[tuple[Table, str, Table]]:
+    """Every column that names a row of another table: its table, the column, and that other table."""
+    return ((table, column, BY_NAME[target]) for table in TABLES for column, target in table.refers.items())

@@ -7,25 +7,32 @@ context: what was given before is no longer in front of the agent.
 from __future__ import annotations
 
 import json
+import os
 
+from recollect.core.clock import MINUTE
 from recollect.core.records import record
-from recollect.store.db import add_row_once, record_from
+from recollect.store.db import add_row_once, among, count, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from typing import Any
 
     from recollect.core.context import Tx
 
 
 @record
 class ReportedEvent:
-    """One event a host reported; `given` names what was put in front of the agent."""
+    """One event a host reported; `given` names what was put in front of the agent.
+
+    `why` holds the prompt, once its turn is logged.
+    """
 
     session: str
     event: str
     at: int
     given: tuple[str, ...]
+    why: dict[str, Any]
 
 
 @record
@@ -36,19 +43,29 @@ class HostSession:
     context_at: int
     transcript: str
     place: int
+    pid: int
 
 
-_SESSION = "id, host, began_at, context_at, transcript, place"
+_SESSION = "id, host, began_at, context_at, transcript, place, pid"
+QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a session that ended or was killed
 
 
-def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0) -> None:
-    """Known from now on. What stands in its transcript before `place` is of another session that it continues."""
-    values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place}
-    add_row_once(tx, "host_sessions", "id", id=session, **values)
+def begin(tx: Tx, session: str, *, host: str, at: int, transcript: str = "", place: int = 0, pid: int = 0) -> None:
+    """Record a session. Its transcript before `place` belongs to another session that it continues."""
+    values = {"host": host, "began_at": at, "context_at": at, "transcript": transcript, "place": place, "pid": pid}
+    if not add_row_once(tx, "host_sessions", "id", id=session, **values) and pid:  # resumed by another process
+        update(tx, "host_sessions", {"id": session}, pid=pid)
 
 
 def happened(
-    tx: Tx, *, id: str, session: str, event: str, at: int, given: Sequence[str] = (), fresh: bool = False
+    tx: Tx,
+    *,
+    id: str,
+    session: str,
+    event: str,
+    at: int,
+    given: Sequence[str] = (),
+    fresh: bool = False,
 ) -> None:
     """Keep an event; the same id again changes nothing. `fresh`: the agent's context begins anew with it."""
     if fresh:
@@ -71,33 +88,38 @@ def in_context(tx: Tx, session: str) -> set[str]:
 
 
 def session(tx: Tx, id: str) -> HostSession | None:
-    row = tx.row(f"SELECT {_SESSION} FROM host_sessions WHERE space = :space AND id = :id", id=id)
-    return record_from(HostSession, _SESSION, row) if row else None
+    return next(iter(select(tx, HostSession, _SESSION, "host_sessions", "AND id = :id", id=id)), None)
 
 
-def latest_session(tx: Tx, host: str) -> HostSession | None:
-    """The session of a host that was heard of last."""
+def latest_session(tx: Tx, host: str = "", *, but: str = "") -> HostSession | None:
+    """The session, of one host or of any, that was heard of last."""
     row = tx.row(
         "SELECT s.id FROM host_events e JOIN host_sessions s ON s.space = e.space AND s.id = e.session "
-        "WHERE e.space = :space AND s.host = :host ORDER BY e.at DESC, e.id DESC LIMIT 1",
+        "WHERE e.space = :space AND (s.host = :host OR :host = '') AND s.id <> :but "
+        "ORDER BY e.at DESC, e.id DESC LIMIT 1",
         host=host,
+        but=but,
     )
     return session(tx, row[0]) if row else None
 
 
+def recent(tx: Tx, *, limit: int, offset: int) -> tuple[list[HostSession], int]:
+    """Sessions of every host, the latest first, and how many there are in all."""
+    more = "ORDER BY began_at DESC, id LIMIT :limit OFFSET :offset"
+    return select(tx, HostSession, _SESSION, "host_sessions", more, limit=limit, offset=offset), count(
+        tx, "host_sessions"
+    )
+
+
 def events_of(tx: Tx, session: str) -> list[ReportedEvent]:
     """Everything heard of a session, in order."""
-    rows = tx.rows(
-        "SELECT session, event, at, given FROM host_events WHERE space = :space AND session = :session ORDER BY at, id",
-        session=session,
-    )
-    return [
-        ReportedEvent(session=id, event=event, at=at, given=tuple(json.loads(given))) for id, event, at, given in rows
-    ]
+    where = "AND session = :session ORDER BY at, id"
+    rows = select(tx, dict, "session, event, at, given, why", "host_events", where, session=session)
+    texts = [{"given": tuple(json.loads(row["given"])), "why": json.loads(row["why"])} for row in rows]
+    return [ReportedEvent(**{**row, **text}) for row, text in zip(rows, texts, strict=True)]
 
 
 def last_heard(tx: Tx, host: str) -> dict[str, int]:
-    """When each event of a host was last heard."""
     rows = tx.rows(
         "SELECT e.event, max(e.at) FROM host_events e JOIN host_sessions s ON s.space = e.space AND s.id = e.session "
         "WHERE e.space = :space AND s.host = :host GROUP BY e.event ORDER BY e.event",
@@ -120,23 +142,69 @@ def read_up_to(tx: Tx, id: str, *, transcript: str, place: int) -> None:
 
 def with_transcript(tx: Tx, *, since: int) -> list[HostSession]:
     """Sessions heard of since then whose transcript is known, oldest first."""
-    rows = tx.rows(
-        f"SELECT {_SESSION} FROM host_sessions WHERE space = :space AND transcript <> '' AND began_at >= :since "
-        "ORDER BY began_at, id",
-        since=since,
-    )
-    return [record_from(HostSession, _SESSION, row) for row in rows]
+    more = "AND transcript <> '' AND began_at >= :since ORDER BY began_at, id"
+    return select(tx, HostSession, _SESSION, "host_sessions", more, since=since)
+
+
+def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[HostSession, int]]:
+    """Sessions that are over although their transcript says more than was read, each with its size, oldest first.
+
+    A session is over when its host said so, when the host's process is gone, or when nothing was written for long.
+    """
+    found = []
+    for each in with_transcript(tx, since=since):
+        try:
+            status = os.stat(each.transcript)
+        except OSError:
+            continue
+        unread = each.id != but and status.st_size > each.place
+        if unread and (status.st_mtime * 1000 < now - QUIET or is_over(tx, each)):
+            found.append((each, status.st_size))
+    return found
+
+
+def is_over(tx: Tx, each: HostSession) -> bool:
+    """Whether a session's host ended it, or is gone."""
+    last = "SELECT event FROM host_events WHERE space = :space AND session = :id ORDER BY at DESC, id DESC LIMIT 1"
+    return tx.value(last, id=each.id) == "SessionEnd" or not _runs(each.pid)
+
+
+def name_prompts(tx: Tx, session: str, asked: Sequence[str]) -> None:
+    """Write a turn's requests to the events they came with, which had no time to take secrets out of them."""
+    where = "WHERE space = :space AND session = :session AND event IN (:keys) ORDER BY at, id"
+    rows = among(tx, f"SELECT id, why FROM host_events {where}", _PROMPTS, session=session)
+    found = [(id, json.loads(why)) for id, why in rows]
+    waiting = [(id, why) for id, why in found if "prompt" not in why]
+    for (id, why), prompt in zip(waiting[-len(asked) :], asked, strict=False):
+        text = json.dumps({**why, "prompt": prompt[:PROMPT_CHARACTERS]}, ensure_ascii=False)
+        update(tx, "host_events", {"id": id}, why=text)
+
+
+_PROMPTS = ("UserPromptSubmit", "BeforeAgent")
+PROMPT_CHARACTERS = 300  # chosen: what tells one prompt from another; the log has all of it
+_ANSWERED = ("Stop", "AfterAgent", "SessionEnd")
+
+
+def broken_off(tx: Tx, *, but: str) -> str:
+    """What the last session before this one was asked when its host was killed; empty when it ended well."""
+    last = latest_session(tx, but=but)
+    events = events_of(tx, last.id) if last else []
+    if last is None or not events or events[-1].event in _ANSWERED or not is_over(tx, last):
+        return ""
+    return next((each.why["prompt"] for each in reversed(events) if each.why.get("prompt")), "")
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process runs; one that is not known may."""
+    try:
+        os.kill(pid, 0) if pid > 0 else None
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # another user's
+    return True
 
 
 def forget_events(tx: Tx, *, before: int) -> int:
-    """Drop what is only of use while a session lasts."""
+    """Delete old events, which are used only while a session lasts."""
     return tx.run("DELETE FROM host_events WHERE space = :space AND at < :before", before=before)
-
-
-def forget_sessions(tx: Tx, wanted: Callable[[str], bool]) -> int:
-    """Sessions whose id must not be known any more."""
-    found = [id for (id,) in tx.rows("SELECT id FROM host_sessions WHERE space = :space") if wanted(id)]
-    for id in found:
-        tx.run("DELETE FROM host_events WHERE space = :space AND session = :id", id=id)
-        tx.run("DELETE FROM host_sessions WHERE space = :space AND id = :id", id=id)
-    return len(found)

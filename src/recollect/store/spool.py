@@ -72,7 +72,7 @@ def records(paths: list[Path]) -> Iterator[tuple[Path, dict[str, Any] | None]]:
 
 
 def tries(path: Path) -> int:
-    """How often somebody began to replay a record and did not finish."""
+    """How often a process began to replay a record and did not finish."""
     count = path.stem.rpartition(_TRY)[2]
     return int(count) if _TRY in path.stem and count.isdecimal() else 0
 

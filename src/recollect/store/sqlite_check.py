@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import apsw
 
 from recollect.store.derived import Unreadable
-from recollect.store.schema import DERIVED
+from recollect.store.schema import BY_NAME, DERIVED
 from recollect.store.sqlite import SqliteDb, about_words, sqlite_errors
 from recollect.store.sqlite_file import remake_words
 from recollect.store.vectors import SqliteVectors, unpacked
@@ -66,14 +67,14 @@ def unreadable(db: SqliteDb) -> list[Unreadable]:
     with sqlite_errors(db.path):
         return [
             Unreadable(table, f"{table}, row {row}", "a text in it is not UTF-8")
-            for table in _tables(db.connection())
+            for table in sorted(BY_NAME.keys() - {"passage_words"})  # whose tables are FTS5's own
             for row in _not_utf8(db.connection(), table)
         ]
 
 
 def remake_indexes(db: SqliteDb) -> None:
     """All b-tree indexes, the word index from the terms that passages hold, and the signs of vectors, in one
-    transaction. Derived rows that cannot be read go first: whoever makes them again finds no index that needs them."""
+    transaction. Derived rows that cannot be read are deleted first; `rebuild` makes them again."""
     connection = db.connection()
     with sqlite_errors(db.path), connection:
         for table in sorted(DERIVED):
@@ -93,12 +94,6 @@ def _about_an_index(message: str) -> bool:
     return about_words(message) or " index " in message
 
 
-def _tables(connection: apsw.Connection) -> list[str]:
-    """Our own tables; those of the word index hold no text of ours."""
-    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
-    return [str(name) for (name,) in found if not str(name).startswith(("passage_words", "sqlite_"))]
-
-
 def _columns(connection: apsw.Connection, table: str) -> list[tuple[str, str, bool]]:
     """Names, types, and whether there must be a value."""
     found = connection.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', (table,)).fetchall()
@@ -106,22 +101,20 @@ def _columns(connection: apsw.Connection, table: str) -> list[tuple[str, str, bo
 
 
 def _not_utf8(connection: apsw.Connection, table: str) -> list[int]:
-    try:
+    """The rows with a text that is not UTF-8."""
+    with suppress(UnicodeDecodeError):
         for _ in connection.execute(f"SELECT * FROM {table}"):
             pass
-    except UnicodeDecodeError:
-        columns = ", ".join(f"CAST({name} AS BLOB)" for name, kind, _ in _columns(connection, table) if kind == "text")
-        rows: list[Any] = connection.execute(f"SELECT rowid, {columns} FROM {table}").fetchall()
-        return [row for row, *texts in rows if not all(map(_decodes, texts))]
-    return []
-
-
-def _decodes(text: bytes | None) -> bool:
-    try:
-        (text or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        return []
+    columns = ", ".join(f"CAST({name} AS BLOB)" for name, kind, _ in _columns(connection, table) if kind == "text")
+    broken: list[int] = []
+    rows: list[Any] = connection.execute(f"SELECT rowid, {columns} FROM {table}").fetchall()
+    for row, *texts in rows:
+        try:
+            b" ".join(text or b"" for text in texts).decode("utf-8")
+        except UnicodeDecodeError:
+            broken.append(row)
+    return broken
 
 
 def _of_wrong_type(connection: apsw.Connection, table: str) -> list[int]:

@@ -1,9 +1,9 @@
 """The embedded store's file: creating, opening, migrating it after a verified backup, and keeping damaged files aside.
 
-A store that is newer or not ours is refused. SQLite checks its write-ahead log frame by frame and stops without a word
-at the first that does not add up: what was committed after it is gone. So opening a store after a crash looks for
-commits beyond that point. Never opens the database file itself while a connection is open: closing it would drop
-SQLite's locks. Knows nothing of what the tables mean; what is inside the file is checked by `sqlite_check`.
+A store that is newer or not ours is refused. SQLite checks its write-ahead log frame by frame and stops silently at the
+first bad frame, which drops every later commit. So opening a store after a crash looks for commits beyond that point.
+This module never opens the database file itself while a connection is open: closing it would drop SQLite's locks.
+`sqlite_check` checks the contents of the file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ from recollect.core.errors import NotInitialised, StoreDamaged, StoreNewer, Trou
 from recollect.store.db import graded, index_tokens
 from recollect.store.files import locked, write_path
 from recollect.store.files import os_errors as file_errors
-from recollect.store.schema import MIGRATIONS, REBUILDS_WORDS, VERSION, statements
+from recollect.store.project import backups_of
+from recollect.store.schema import OLDEST, VERSION, due, statements
 from recollect.store.sqlite import LARGE_CACHE, TYPES, WORD_INDEX, SqliteDb, sqlite_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import BinaryIO
-
 
 APPLICATION_ID = 0x7265636F  # "reco"
 MADE_NOTE = "A store was made beside this file. While this file is here, a missing store is reported, not begun anew.\n"
@@ -49,7 +48,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
     if empty and made_before:
         raise StoreDamaged(
             f"{path} is missing or empty, but it was there before. Bring it back with: recollect store restore FILE "
-            f"(backups are in {path.parent / 'backups'}). To begin anew on purpose, delete {made}"
+            f"(backups are in {backups_of(path)}). To begin anew on purpose, delete {made}"
         )
     if empty and not create:
         raise NotInitialised("nothing is remembered here yet; begin with: recollect init")
@@ -62,7 +61,7 @@ def open_sqlite(path: Path, *, create: bool, busy_seconds: float) -> SqliteDb:
         if version != VERSION:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with locked(path.with_suffix(".lock")):
-                migrate(db, backup=path.parent / "backups")
+                migrate(db, backup=backups_of(path))
         db.upgraded = 0 < version < VERSION
     except BaseException:
         db.close()
@@ -93,9 +92,10 @@ def version_of(db: SqliteDb) -> int:
         except (apsw.SQLError, ValueError):
             version = 0
         schemas = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'").fetchone()
-    if version < 1 or schemas != (1,):  # ours, so it was written together with its version
+    if version < OLDEST or schemas != (1,):  # ours, so it was written together with its version
         raise StoreDamaged(
-            f"{db.path} is damaged: it does not say which schema it has. Nothing was deleted. Run: recollect doctor"
+            f"{db.path} is damaged: it names no schema that was ever released. Nothing was deleted. "
+            "Run: recollect doctor"
         )
     if version > VERSION:
         raise StoreNewer(
@@ -113,7 +113,7 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
     if 0 < version < VERSION:
         with sqlite_errors(db.path):
             held = {name for (name,) in connection.execute("SELECT name FROM migrations")}
-        if ahead := sorted(held.intersection(MIGRATIONS[version:])):
+        if ahead := [name for _, name in due(version) if name in held]:
             raise StoreDamaged(
                 f"{db.path} is damaged: it names schema {version} but holds {ahead[0]} already. Nothing was deleted. "
                 "Run: recollect doctor"
@@ -121,17 +121,15 @@ def migrate(db: SqliteDb, *, backup: Path | None) -> None:
         if backup is not None:
             from recollect.store.copies import backup_to
 
-            backup_to(db, backup / f"before-{MIGRATIONS[version]}.db")
-    for position, migration in enumerate(MIGRATIONS[version:], start=version + 1):
+            backup_to(db, backup / f"before-{due(version)[0][1]}.db")
+    for position, migration in due(version):
         with sqlite_errors(db.path), connection:
-            if position == 1:
+            if position == OLDEST:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 for statement in _FIRST:
                     connection.execute(statement)
             for statement in statements(migration, TYPES):
                 connection.execute(statement)
-            if migration in REBUILDS_WORDS:
-                remake_words(connection)
             connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration, position))
             connection.execute(
                 "INSERT INTO meta (name, value) VALUES ('schema', ?) "
@@ -166,7 +164,7 @@ def _tell_planner(connection: apsw.Connection) -> None:
 
 
 FOLDER = "damaged"
-_HEADER = 32
+_HEADER = 32  # bytes; these and the offsets below are SQLite's file format
 _FRAME = 24
 _MAGIC = (0x377F0682, 0x377F0683)
 
@@ -177,10 +175,10 @@ def log_of(path: Path) -> Path:
 
 
 def refuse_lost_log(db: SqliteDb) -> None:
-    """Raise StoreDamaged, once, when committed changes stand behind a damaged place in the log.
+    """Raise StoreDamaged, once, when the log has committed changes after a damaged frame.
 
-    Both files are copied aside first, then what does read is kept and the log begun anew: the next command works, and
-    `doctor` names the copies until a person has looked at them.
+    The log is copied aside first, then the readable part is kept and the log restarted: the next command works, and
+    `doctor` names the copy until a person deletes it.
     """
     with sqlite_errors(db.path):
         if not _commits_behind(db.path, _readable_frames(db.connection())):
@@ -251,9 +249,12 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _readable_frames(connection: apsw.Connection) -> int:
-    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # recovers the log, if nobody did yet
-    found = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchone()
-    return int(found[1]) if found and found[1] >= 0 else sys.maxsize  # not told: nothing stands behind it
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # recovers the log, if no other process has
+    try:
+        found = connection.execute("PRAGMA wal_checkpoint(NOOP)").fetchone()
+    except apsw.ReadOnlyError:  # a sandbox that may only read: the next writer checks the log
+        return sys.maxsize
+    return int(found[1]) if found and found[1] >= 0 else sys.maxsize  # unknown: nothing follows
 
 
 def _readable_frames_of_another(path: Path) -> int:
@@ -266,10 +267,10 @@ def _readable_frames_of_another(path: Path) -> int:
 
 
 def _commits_behind(path: Path, readable: int) -> int:
-    """How many commits stand behind the frames that read and were followed by another writer.
+    """How many commits follow the readable frames and were seen by a later writer.
 
-    A commit alone proves nothing: a process that was killed while it wrote leaves one, and nobody was told that it was
-    saved. A frame whose check sum goes on from a commit was written by somebody who had seen that commit.
+    A commit alone proves nothing: a process that was killed while writing leaves one that it never acknowledged. A
+    frame whose check sum continues that of a commit was written by a process that had seen the commit.
     """
     try:
         with log_of(path).open("rb") as log:
@@ -277,7 +278,8 @@ def _commits_behind(path: Path, readable: int) -> int:
             size = os.fstat(log.fileno()).st_size
             if len(header) < _HEADER:
                 return 0
-            if not _header_adds_up(header):
+            magic = int.from_bytes(header[:4], "big")
+            if magic not in _MAGIC or _check_sum(header, header[:24], after=bytes(8)) != header[24:32]:
                 return 1 if size > _HEADER + _FRAME else 0
             step = _FRAME + int.from_bytes(header[8:12], "big")
             frames = (size - _HEADER) // step
@@ -288,9 +290,9 @@ def _commits_behind(path: Path, readable: int) -> int:
 
 
 def _goes_on(log: BinaryIO, header: bytes, readable: int, step: int) -> bool:
-    """Whether a whole commit follows the readable frames without a flaw: then SQLite left it out on purpose.
+    """Whether a complete commit follows the readable frames: then SQLite skipped it on purpose.
 
-    It does so when it begins the log anew: what stands there is in the database already.
+    It does so after restarting the log, when those frames are in the database already.
     """
     before = header[24:32]
     if readable:
@@ -317,11 +319,6 @@ def _followed_commit(log: BinaryIO, header: bytes, number: int, step: int) -> bo
     if len(follower) < step or follower[8:16] != header[16:24]:
         return False
     return _check_sum(header, follower[:8] + follower[_FRAME:], after=frame[16:24]) == follower[16:24]
-
-
-def _header_adds_up(header: bytes) -> bool:
-    magic = int.from_bytes(header[:4], "big")
-    return magic in _MAGIC and _check_sum(header, header[:24], after=bytes(8)) == header[24:32]
 
 
 def _check_sum(header: bytes, data: bytes, *, after: bytes) -> bytes:

@@ -65,7 +65,7 @@ class TableVault:
             )
             parts = tx.rows(sql, path=path)
         for first, last in _stretches(parts):
-            # A transaction for each: whoever takes the pieces may need one of their own in between.
+            # A transaction for each: the caller may need one of its own in between.
             with self._reading() as tx:
                 found = tx.rows(
                     "SELECT text FROM vault_parts WHERE space = :space AND path = :path "

@@ -8,43 +8,54 @@ from __future__ import annotations
 
 from recollect.core.errors import NotFound
 from recollect.core.learning import Discovery, Injection, Outcome, Task
-from recollect.store.db import add_row_once, every, record_from
+from recollect.store.db import add_row_once, every, record_from, select, update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeVar
 
     from recollect.core.choices import Verdict
-    from recollect.core.context import Row, Tx
+    from recollect.core.context import Tx
 
-_OUTCOME = "id, name, created_at"
-_TASK = "id, outcome_id, title, created_at"
-_DISCOVERY = "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"
+    T = TypeVar("T")
+
+_TABLES = {
+    Outcome: ("outcomes", "id, name, created_at"),
+    Task: ("tasks", "id, outcome_id, title, created_at"),
+    Discovery: ("discoveries", "id, type, content, task_id, outcome_id, created_at, learning_id, skipped"),
+    Injection: ("injections", "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"),
+}
 
 
-def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "") -> None:
-    """Known from now on; a name given later fills an empty one."""
+def ensure_outcome(tx: Tx, id: str, *, at: int, name: str = "", keep: bool = False) -> None:
+    """Create an outcome; a name given later replaces the one it has, unless a known outcome is kept as it is."""
+    again = "NOTHING" if keep else "UPDATE SET name = excluded.name WHERE excluded.name <> ''"
     tx.run(
-        """
+        f"""
         INSERT INTO outcomes (space, id, name, created_at) VALUES (:space, :id, :name, :at)
-        ON CONFLICT (space, id) DO UPDATE SET name = excluded.name WHERE excluded.name <> ''""",
+        ON CONFLICT (space, id) DO {again}""",
         id=id,
         name=name,
         at=at,
     )
 
 
-def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "") -> None:
-    """Known from now on; an outcome or title given later fills an empty one."""
+def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "", keep: bool = False) -> None:
+    """Create a task, or give it an outcome if it has none and another title, unless a known task is kept as it is."""
     if outcome is not None:
         ensure_outcome(tx, outcome, at=at)
-    tx.run(
-        """
-        INSERT INTO tasks (space, id, outcome_id, title, created_at) VALUES (:space, :id, :outcome, :title, :at)
-        ON CONFLICT (space, id) DO UPDATE SET
+    again = (
+        "NOTHING"
+        if keep
+        else """UPDATE SET
           outcome_id = coalesce(tasks.outcome_id, excluded.outcome_id),
-          title = CASE WHEN excluded.title <> '' THEN excluded.title ELSE tasks.title END""",
+          title = CASE WHEN excluded.title <> '' THEN excluded.title ELSE tasks.title END"""
+    )
+    tx.run(
+        f"""
+        INSERT INTO tasks (space, id, outcome_id, title, created_at) VALUES (:space, :id, :outcome, :title, :at)
+        ON CONFLICT (space, id) DO {again}""",
         id=id,
         outcome=outcome,
         title=title,
@@ -52,59 +63,35 @@ def ensure_task(tx: Tx, id: str, *, outcome: str | None, at: int, title: str = "
     )
 
 
-def task(tx: Tx, id: str) -> Task:
-    found = known_task(tx, id)
+def known(tx: Tx, kind: type[T], id: str) -> T | None:
+    """The outcome, task or discovery with this id."""
+    table, columns = _TABLES[kind]
+    found = select(tx, kind, columns, table, "AND id = :id", id=id)
+    return found[0] if found else None
+
+
+def get(tx: Tx, kind: type[T], id: str) -> T:
+    found = known(tx, kind, id)
     if found is None:
-        raise NotFound(f"There is no task {id}. List the tasks with `recollect task list`")
+        lists = "recollect task list" if kind is Task else "recollect task outcome list"
+        raise NotFound(f"There is no {kind.__name__.lower()} {id}. List them with `{lists}`")
     return found
 
 
-def outcome(tx: Tx, id: str) -> Outcome:
-    found = known_outcome(tx, id)
-    if found is None:
-        raise NotFound(f"There is no outcome {id}. List the outcomes with `recollect task outcome list`")
-    return found
+def all_of(tx: Tx, kind: type[T]) -> Iterator[T]:
+    """Every outcome, task, discovery or injection, by its key."""
+    table, columns = _TABLES[kind]
+    return (record_from(kind, columns, row) for row in every(tx, table, columns, key=2 if kind is Injection else 1))
 
 
-def known_task(tx: Tx, id: str) -> Task | None:
-    row = tx.row(f"SELECT {_TASK} FROM tasks WHERE space = :space AND id = :id", id=id)
-    return record_from(Task, _TASK, row) if row else None
-
-
-def known_outcome(tx: Tx, id: str) -> Outcome | None:
-    row = tx.row(f"SELECT {_OUTCOME} FROM outcomes WHERE space = :space AND id = :id", id=id)
-    return record_from(Outcome, _OUTCOME, row) if row else None
-
-
-def known_discovery(tx: Tx, id: str) -> Discovery | None:
-    row = tx.row(f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND id = :id", id=id)
-    return record_from(Discovery, _DISCOVERY, row) if row else None
-
-
-def tasks(tx: Tx, *, outcome: str | None, limit: int, offset: int) -> tuple[list[Task], int]:
-    """A page of tasks, newest first, and how many there are in all."""
-    where = " AND outcome_id = :outcome" if outcome is not None else ""
-    rows, total = _page(tx, "tasks", _TASK, where, outcome=outcome, limit=limit, offset=offset)
-    return [record_from(Task, _TASK, row) for row in rows], total
-
-
-def outcomes(tx: Tx, *, limit: int, offset: int) -> tuple[list[Outcome], int]:
-    """The same of outcomes."""
-    rows, total = _page(tx, "outcomes", _OUTCOME, "", limit=limit, offset=offset)
-    return [record_from(Outcome, _OUTCOME, row) for row in rows], total
-
-
-def discoveries(tx: Tx, *, task: str | None, limit: int, offset: int) -> tuple[list[Discovery], int]:
-    """The same of discoveries."""
-    where = " AND task_id = :task" if task is not None else ""
-    rows, total = _page(tx, "discoveries", _DISCOVERY, where, task=task, limit=limit, offset=offset)
-    return [record_from(Discovery, _DISCOVERY, row) for row in rows], total
-
-
-def _page(tx: Tx, table: str, columns: str, where: str, **params: Any) -> tuple[list[Row], int]:
-    found = f"FROM {table} WHERE space = :space{where}"
-    rows = tx.rows(f"SELECT {columns} {found} ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset", **params)
-    return rows, int(tx.value(f"SELECT count(*) {found}", **params))
+def page(tx: Tx, kind: type[T], *, limit: int, offset: int, **wanted: str | None) -> tuple[list[T], int]:
+    """Some outcomes, tasks or discoveries with these values, newest first, and how many there are in all."""
+    table, columns = _TABLES[kind]
+    given = {name: value for name, value in wanted.items() if value is not None}
+    where = "".join(f" AND {name} = :{name}" for name in given)
+    order = "ORDER BY created_at DESC, id LIMIT :limit OFFSET :offset"
+    found = select(tx, kind, columns, table, f"{where} {order}", **given, limit=limit, offset=offset)
+    return found, int(tx.value(f"SELECT count(*) FROM {table} WHERE space = :space{where}", **given))
 
 
 def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
@@ -113,43 +100,18 @@ def add_discovery(tx: Tx, discovery: Discovery, *, digest: str) -> bool:
 
 
 def abandoned_discovery(tx: Tx, task: str, digest: str, *, before: int) -> Discovery | None:
-    """The discovery with this content, when it is that old and still nobody said what became of it."""
-    row = tx.row(
-        f"SELECT {_DISCOVERY} FROM discoveries WHERE space = :space AND task_id = :task AND hash = :digest "
-        "AND learning_id IS NULL AND skipped IS NULL AND created_at < :before",
-        task=task,
-        digest=digest,
-        before=before,
+    """The discovery with this content, when it is that old and was never settled."""
+    where = (
+        "AND task_id = :task AND hash = :digest AND learning_id IS NULL AND skipped IS NULL AND created_at < :before"
     )
-    return record_from(Discovery, _DISCOVERY, row) if row else None
+    table, columns = _TABLES[Discovery]
+    found = select(tx, Discovery, columns, table, where, task=task, digest=digest, before=before)
+    return found[0] if found else None
 
 
 def settle_discovery(tx: Tx, id: str, *, learning: str | None, skipped: str | None) -> None:
-    """Say what became of a discovery."""
-    tx.run(
-        "UPDATE discoveries SET learning_id = :learning, skipped = :skipped WHERE space = :space AND id = :id",
-        id=id,
-        learning=learning,
-        skipped=skipped,
-    )
-
-
-def all_outcomes(tx: Tx) -> Iterator[Outcome]:
-    """Every outcome by id."""
-    return (record_from(Outcome, _OUTCOME, row) for row in every(tx, "outcomes", _OUTCOME))
-
-
-def all_tasks(tx: Tx) -> Iterator[Task]:
-    """Every task by id."""
-    return (record_from(Task, _TASK, row) for row in every(tx, "tasks", _TASK))
-
-
-def all_discoveries(tx: Tx) -> Iterator[Discovery]:
-    """Every discovery by id."""
-    return (record_from(Discovery, _DISCOVERY, row) for row in every(tx, "discoveries", _DISCOVERY))
-
-
-_COLUMNS = "learning_id, task_id, outcome_id, injected_at, feedback, feedback_at"
+    """Record the learning that a discovery became, or why it became none."""
+    update(tx, "discoveries", {"id": id}, learning_id=learning, skipped=skipped)
 
 
 def record_injection(tx: Tx, *, learning: str, task: str, outcome: str, at: int) -> bool:
@@ -184,50 +146,37 @@ def verdict_on(tx: Tx, *, learning: str, task: str) -> tuple[Verdict | None, int
     return (row[0], row[1]) if row else None
 
 
+def judged_beside(tx: Tx, learning: str, task: str) -> bool:
+    """Whether another task of the same session has a verdict on a learning: a subagent, or whom it works for."""
+    sql = """
+        SELECT count(*) FROM injections a JOIN injections b
+        ON b.space = a.space AND b.learning_id = a.learning_id AND b.outcome_id = a.outcome_id
+        JOIN host_sessions s ON s.space = a.space AND s.id = a.outcome_id
+        WHERE a.space = :space AND a.learning_id = :learning AND a.task_id = :task AND b.feedback IS NOT NULL"""
+    return bool(tx.value(sql, learning=learning, task=task))
+
+
 def set_verdict(tx: Tx, *, learning: str, task: str, verdict: Verdict, delta: int, trust: str, at: int) -> None:
-    tx.run(
-        """
-        UPDATE injections SET feedback = :verdict, feedback_at = :at, feedback_delta = :delta, feedback_trust = :trust
-        WHERE space = :space AND learning_id = :learning AND task_id = :task""",
-        learning=learning,
-        task=task,
-        verdict=verdict,
-        delta=delta,
-        trust=trust,
-        at=at,
-    )
+    values = {"feedback": verdict, "feedback_at": at, "feedback_delta": delta, "feedback_trust": trust}
+    update(tx, "injections", {"learning_id": learning, "task_id": task}, **values)
 
 
 def injections_of_task(tx: Tx, task: str) -> list[Injection]:
     """In the order they were shown."""
-    sql = (
-        f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND task_id = :task ORDER BY injected_at, learning_id"
-    )
-    return [_injection(row) for row in tx.rows(sql, task=task)]
+    return _injections(tx, "AND task_id = :task ORDER BY injected_at, learning_id", task=task)
 
 
 def injections_of_learning(tx: Tx, learning: str) -> list[Injection]:
     """Newest first."""
-    sql = (
-        f"SELECT {_COLUMNS} FROM injections WHERE space = :space AND learning_id = :learning "
-        "ORDER BY injected_at DESC, task_id"
-    )
-    return [_injection(row) for row in tx.rows(sql, learning=learning)]
+    return _injections(tx, "AND learning_id = :learning ORDER BY injected_at DESC, task_id", learning=learning)
 
 
 def latest_injections(tx: Tx, *, limit: int, offset: int = 0) -> list[Injection]:
     """Newest first, over all tasks."""
-    sql = (
-        f"SELECT {_COLUMNS} FROM injections WHERE space = :space "
-        "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
-    )
-    return [_injection(row) for row in tx.rows(sql, limit=limit, offset=offset)]
+    order = "ORDER BY injected_at DESC, task_id, learning_id LIMIT :limit OFFSET :offset"
+    return _injections(tx, order, limit=limit, offset=offset)
 
 
-def all_injections(tx: Tx) -> Iterator[Injection]:
-    """Every injection, by learning and task."""
-    return (_injection(row) for row in every(tx, "injections", _COLUMNS, key=2))
-
-
-def _injection(row: Row) -> Injection:
-    return record_from(Injection, _COLUMNS, row)
+def _injections(tx: Tx, more: str, **params: Any) -> list[Injection]:
+    table, columns = _TABLES[Injection]
+    return select(tx, Injection, columns, table, more, **params)

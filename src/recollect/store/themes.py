@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from recollect.core.context import Tx
 from recollect.core.errors import NotFound
 from recollect.core.finding import Theme
-from recollect.store.db import add_row
+from recollect.core.records import record
+from recollect.store.db import add_row, put_row
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StoredTheme:
     """A theme with what only the machinery needs: foreign lines it took over, and the hash of its file.
 
@@ -28,7 +28,6 @@ class StoredTheme:
 
 
 def everything(tx: Tx) -> list[StoredTheme]:
-    """All themes, by name."""
     members: dict[str, list[str]] = defaultdict(list)
     for id, theme in tx.rows("SELECT finding_id, theme FROM theme_findings WHERE space = :space ORDER BY finding_id"):
         members[theme].append(id)
@@ -69,23 +68,13 @@ def replace_all(tx: Tx, themes: Iterable[StoredTheme], text_hashes: Mapping[str,
     tx.run("DELETE FROM themes WHERE space = :space")
     for stored in themes:
         theme = stored.theme
-        add_row(
-            tx,
-            "themes",
-            name=theme.name,
-            named_by=theme.named_by,
-            summary=theme.summary,
-            work_ids=_packed(theme.work_ids),
-            left_out=_packed(theme.left_out),
-            inherited=_packed(stored.inherited),
-            inherited_units=_packed(stored.inherited_units),
-            file_hash=stored.file_hash,
-            before_hash=stored.before_hash,
-        )
-        tx.run_many(
-            "INSERT INTO theme_findings (space, finding_id, theme, text_hash) VALUES (:space, :id, :theme, :hash)",
-            [{"id": id, "theme": theme.name, "hash": text_hashes[id]} for id in theme.findings],
-        )
+        values = {**vars(theme), **vars(stored)}
+        packed = ("work_ids", "left_out", "inherited", "inherited_units")
+        plain = ("name", "named_by", "summary", "file_hash", "before_hash")
+        lists = {name: json.dumps(values[name], ensure_ascii=False) for name in packed}
+        add_row(tx, "themes", **{name: values[name] for name in plain}, **lists)
+        for id in theme.findings:
+            add_row(tx, "theme_findings", finding_id=id, theme=theme.name, text_hash=text_hashes[id])
 
 
 def text_hashes(tx: Tx) -> dict[str, str]:
@@ -104,29 +93,12 @@ def last_run(tx: Tx) -> int | None:
 
 
 def mark_read(tx: Tx, shas: Mapping[str, str], *, at: int) -> None:
-    tx.run_many(
-        """
-        INSERT INTO finding_files (space, path, sha, processed_at) VALUES (:space, :path, :sha, :at)
-        ON CONFLICT (space, path) DO UPDATE SET sha = excluded.sha, processed_at = excluded.processed_at""",
-        [{"path": path, "sha": sha, "at": at} for path, sha in sorted(shas.items())],
-    )
-
-
-def rename_files(tx: Tx, renamed: Mapping[str, str]) -> None:
-    """Raw files under other names are the same files."""
-    sql = "UPDATE finding_files SET path = :new WHERE space = :space AND path = :old"
-    tx.run_many(sql, ({"old": old, "new": new} for old, new in renamed.items()))
+    for path, sha in sorted(shas.items()):
+        put_row(tx, "finding_files", "path", path=path, sha=sha, processed_at=at)
 
 
 def file_rewritten(tx: Tx, before: str, after: str) -> None:
     """A theme file that a purge marked, by its hashes, is as much ours as it was before."""
     for column in ("file_hash", "before_hash"):
-        tx.run(
-            f"UPDATE themes SET {column} = :after WHERE space = :space AND {column} = :before",
-            before=before,
-            after=after,
-        )
-
-
-def _packed(values: Iterable[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
+        sql = f"UPDATE themes SET {column} = :after WHERE space = :space AND {column} = :before"
+        tx.run(sql, before=before, after=after)

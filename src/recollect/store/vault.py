@@ -1,12 +1,13 @@
 """The vault on disk: logs, nodes, findings and themes as text files below one root.
 
 Paths are relative, with `/`. Every folder on the way is opened without following links, so no path leaves the root. A
-`MountedVault` has one of its folders elsewhere: findings of another tool are worked on where they are.
+`MountedVault` has some files elsewhere: findings of another tool, or the logs and findings that a team shares.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from recollect.core.context import Tx, Vault
 from recollect.core.errors import BadInput, Refused, Stale
+from recollect.core.records import record, replace
 from recollect.store.files import (
     append_durably,
     content_hash,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Tx
 
+LOGS, FINDINGS = r"\d[^/]*\.md", r"[^/]+\.json"  # raw words: what a shared folder owns, below learnings/ the second
 PART_LIMIT = 200
 PIECE = 1 << 20
 WORKTREE_FILES = frozenset({"learnings.md", "index.md"})
@@ -240,7 +243,7 @@ class Worktree(FolderVault):
 
 
 def changed(path: str) -> Stale:
-    return Stale(f"{path} was changed by somebody else in the meantime; read it again")
+    return Stale(f"{path} was changed by another process meanwhile. Read it again")
 
 
 def _walk(folder: int) -> Iterator[tuple[str, ...]]:
@@ -261,11 +264,20 @@ def _walk(folder: int) -> Iterator[tuple[str, ...]]:
             yield (entry.name,)
 
 
-class MountedVault:
-    """See the protocol `Vault`. Paths below `name/` live in `there`, all others in `base`."""
+@record
+class Mount:
+    """Files of a vault that lie in another one: those below `prefix` whose path behind it matches `owns`."""
 
-    def __init__(self, base: Vault, name: str, there: Vault):
-        self._base, self._prefix, self._there = base, f"{name}/", there
+    vault: Vault
+    prefix: str = ""
+    owns: str = ".*"
+
+
+class MountedVault:
+    """See the protocol `Vault`. A path lives in the first mount that owns it, all others in `base`."""
+
+    def __init__(self, base: Vault, *mounts: Mount):
+        self._base, self._mounts = base, mounts
 
     def read(self, path: str) -> str | None:
         vault, path = self._place(path)
@@ -284,28 +296,46 @@ class MountedVault:
         vault.delete(path, expect=expect)
 
     def paths(self, prefix: str = "") -> list[str]:
-        if f"{prefix}/".startswith(self._prefix):
-            inner = f"{prefix}/"[len(self._prefix) :].rstrip("/")
-            return [self._prefix + path for path in self._there.paths(inner)]
-        here = [path for path in self._base.paths(prefix) if not path.startswith(self._prefix)]
-        return here if prefix else sorted(here + [self._prefix + path for path in self._there.paths()])
+        found = [path for path in self._base.paths(prefix) if self._place(path)[0] is self._base]
+        for mount in self._mounts:
+            if mount.prefix.startswith(f"{prefix}/" if prefix else ""):
+                inside = mount.vault.paths()
+            elif f"{prefix}/".startswith(mount.prefix):
+                inside = mount.vault.paths(prefix[len(mount.prefix) :])
+            else:
+                continue
+            whole = (mount.prefix + path for path in inside)
+            found += [path for path in whole if self._place(path)[0] is mount.vault]
+        return sorted(found)
 
     def pieces(self, path: str) -> Iterator[str]:
         vault, path = self._place(path)
         return vault.pieces(path)
 
     def stamps(self, folder: str = "", *, names: Sequence[str] | None = None) -> dict[str, str]:
-        vault, folder = self._place(f"{folder}/")
-        return vault.stamps(folder.rstrip("/"), names=names)
+        found: dict[str, str] = {}
+        for vault, inner in self._places(folder):
+            for name, stamp in vault.stamps(inner, names=names).items():
+                if self._place(f"{folder}/{name}".lstrip("/"))[0] is vault:
+                    found[name] = stamp
+        return found
 
     def folder_stamp(self, folder: str) -> str:
-        vault, folder = self._place(f"{folder}/")
-        return vault.folder_stamp(folder.rstrip("/"))
+        return " ".join(vault.folder_stamp(inner) for vault, inner in self._places(folder))
 
     def inside(self, tx: Tx) -> MountedVault:
-        return MountedVault(self._base.inside(tx), self._prefix.rstrip("/"), self._there.inside(tx))
+        mounts = (replace(mount, vault=mount.vault.inside(tx)) for mount in self._mounts)
+        return MountedVault(self._base.inside(tx), *mounts)
+
+    def _places(self, folder: str) -> list[tuple[Vault, str]]:
+        """Where files of a folder may lie, and how the folder is called there."""
+        here = f"{folder}/" if folder else ""
+        inner = [(mount.vault, here[len(mount.prefix) :]) for mount in self._mounts if here.startswith(mount.prefix)]
+        return [(vault, path.rstrip("/")) for vault, path in ((self._base, folder), *inner)]
 
     def _place(self, path: str) -> tuple[Vault, str]:
-        if path.startswith(self._prefix):
-            return self._there, path[len(self._prefix) :]
+        for mount in self._mounts:
+            behind = path[len(mount.prefix) :]
+            if path.startswith(mount.prefix) and re.fullmatch(mount.owns, behind):
+                return mount.vault, behind
         return self._base, path

@@ -103,9 +103,8 @@ def counts(tx: Tx, model: str) -> tuple[int, int]:
 def waiting(tx: Tx, model: str, *, limit: int) -> list[UnembeddedPassage]:
     """The oldest passages without vectors of a model."""
     columns = "doc, kind, title, who, text, hash"
-    sql = f"SELECT {columns} FROM passages WHERE space = :space AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
-    found = tx.rows(sql, number=_number(tx, model) or 0, limit=limit)
-    return [db.record_from(UnembeddedPassage, columns, row) for row in found]
+    more = f"AND doc > {_REACHED} ORDER BY doc LIMIT :limit"
+    return db.select(tx, UnembeddedPassage, columns, "passages", more, number=_number(tx, model) or 0, limit=limit)
 
 
 def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
@@ -121,19 +120,17 @@ def put(tx: Tx, model: str, made: Sequence[Embedded], *, at: int) -> int:
 
 def facts(tx: Tx, model: str) -> Facts | None:
     """What is known of a model; None when it embedded nothing here."""
-    row = tx.row(
-        "SELECT number, dimensions, used_at FROM vector_models WHERE space = :space AND model = :model", model=model
-    )
-    return Facts(number=row[0], dimensions=row[1], used_at=row[2]) if row else None
+    columns = "number, dimensions, used_at"
+    return next(iter(db.select(tx, Facts, columns, "vector_models", "AND model = :model", model=model)), None)
 
 
 def in_use(tx: Tx, model: str, *, at: int) -> None:
-    """A model that nobody embeds with is forgotten some day; this one is not."""
-    tx.run("UPDATE vector_models SET used_at = :at WHERE space = :space AND model = :model", model=model, at=at)
+    """Note that a model is used: the vectors of unused models are dropped."""
+    db.update(tx, "vector_models", {"model": model}, used_at=at)
 
 
 def unused(tx: Tx, *, since: int) -> list[str]:
-    """Models that nobody embedded with since then."""
+    """Models that were not used since then."""
     sql = "SELECT model FROM vector_models WHERE space = :space AND used_at < :since ORDER BY model"
     return [model for (model,) in tx.rows(sql, since=since)]
 
@@ -197,10 +194,10 @@ def _used(tx: Tx, model: str, *, dimensions: int, at: int) -> int:
     return number
 
 
-CHUNK = 1024  # pieces in one row of signs: it is rewritten with every passage that is added to it
+CHUNK = 1024  # pieces in one row of signs, which is rewritten with every passage added to it
 CANDIDATES = 1000  # pieces whose vectors are read; a space with no more of them is searched exactly
-IN_ONE = 500  # numbers in one statement
-STALE = 4  # one piece in so many that went is when signs are packed anew
+IN_ONE = 500  # numbers in one statement; SQLite allows 32,766
+STALE = 4  # signs are packed again when one in so many has lost its vector
 
 _WORD = 64  # signs are compared in words of so many
 # A half float's sign is the first bit of its second byte.

@@ -1,0 +1,244 @@
+"""Rows of topics: their names and aliases, their state, and which entries belong to them.
+
+A name or alias is found by its key (`text/topics.py`). First and last mention and the number of entries are counted
+again whenever entries come or go, so that they cannot drift. A merged topic leads to the other.
+"""
+
+from __future__ import annotations
+
+from recollect.core.clock import DAY
+from recollect.core.errors import NotFound
+from recollect.core.records import record
+from recollect.store import db
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from recollect.core.context import Row, Tx
+
+KIND = "topic"
+QUIET = 90 * DAY
+"""An open topic without a mention for this long is dormant."""
+
+_COLUMNS = "id, name, state, named_by, first_at, last_at, entries"
+_FOUND = f"{_COLUMNS.replace('id, ', 't.id, ', 1)}"
+
+
+_STATES = {
+    None: "",
+    "open": " AND state = 'open' AND last_at >= :quiet",
+    "dormant": " AND state = 'open' AND last_at < :quiet",
+    "done": " AND state = 'done'",
+}
+
+
+@record
+class TopicRow:
+    """A topic. `state` is open, done or dormant; `named_by` is offline, person or model."""
+
+    id: str
+    name: str
+    state: str
+    named_by: str
+    first_at: int
+    last_at: int
+    entries: int
+
+
+def living(tx: Tx, *, now: int, limit: int = 50) -> list[TopicRow]:
+    """The topics that are open and not dormant, latest mention first."""
+    return listed(tx, now=now, state="open", limit=limit)[0]
+
+
+def listed(
+    tx: Tx, *, now: int, state: str | None = None, limit: int = 50, offset: int = 0
+) -> tuple[list[TopicRow], int]:
+    """Topics by their latest mention, and how many there are in all; `state` narrows them to one."""
+    where = f"AND merged_into IS NULL{_STATES[state]}"
+    params = {"quiet": now - QUIET} if ":quiet" in where else {}
+    found = tx.rows(
+        f"SELECT {_COLUMNS} FROM topics WHERE space = :space {where} ORDER BY last_at DESC, id LIMIT :limit "
+        "OFFSET :offset",
+        limit=limit,
+        offset=offset,
+        **params,
+    )
+    total = tx.value(f"SELECT count(*) FROM topics WHERE space = :space {where}", **params)
+    return [_row(row, now) for row in found], int(total)
+
+
+def get(tx: Tx, id: str, *, now: int) -> TopicRow:
+    """A topic by its id; that of a merged topic leads to the other."""
+    row = tx.row(f"SELECT {_COLUMNS}, merged_into FROM topics WHERE space = :space AND id = :id", id=id)
+    if row is None:
+        raise NotFound(f"no topic {id}; list the topics with: recollect topic list")
+    return get(tx, row[-1], now=now) if row[-1] else _row(row[:-1], now)
+
+
+def named_offline(tx: Tx, *, least: int, now: int) -> list[TopicRow]:
+    """Topics of at least so many entries whose names were made without a model, latest mention first."""
+    sql = (
+        f"SELECT {_COLUMNS} FROM topics WHERE space = :space AND merged_into IS NULL AND named_by = 'offline' "
+        "AND entries >= :least ORDER BY last_at DESC, id LIMIT 1000"
+    )
+    return [_row(row, now) for row in tx.rows(sql, least=least)]
+
+
+def keyed(tx: Tx, key: str, *, now: int) -> TopicRow | None:
+    """The topic whose name or alias has a key."""
+    sql = "SELECT topic_id FROM topic_aliases WHERE space = :space AND key = :key ORDER BY topic_id LIMIT 1"
+    id = tx.value(sql, key=key)
+    return get(tx, id, now=now) if id else None
+
+
+def found(tx: Tx, topic: str, key: str, *, now: int) -> TopicRow:
+    """A topic by its id, or by the key of a name or alias."""
+    known = get(tx, topic, now=now) if topic.startswith(f"{KIND}_") else keyed(tx, key, now=now)
+    if known is None:
+        raise NotFound(f"no topic {topic!r:.80}; list the topics with: recollect topic list")
+    return known
+
+
+def of_entries(tx: Tx, ids: Sequence[str], *, now: int) -> dict[str, tuple[TopicRow, ...]]:
+    """The topics of entries, first before second; entries without one are left out."""
+    sql = (
+        f"SELECT e.entry_id, e.place, {_FOUND} FROM topic_entries e JOIN topics t ON t.space = e.space "
+        "AND t.id = e.topic_id WHERE e.space = :space AND e.entry_id IN (:keys)"
+    )
+    found: dict[str, tuple[TopicRow, ...]] = {}
+    for entry, _, *row in sorted(db.among(tx, sql, list(ids)), key=lambda row: row[:2]):
+        found[entry] = (*found.get(entry, ()), _row(row, now))
+    return found
+
+
+def first_of(tx: Tx, ids: Sequence[str]) -> dict[str, str]:
+    """The ids of the first topics of entries."""
+    sql = "SELECT entry_id, topic_id FROM topic_entries WHERE space = :space AND place = 1 AND entry_id IN (:keys)"
+    return dict(db.among(tx, sql, list(ids)))
+
+
+def first_name(tx: Tx, entry: str) -> str:
+    """The name of an entry's first topic; empty when it has none."""
+    return next((found[0].name for found in of_entries(tx, [entry], now=0).values()), "")
+
+
+def sizes(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
+    """How many entries topics have."""
+    return dict(db.among(tx, "SELECT id, entries FROM topics WHERE space = :space AND id IN (:keys)", list({*ids})))
+
+
+def entries_of(tx: Tx, id: str, *, limit: int = 1_000, offset: int = 0) -> list[tuple[str, int]]:
+    """The entries of a topic with their times, newest first."""
+    sql = (
+        "SELECT entry_id, at FROM topic_entries WHERE space = :space AND topic_id = :id "
+        "ORDER BY at DESC, entry_id DESC LIMIT :limit OFFSET :offset"
+    )
+    return [(entry, at) for entry, at in tx.rows(sql, id=id, limit=limit, offset=offset)]
+
+
+def last_of(tx: Tx, *, session: str = "", since: int = 0, limit: int = 1) -> list[tuple[str, str]]:
+    """The latest entries, of a session or of all, each with its first topic."""
+    of_session = "AND session = :session " if session else ""
+    sql = (
+        f"SELECT entry_id, topic_id FROM topic_entries WHERE space = :space {of_session}AND place = 1 AND at >= :since "
+        "ORDER BY at DESC, entry_id DESC LIMIT :limit"
+    )
+    params = {"session": session} if session else {}
+    return [(entry, topic) for entry, topic in tx.rows(sql, since=since, limit=limit, **params)]
+
+
+def of_one_session(tx: Tx, id: str, session: str) -> bool:
+    """Whether all entries of a topic are a session's."""
+    sql = "SELECT 1 FROM topic_entries WHERE space = :space AND topic_id = :id AND session <> :session LIMIT 1"
+    return not tx.rows(sql, id=id, session=session)
+
+
+def aliases(tx: Tx, id: str) -> list[tuple[str, str]]:
+    """The names a topic is known by and their keys, in the order they were given."""
+    sql = "SELECT alias, key FROM topic_aliases WHERE space = :space AND topic_id = :id ORDER BY position"
+    return [(alias, key) for alias, key in tx.rows(sql, id=id)]
+
+
+def add(tx: Tx, id: str, *, name: str, key: str, named_by: str, at: int) -> None:
+    values = {"first_at": at, "last_at": at, "entries": 0, "merged_into": None}
+    db.add_row(tx, "topics", id=id, name=name, state="open", named_by=named_by, **values)
+    put_aliases(tx, id, [(name, key)])
+
+
+def change(tx: Tx, id: str, **values: Any) -> None:
+    """Set columns of a topic."""
+    db.update(tx, "topics", {"id": id}, **values)
+
+
+def columns(tx: Tx, id: str) -> dict[str, Any]:
+    """The columns of a topic that a person may change."""
+    row = tx.row("SELECT name, state, named_by, merged_into FROM topics WHERE space = :space AND id = :id", id=id)
+    return dict(zip(("name", "state", "named_by", "merged_into"), row or (None,) * 4, strict=True))
+
+
+def put_aliases(tx: Tx, id: str, names: Iterable[tuple[str, str]]) -> None:
+    """The names a topic is known by from now on, with their keys."""
+    tx.run("DELETE FROM topic_aliases WHERE space = :space AND topic_id = :id", id=id)
+    by_key = {key: alias for alias, key in names}
+    for position, (key, alias) in enumerate(by_key.items()):
+        db.add_row(tx, "topic_aliases", topic_id=id, position=position, alias=alias, key=key)
+
+
+def put_entry(tx: Tx, entry: str, topics: Sequence[str], *, session: str, at: int) -> list[str]:
+    """The topics of an entry from now on, first before second; those that it had."""
+    found = tx.rows("SELECT topic_id FROM topic_entries WHERE space = :space AND entry_id = :id", id=entry)
+    tx.run("DELETE FROM topic_entries WHERE space = :space AND entry_id = :id", id=entry)
+    for place, topic in enumerate(dict.fromkeys(topics), start=1):
+        db.add_row(tx, "topic_entries", entry_id=entry, place=place, topic_id=topic, session=session, at=at)
+    before = [id for (id,) in found]
+    _count_again(tx, {*topics, *before})
+    return before
+
+
+def move(tx: Tx, entries: Sequence[str], source: str, target: str) -> list[str]:
+    """Put entries of one topic under another; those that moved. An entry that has both keeps the other only."""
+    moved = []
+    for entry in entries:
+        held = tx.rows(
+            "SELECT topic_id, session, at FROM topic_entries WHERE space = :space AND entry_id = :id ORDER BY place",
+            id=entry,
+        )
+        if any(topic == source for topic, _, _ in held):
+            topics = [target if topic == source else topic for topic, _, _ in held]
+            put_entry(tx, entry, topics, session=held[0][1], at=held[0][2])
+            moved.append(entry)
+    return moved
+
+
+def also(tx: Tx, entry: str, topic: str) -> None:
+    """Give an entry a second topic."""
+    sql = "SELECT topic_id, session, at FROM topic_entries WHERE space = :space AND entry_id = :id AND place = 1"
+    if row := tx.row(sql, id=entry):
+        put_entry(tx, entry, [row[0], topic], session=row[1], at=row[2])
+
+
+def remove(tx: Tx, id: str) -> None:
+    """Delete a topic with its names and all topics that were merged into it."""
+    for (merged,) in tx.rows("SELECT id FROM topics WHERE space = :space AND merged_into = :id", id=id):
+        remove(tx, merged)
+    for table, column in (("topic_aliases", "topic_id"), ("topic_entries", "topic_id"), ("topics", "id")):
+        tx.run(f"DELETE FROM {table} WHERE space = :space AND {column} = :id", id=id)
+
+
+def _count_again(tx: Tx, ids: Iterable[str]) -> None:
+    of = "FROM topic_entries e WHERE e.space = topics.space AND e.topic_id = topics.id"
+    for id in sorted(ids):
+        tx.run(
+            f"UPDATE topics SET entries = (SELECT count(*) {of}), first_at = coalesce((SELECT min(e.at) {of}), "
+            f"first_at), last_at = coalesce((SELECT max(e.at) {of}), last_at) WHERE space = :space AND id = :id",
+            id=id,
+        )
+
+
+def _row(row: Sequence[Any] | Row, now: int) -> TopicRow:
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    if values["state"] == "open" and values["last_at"] < now - QUIET:
+        values["state"] = "dormant"
+    return TopicRow(**values)
