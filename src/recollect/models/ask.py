@@ -9,16 +9,16 @@ process at a time; then the offline answer is used. An agent answers later: its 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from recollect.core.context import Completion, Context, Models, Prompt, Provider
 from recollect.core.errors import BadInput, NoAnswer
+from recollect.core.records import replace
 from recollect.models import budget
 from recollect.models.budget import CallLimit, ModelClaim
 from recollect.models.configured import job_of
@@ -26,13 +26,17 @@ from recollect.store import model_rows
 from recollect.store.files import content_hash
 from recollect.store.model_rows import AnswerKey, OpenAsk
 from recollect.text import summarise
+from recollect.text.fidelity import altered
+from recollect.text.markdown import Fences
 from recollect.text.redact import redact
+from recollect.text.storable import storable
 
 T = TypeVar("T")
-TRIES = 3
+TRIES = 3  # of one question; design
 OFFLINE = "offline"
 MAX_PAUSE = 20.0
 """Seconds that are waited before a retry; when a server asks for longer, the offline answer is used."""
+RETELLS = ("extract", "observe")  # besides the questions that name a share of words, or words, to keep
 POLL = 0.2  # seconds between two looks at what another process asked
 RETOLD_SHARE = 0.5
 """Share of an answer's words that must come from its sources where it only retells them. Chosen: a paraphrase keeps
@@ -52,10 +56,15 @@ class Ask(Generic[T]):
     accept: Callable[[str], T]  # raises BadInput
     prompt: str = ""  # the prompt's name, where it is not the kind's
     must_keep: Sequence[str] = ()  # texts that the answer must say again
+    ours: Callable[[str], str] = str  # an answer without what we put in ourselves, before it is checked
     own_words: float = 0.0  # share of the answer's words that the sources must have
     longest: int | None = None  # characters of an answer; None: no longer than its sources
     max_tokens: int = 1000
     timeout: float = 30.0
+
+    def __post_init__(self) -> None:
+        """Sources may come from files that people write by hand: no model, and no row of an ask, is given a secret."""
+        object.__setattr__(self, "sources", tuple(map(storable, self.sources)))
 
     @cached_property
     def prompt_text(self) -> PromptText:
@@ -91,7 +100,7 @@ class AgentProvider:
 
 class CachedOnly:
     """Models that are not called: cached answers are used, else the offline ones. For a dry run, which must cost
-    nothing, leave no ask open and wait for nobody."""
+    nothing, leave no ask open and wait for no other process."""
 
     def __init__(self, models: Models):
         self._models = models
@@ -108,8 +117,9 @@ class CachedOnly:
         return self._models.provider(kind) is not None
 
 
-def ask(ctx: Context, question: Ask[T]) -> ModelAnswer[T]:
-    """The answer of the model configured for this kind of question; the offline answer if there is none or it fails."""
+def ask(ctx: Context, question: Ask[T], limit: CallLimit | None = None) -> ModelAnswer[T]:
+    """The answer of the model configured for this kind of question; the offline answer if there is none, if it fails,
+    or if the limit allows no further try."""
     if isinstance(ctx.models, CachedOnly) and ctx.models.configured(question.kind):
         return cached_answer(ctx, question, closing=False) or ModelAnswer(value=question.offline(), generator=OFFLINE)
     provider = ctx.models.provider(question.kind)
@@ -118,9 +128,10 @@ def ask(ctx: Context, question: Ask[T]) -> ModelAnswer[T]:
     found = cached_answer(ctx, question)
     if found is None and sum(map(len, question.sources)) <= MAX_SOURCE_CHARS:
         if isinstance(provider, AgentProvider):
-            _open_ask(ctx, question)
+            if limit is None or limit.take():
+                _open_ask(ctx, question)
             return ModelAnswer(value=question.offline(), generator=OFFLINE)
-        found = _ask_provider(ctx, question, provider)
+        found = _ask_provider(ctx, question, provider, limit)
     if found is None:
         budget.count_fallback(ctx, kind=question.kind, generator=generator_of(provider.name, question))
         return ModelAnswer(value=question.offline(), generator=OFFLINE)
@@ -148,8 +159,10 @@ def cached_answer(ctx: Context, question: Ask[T], *, closing: bool = True) -> Mo
 
 def ask_within(ctx: Context, question: Ask[T], limit: CallLimit) -> ModelAnswer[T] | None:
     """The cached answer, or a model's while the limit allows a call; None when the question has to wait."""
+    if ctx.models.provider(question.kind) is None:
+        return ask(ctx, question)  # offline, which costs no call
     found = cached_answer(ctx, question)
-    return found if found is not None or not limit.take() else ask(ctx, question)
+    return found if found is not None or limit.left <= 0 else ask(ctx, question, limit)
 
 
 def redact_answer(question: Ask[T], text: str) -> str:
@@ -162,6 +175,7 @@ def redact_answer(question: Ask[T], text: str) -> str:
 
 def check_answer(question: Ask[T], text: str) -> T:
     """A redacted answer as a value; raises BadInput with the reason why it cannot be used."""
+    text = question.ours(text)
     if not text.strip():
         raise BadInput("the answer is empty")
     words = strings_in(text)
@@ -175,6 +189,10 @@ def check_answer(question: Ask[T], text: str) -> T:
         raise BadInput(f"the answer adds something that is in no source: {added[0][:80]!r}")
     if question.own_words and summarise.own_share(said, sources) < question.own_words:
         raise BadInput("the answer is about something else")
+    if (question.own_words or question.must_keep or question.kind in RETELLS) and (
+        other := altered(said, [word for source in question.sources for word in strings_in(source)])
+    ):
+        raise BadInput(f"the answer changes a negation, number, date or name: {other[:80]!r}")
     if missing := summarise.lost(said, question.must_keep):
         raise BadInput(f"the answer leaves out what it must keep: {missing[0][:80]!r}")
     return question.accept(text)
@@ -195,29 +213,26 @@ def make_prompt(ctx: Context, question: Ask[T]) -> Prompt:
     )
 
 
-def _ask_provider(ctx: Context, question: Ask[T], provider: Provider) -> ModelAnswer[T] | None:
+def _ask_provider(ctx: Context, question: Ask[T], provider: Provider, limit: CallLimit | None) -> ModelAnswer[T] | None:
     """Call the provider, unless another process is asking the same question: then wait for its answer."""
     prompt = make_prompt(ctx, question)
-    claim = budget.claim_call(
+    with budget.claimed(
         ctx,
         question.id,
         kind=question.kind,
         generator=generator_of(provider.name, question),
         seconds=TRIES * (prompt.timeout + MAX_PAUSE) + 10,
-    )
-    if claim is None:
-        return _wait_for_other_process(ctx, question, prompt.timeout)
-    try:
-        return cached_answer(ctx, question) or _try_provider(ctx, question, provider, claim, prompt)
-    finally:
-        budget.release_claim(claim)
+    ) as claim:
+        if claim is not None:
+            return cached_answer(ctx, question) or _try_provider(ctx, question, provider, claim, prompt, limit)
+    return _wait_for_other_process(ctx, question, prompt.timeout)
 
 
 def _try_provider(
-    ctx: Context, question: Ask[T], provider: Provider, claim: ModelClaim, prompt: Prompt
+    ctx: Context, question: Ask[T], provider: Provider, claim: ModelClaim, prompt: Prompt, limit: CallLimit | None
 ) -> ModelAnswer[T] | None:
     for number in range(TRIES):
-        if not budget.reserve_tokens(claim, prompt):
+        if (limit is not None and not limit.take()) or not budget.reserve_tokens(claim, prompt):
             return None
         try:
             said = provider.complete(prompt)
@@ -290,7 +305,7 @@ class PromptText:
 @cache
 def load_prompt(name: str) -> PromptText:
     """The prompt `prompts/<name>.md`, with the note about its data."""
-    text = resources.files("recollect.models").joinpath("prompts", f"{name}.md").read_text("utf-8") + _NOTE
+    text = (Path(__file__).parent / "prompts" / f"{name}.md").read_text("utf-8") + _NOTE
     return PromptText(text=text, version=content_hash(text)[:12])
 
 
@@ -311,10 +326,18 @@ MAX_DEPTH = 20  # of nested JSON; no prompt asks for more than three
 
 
 def strip_fence(text: str) -> str:
-    """The text without a code fence around all of it."""
+    """The text without a code fence around all of it. Some models close the fence at the end of the last line."""
     text = text.strip()
-    fenced = re.fullmatch(r"```[\w-]*\n(.*?)\n?```", text, re.DOTALL)
-    return fenced[1].strip() if fenced else text
+    lines = text.split("\n")
+    opening = Fences()
+    opening.inside(lines[0])
+    mark = opening.closing
+    if mark and lines[-1].endswith(mark) and (body := lines[-1].rstrip(mark[0])):
+        lines[-1:] = [body, mark]
+    fences = Fences()
+    still_open = [fences.inside(line) and bool(fences.closing) for line in lines]
+    around = len(lines) > 1 and all(still_open[:-1]) and not still_open[-1]
+    return "\n".join(lines[1:-1]).strip() if around else text
 
 
 def read_object(text: str) -> dict[str, Any]:

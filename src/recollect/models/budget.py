@@ -7,13 +7,15 @@ transaction is open while a model works. Knows nothing about prompts and answers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from recollect.core.clock import day_of, zone_named
 from recollect.core.context import Completion, Context, Embedder, Prompt
 from recollect.core.errors import NoAnswer
+from recollect.core.records import record
 from recollect.models.configured import KINDS, job_of
 from recollect.store import model_rows
 from recollect.store.model_rows import AnswerKey, Usage
@@ -43,7 +45,7 @@ class CallLimit:
         return True
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ModelClaim:
     """The right of one process to ask one question, until it expires."""
 
@@ -53,27 +55,21 @@ class ModelClaim:
     kind: str
     generator: str
 
-    @property
-    def today(self) -> str:
-        return today(self.ctx)
 
-
-def claim_call(ctx: Context, id: str, *, kind: str, generator: str, seconds: float) -> ModelClaim | None:
-    """The claim, or None while another process asks the same question."""
-    made = ModelClaim(ctx=ctx, id=id, owner=ctx.ids("claim"), kind=kind, generator=generator)
+@contextmanager
+def claimed(ctx: Context, id: str, *, kind: str, generator: str, seconds: float) -> Iterator[ModelClaim | None]:
+    """A claim while a question is asked; None while another process asks the same question."""
+    claim = ModelClaim(ctx=ctx, id=id, owner=ctx.ids("claim"), kind=kind, generator=generator)
     now = ctx.wall_clock.now()
+    about = {"owner": claim.owner, "kind": kind, "generator": generator, "day": today(ctx)}
     with ctx.db.write(ctx.space) as tx:
-        taken = model_rows.claim_call(
-            tx,
-            id,
-            owner=made.owner,
-            kind=kind,
-            generator=generator,
-            day=made.today,
-            now=now,
-            until=now + round(seconds * 1000),
-        )
-    return made if taken else None
+        taken = model_rows.claim_call(tx, id, **about, now=now, until=now + round(seconds * 1000))
+    try:
+        yield claim if taken else None
+    finally:
+        if taken:
+            with ctx.db.write(ctx.space) as tx:
+                model_rows.release_call(tx, id, owner=claim.owner)
 
 
 def reserve_tokens(claim: ModelClaim, prompt: Prompt) -> bool:
@@ -84,7 +80,7 @@ def reserve_tokens(claim: ModelClaim, prompt: Prompt) -> bool:
             tx,
             claim.id,
             owner=claim.owner,
-            day=claim.today,
+            day=today(ctx),
             tokens=max_tokens_of(prompt),
             budget=ctx.settings.models.daily_tokens,
         )
@@ -99,17 +95,11 @@ def settle_call(claim: ModelClaim, prompt: Prompt, said: Completion | None, *, b
 
 
 def keep_answer(claim: ModelClaim, prompt: Prompt, said: Completion, key: AnswerKey) -> None:
-    """Settle a call whose answer is used, cache the answer and release the claim, in one transaction."""
+    """Settle a call whose answer is used and cache the answer, in one transaction."""
     ctx = claim.ctx
     with ctx.db.write(ctx.space) as tx:
         model_rows.settle_usage(tx, claim.id, owner=claim.owner, used=_used(claim, prompt, said))
         model_rows.put_answer(tx, key, generator=claim.generator, answer=said.text, at=ctx.clock.now())
-        model_rows.release_call(tx, claim.id, owner=claim.owner)
-
-
-def release_claim(claim: ModelClaim) -> None:
-    with claim.ctx.db.write(claim.ctx.space) as tx:
-        model_rows.release_call(tx, claim.id, owner=claim.owner)
 
 
 def count_fallback(ctx: Context, *, kind: str, generator: str) -> None:
@@ -122,9 +112,8 @@ def call_once(
     ctx: Context, prompt: Prompt, *, kind: str, generator: str, call: Callable[[], Completion]
 ) -> tuple[Completion, Usage]:
     """Make one call within the budget, without a cache or retries; its answer and usage. Raises NoAnswer."""
-    claim = claim_call(ctx, ctx.ids("call"), kind=kind, generator=generator, seconds=prompt.timeout + 10)
-    assert claim is not None  # the id is new
-    try:
+    with claimed(ctx, ctx.ids("call"), kind=kind, generator=generator, seconds=prompt.timeout + 10) as claim:
+        assert claim is not None  # the id is new
         if not reserve_tokens(claim, prompt):
             raise NoAnswer("today's budget is used up (setting models.daily_tokens)")
         try:
@@ -133,8 +122,6 @@ def call_once(
             settle_call(claim, prompt, None, billed=failure.billed)
             raise
         return said, settle_call(claim, prompt, said)
-    finally:
-        release_claim(claim)
 
 
 def embed(ctx: Context, embedder: Embedder, texts: Sequence[str]) -> list[Any]:
@@ -163,17 +150,15 @@ def max_tokens_of(prompt: Prompt) -> int:
 
 
 def _used(claim: ModelClaim, prompt: Prompt, said: Completion | None, *, billed: bool = False) -> Usage:
+    asked, told = (max_tokens_of(prompt) - prompt.max_tokens, prompt.max_tokens) if billed else (0, 0)
     if said is not None:
-        asked = _count(said.input_tokens, tokens(f"{prompt.instructions}\n{prompt.data}"))
-        told = _count(
-            said.output_tokens, min(tokens(said.text[: prompt.max_tokens * CHARS_PER_TOKEN]), prompt.max_tokens)
-        )
-    else:
-        asked, told = (max_tokens_of(prompt) - prompt.max_tokens, prompt.max_tokens) if billed else (0, 0)
+        ours = min(tokens(said.text[: prompt.max_tokens * CHARS_PER_TOKEN]), prompt.max_tokens)
+        asked = _reported(said.input_tokens, tokens(f"{prompt.instructions}\n{prompt.data}"))
+        told = _reported(said.output_tokens, ours)
     job = job_of(claim.ctx.settings.models, claim.kind)
     cost = asked * job.price_in + told * job.price_out if claim.kind in KINDS else 0
     return Usage(
-        day=claim.today,
+        day=today(claim.ctx),
         kind=claim.kind,
         generator=claim.generator,
         calls=1,
@@ -183,9 +168,6 @@ def _used(claim: ModelClaim, prompt: Prompt, said: Completion | None, *, billed:
     )
 
 
-def _count(given: int | None, ours: int) -> int:
-    return (
-        given
-        if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= model_rows.MOST_TRIES
-        else ours
-    )
+def _reported(given: int | None, ours: int) -> int:
+    """A provider's figure if it can be one, otherwise ours."""
+    return given if type(given) is int and 0 <= given <= model_rows.MOST_TOKENS else ours

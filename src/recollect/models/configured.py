@@ -11,7 +11,7 @@ import time
 from functools import cached_property, lru_cache
 
 from recollect.core.errors import BadInput, NoAnswer
-from recollect.core.records import record
+from recollect.core.records import record, replace
 from recollect.core.settings import ModelSettings
 
 TYPE_CHECKING = False
@@ -32,6 +32,7 @@ KINDS = {
     "decision-summary": "shorten a decision",
     "decision-digest": "reduce a decision to a line",
     "principle": "word a principle that decisions share",
+    "topic": "name a topic",
     "theme": "word what a theme's findings say",
     "compare": "judge a pair of rules that words cannot settle",
     "quality": "judge whether a staged learning states a rule",
@@ -43,36 +44,7 @@ KINDS = {
 PROVIDERS = ("none", "anthropic", "openai", "command", "agent")
 
 
-@record
-class Job:
-    """How one kind of job is done."""
-
-    provider: str
-    model: str
-    base_url: str
-    command: tuple[str, ...]
-    key_env: str
-    key_command: tuple[str, ...]
-    seconds: float
-    price_in: float
-    price_out: float
-
-    def __post_init__(self) -> None:
-        if self.provider not in PROVIDERS:
-            raise BadInput(f"models.provider must be one of {', '.join(PROVIDERS)}, not {self.provider!r}")
-        if self.provider in ("anthropic", "openai") and not self.model:
-            raise BadInput(f"models.provider = {self.provider} needs models.model")
-        if self.provider == "command" and not self.command:
-            raise BadInput('models.provider = command needs models.command, such as ["claude", "-p"]')
-        for name in ("command", "key_command"):
-            if not all(isinstance(part, str) for part in getattr(self, name)):
-                raise BadInput(f"models.{name} must be a list of words")
-        for name in ("seconds", "price_in", "price_out"):
-            if not 0 <= getattr(self, name) < 1e6:
-                raise BadInput(f"models.{name} must be 0 or more")
-
-
-_OPTIONS = tuple(Job.__annotations__)
+_OPTIONS = tuple(name for name in ModelSettings.__annotations__ if name not in ("daily_tokens", "jobs"))
 _DEFAULTS = ModelSettings()
 _NOT_INHERITED = {
     "provider": ("model", "base_url", "command", "key_env", "key_command", "price_in", "price_out"),
@@ -83,7 +55,7 @@ _NOT_INHERITED = {
 
 
 @lru_cache(maxsize=64)
-def job_of(settings: ModelSettings, kind: str) -> Job:
+def job_of(settings: ModelSettings, kind: str) -> ModelSettings:
     """The settings for a kind: `[models]`, with what `[models.jobs.KIND]` says over it."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in _OPTIONS}
     own = _settings_by_kind(settings).get(kind, {})
@@ -96,7 +68,23 @@ def job_of(settings: ModelSettings, kind: str) -> Job:
         if type(value) is not type(given[name]):
             raise BadInput(f"models.jobs.{kind}.{name} must be {type(given[name]).__name__}, not {value!r}")
         given[name] = value
-    return Job(**given)
+    return _checked(ModelSettings(**given))
+
+
+def _checked(job: ModelSettings) -> ModelSettings:
+    if job.provider not in PROVIDERS:
+        raise BadInput(f"models.provider must be one of {', '.join(PROVIDERS)}, not {job.provider!r}")
+    if job.provider in ("anthropic", "openai") and not job.model:
+        raise BadInput(f"models.provider = {job.provider} needs models.model")
+    if job.provider == "command" and not job.command:
+        raise BadInput('models.provider = command needs models.command, such as ["claude", "-p"]')
+    for name in ("command", "key_command"):
+        if not all(isinstance(part, str) for part in getattr(job, name)):
+            raise BadInput(f"models.{name} must be a list of words")
+    for name in ("seconds", "price_in", "price_out"):
+        if not 0 <= getattr(job, name) < 1e6:
+            raise BadInput(f"models.{name} must be 0 or more")
+    return job
 
 
 def _settings_by_kind(settings: ModelSettings) -> dict[str, dict[str, Any]]:
@@ -124,7 +112,7 @@ class ConfiguredModels:
         self._embed = embed
         self._environ = environ
         self._offline = offline
-        self._made: dict[Job, Provider] = {}
+        self._made: dict[ModelSettings, Provider] = {}
 
     def provider(self, kind: str) -> Provider | None:
         if self._offline or (self._models.provider == "none" and not self._models.jobs):
@@ -171,7 +159,7 @@ def offline_requested(environ: Mapping[str, str]) -> bool:
     return environ.get("RECOLLECT_OFFLINE", "") not in ("", "0")
 
 
-def _make_provider(job: Job, environ: Mapping[str, str]) -> Provider:
+def _make_provider(job: ModelSettings, environ: Mapping[str, str]) -> Provider:
     from recollect.models import providers
 
     if job.provider == "agent":
@@ -208,12 +196,11 @@ class ProviderCheck:
 
 def check(ctx: Context) -> list[ProviderCheck]:
     """Every provider that some kind of job is configured for, in the order of the kinds."""
-    by_provider: dict[int, tuple[Provider, list[str]]] = {}
+    by_provider: dict[Provider, list[str]] = {}
     for kind in KINDS:
-        provider = ctx.models.provider(kind)
-        if provider is not None:
-            by_provider.setdefault(id(provider), (provider, []))[1].append(kind)
-    return [_check_provider(ctx, provider, tuple(kinds)) for provider, kinds in by_provider.values()]
+        if provider := ctx.models.provider(kind):
+            by_provider.setdefault(provider, []).append(kind)
+    return [_check_provider(ctx, provider, tuple(kinds)) for provider, kinds in by_provider.items()]
 
 
 def _check_provider(ctx: Context, provider: Provider, kinds: tuple[str, ...]) -> ProviderCheck:
@@ -221,10 +208,9 @@ def _check_provider(ctx: Context, provider: Provider, kinds: tuple[str, ...]) ->
     from recollect.models.ask import AgentProvider, frame_sources
     from recollect.models.budget import call_once
 
+    done = ProviderCheck(name=provider.name, kinds=kinds, ok=False)
     if isinstance(provider, AgentProvider):
-        return ProviderCheck(
-            name=provider.name, kinds=kinds, ok=True, reason="answers later; see: recollect model pending"
-        )
+        return replace(done, ok=True, reason="answers later; see: recollect model pending")
     job = job_of(ctx.settings.models, kinds[0])
     prompt = Prompt(
         kind="check",
@@ -239,16 +225,14 @@ def _check_provider(ctx: Context, provider: Provider, kinds: tuple[str, ...]) ->
             ctx, prompt, kind=kinds[0], generator=provider.name, call=lambda: provider.complete(prompt)
         )
     except NoAnswer as failure:
-        return ProviderCheck(name=provider.name, kinds=kinds, ok=False, reason=str(failure))
+        return replace(done, reason=str(failure))
     seconds = time.monotonic() - started
-    priced = bool(job.price_in or job.price_out)
-    return ProviderCheck(
-        name=provider.name,
-        kinds=kinds,
+    return replace(
+        done,
         ok=bool(said.text.strip()),
         reason="" if said.text.strip() else "the answer is empty",
         seconds=round(seconds, 3),
         input_tokens=used.input_tokens,
         output_tokens=used.output_tokens,
-        cost=used.cost_micros / 1e6 if priced else None,
+        cost=used.cost_micros / 1e6 if job.price_in or job.price_out else None,
     )

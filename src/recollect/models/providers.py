@@ -40,7 +40,7 @@ def key_from(environ: Mapping[str, str], variable: str, command: Sequence[str]) 
         found = _printed(command) if command else environ.get(variable, "").strip()
         if not found:
             where = "the key command printed nothing" if command else f"{variable} is not set"
-            raise NoAnswer(f"there is no key: {where}")
+            raise NoAnswer(f"no API key: {where}")
         if not found.isascii() or not found.isprintable():
             raise NoAnswer("the key is not one line of printable ASCII characters")
         return found
@@ -146,20 +146,12 @@ class AnthropicProvider:
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"anthropic:{model}"
         self._model = model
-        self._base_url = base_url
-        self._key = key
+        self._call = partial(call_sdk, "anthropic", "Anthropic", key=key, base_url=base_url)
 
     def complete(self, prompt: Prompt) -> Completion:
-        return call_sdk(
-            "anthropic",
-            "Anthropic",
-            key=self._key,
-            base_url=self._base_url,
-            seconds=prompt.timeout,
-            call=lambda client: self._said(client, prompt),
-        )
+        return self._call(seconds=prompt.timeout, call=partial(self._ask, prompt))
 
-    def _said(self, client: Any, prompt: Prompt) -> Completion:
+    def _ask(self, prompt: Prompt, client: Any) -> Completion:
         message = client.messages.create(
             model=self._model,
             max_tokens=prompt.max_tokens,
@@ -177,10 +169,9 @@ class AnthropicProvider:
         )
 
 
-Found = TypeVar("Found")
 OPENAI_HOST = "api.openai.com"
 EMBED_BATCH = 64  # texts of one request; endpoints allow between 96 and 2,048
-EMBED_SECONDS = 30.0
+EMBED_SECONDS = 30.0  # of one request; as long as an extraction may take
 _OPENAI_STOPS = {"length": "length", "content_filter": "refusal"}
 
 
@@ -190,19 +181,18 @@ class OpenAIProvider:
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"openai:{model}"
         self._model = model
-        self._base_url = base_url
-        self._key = key
+        # OpenAI's newer models accept only the first name of the limit, most other servers only the second.
+        self._limit = "max_completion_tokens" if _host(base_url) == OPENAI_HOST else "max_tokens"
+        self._call = partial(call_sdk, "openai", "OpenAI", key=key, base_url=base_url)
 
     def complete(self, prompt: Prompt) -> Completion:
-        return _called(self._base_url, self._key, prompt.timeout, lambda client: self._said(client, prompt))
+        return self._call(seconds=prompt.timeout, call=partial(self._ask, prompt))
 
-    def _said(self, client: Any, prompt: Prompt) -> Completion:
-        # OpenAI's newer models accept only the first name of the limit, most other servers only the second.
-        limit = "max_completion_tokens" if _host(self._base_url) == OPENAI_HOST else "max_tokens"
+    def _ask(self, prompt: Prompt, client: Any) -> Completion:
         made = client.chat.completions.create(
             model=self._model,
             messages=[{"role": "system", "content": prompt.instructions}, {"role": "user", "content": prompt.data}],
-            **{limit: prompt.max_tokens},
+            **{self._limit: prompt.max_tokens},
         )
         choice = made.choices[0]
         refused = getattr(choice.message, "refusal", None)
@@ -218,27 +208,22 @@ class OpenAIEmbedder:
     """Vectors of an endpoint's model; the name tells them from those of any other model."""
 
     billed = True
+    loaded = False  # a capture never waits for an endpoint
 
     def __init__(self, *, model: str, base_url: str, key: Key):
         self.name = f"{model}@{_host(base_url)}"
         self._model = model
-        self._base_url = base_url
-        self._key = key
-
-    @property
-    def loaded(self) -> bool:
-        """False: a capture never waits for an endpoint."""
-        return False
+        self._call = partial(call_sdk, "openai", "OpenAI", key=key, base_url=base_url)
 
     def embed(self, texts: Sequence[str]) -> list[Any]:
         """One unit vector per text, in order. Raises NoAnswer."""
         vectors: list[Any] = []
         for start in range(0, len(texts), EMBED_BATCH):
             batch = list(texts[start : start + EMBED_BATCH])
-            vectors += _called(self._base_url, self._key, EMBED_SECONDS, partial(self._made, batch))
+            vectors += self._call(seconds=EMBED_SECONDS, call=partial(self._embed_batch, batch))
         return vectors
 
-    def _made(self, texts: list[str], client: Any) -> list[Any]:
+    def _embed_batch(self, texts: list[str], client: Any) -> list[Any]:
         import numpy as np
 
         data = client.embeddings.create(model=self._model, input=texts, encoding_format="float").data
@@ -247,10 +232,6 @@ class OpenAIEmbedder:
         if len(found) != len(texts) or len(shapes) != 1 or not all(np.isfinite(vector).all() for vector in found):
             raise NoAnswer("the endpoint did not return one vector of numbers per text", billed=True)
         return [vector / max(float(np.linalg.norm(vector)), 1e-9) for vector in found]
-
-
-def _called(base_url: str, key: Key, seconds: float, call: Callable[[Any], Found]) -> Found:
-    return call_sdk("openai", "OpenAI", key=key, base_url=base_url, seconds=seconds, call=call)
 
 
 def _host(base_url: str) -> str:
