@@ -1,38 +1,30 @@
-"""Recording decisions and what becomes of them: review, edit, reverse, preserve, adopt; and undo for all nouns.
+"""Recording decisions and what becomes of them: review, edit, reverse, preserve; and undo for both nouns.
 
-Redaction and the quality gate come before anything is stored. Every change is versioned, leaves an event, and drops the
-wisdom that was derived from the decision before.
+Redaction and the quality gate come before anything is stored. A change drops the wisdom that was derived from the
+decision before; `capture/change.py` asks who may, and writes it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
-from recollect.capture import edit as capture_edit
-from recollect.capture.edit import check_trust, check_undo, check_version
+from recollect.capture import topic_edits
+from recollect.capture.change import Noun, changed, checked_reason, last_undoable, save, undo
+from recollect.capture.edit import LEARNING
 from recollect.core.clock import DAY, HOUR, iso, parse_time
-from recollect.core.context import Context, Event, Tx
-from recollect.core.decision import (
-    Bridge,
-    Decision,
-    DecisionEdit,
-    NewDecision,
-    Reason,
-    Review,
-    check_decision,
-    policies_of,
-)
-from recollect.core.errors import BadInput, Refused, Rejected, Stale
+from recollect.core.context import Context, Event, Tx, lowest
+from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
+from recollect.core.errors import BadInput, Refused, Rejected
 from recollect.core.learning import Learning
-from recollect.core.records import plain
+from recollect.core.records import record, replace
+from recollect.core.trust import LOWERS, check_may
 from recollect.core.values import thousandths
+from recollect.store import db, events
 from recollect.store import decisions as rows
-from recollect.store import events
+from recollect.store.topics import TopicRow
 from recollect.text.quality import is_status_update
-from recollect.text.storable import storable, storable_record
+from recollect.text.storable import storable_record
 
 # The fields that a change may touch; events keep them before and after.
 STATE = (
@@ -40,11 +32,12 @@ STATE = (
     "agent", "status", "superseded_by", "closed_at", "preserve", "outcome", "result", "lesson", "reviewed_at",
     "review_at", "trust",
 )  # fmt: skip
-_SPAN = re.compile(r"(\d{1,5})\s*(h|d|w|m)", re.IGNORECASE)
+LABELS = frozenset({"tags", "category", "stakes", "review_at"})
+_SPAN = re.compile(r"(\d{1,5}(?=\s*[hd])|\d{1,4})\s*([hdwm])", re.IGNORECASE)  # 9999m is 821 years
 _UNITS = {"h": HOUR, "d": DAY, "w": 7 * DAY, "m": 30 * DAY}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Decided:
     """A recorded decision and what was redacted from it."""
 
@@ -79,7 +72,11 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             before, reason = rows.get(tx, new.supersedes), f"replaced by {decision.id}"
             if before.status != "active":
                 raise Refused(f"{before.id} is {before.status} already")
-            _save(tx, ctx, before, _closed(ctx, before, reason, decision.id), "decision.superseded", change, reason)
+            effect = check_may(ctx.actor.trust, DECISION.name, "supersede", before.trust)
+            closed = _closed(ctx, before, reason, decision.id)
+            if effect == LOWERS:
+                closed = replace(closed, trust=lowest(before.trust, ctx.actor.trust))
+            save(DECISION, tx, ctx, before, closed, "decision.superseded", change, reason)
     return made
 
 
@@ -126,23 +123,17 @@ def review(ctx: Context, id: str, outcome: Review, *, expect: int | None = None)
     outcome, _ = storable_record(outcome)
 
     def change(_: Tx, decision: Decision) -> Decision:
-        return replace(
-            decision,
-            outcome=outcome.outcome,
-            result=outcome.result,
-            lesson=outcome.lesson,
-            reviewed_at=ctx.clock.now(),
-            review_at=None,
-        )
+        return replace(decision, **vars(outcome), reviewed_at=ctx.clock.now(), review_at=None)
 
-    return _changed(ctx, id, "decision.reviewed", change, expect=expect)
+    return _changed(ctx, id, "decision.reviewed", change, verbs=("review",), given=vars(outcome), expect=expect)
 
 
 def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = None) -> Decision:
     """Change fields. With `expect` (the version you read) the edit is refused when the decision changed since."""
-    given = {name: value for name, value in vars(storable_record(changes)[0]).items() if value is not None}
-    if not given:
+    asked = {name: value for name, value in vars(storable_record(changes)[0]).items() if value is not None}
+    if not asked:
         raise BadInput("say what to change")
+    given = dict(asked)
     if "category" in given:
         given["category"] = given["category"].lower()
     if "confidence" in given:
@@ -151,12 +142,22 @@ def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = N
         given["components"] = {name: thousandths(value, name) / 1000 for name, value in given["components"].items()}
     if "review_in" in given:
         given["review_at"] = ctx.clock.now() + time_span(given.pop("review_in"))
-    return _changed(ctx, id, "decision.edited", lambda _, now: replace(now, **given), expect=expect)
+
+    def verbs(decision: Decision) -> list[str]:
+        moved = {name for name, value in given.items() if getattr(decision, name) != value}
+        if not moved:
+            return []
+        return ["label"] if moved <= LABELS else ["edit"]
+
+    def change(_: Tx, decision: Decision) -> Decision:
+        return replace(decision, **given)
+
+    return _changed(ctx, id, "decision.edited", change, verbs=verbs, given={"changes": asked}, expect=expect)
 
 
 def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
     """Reverse a decision, or let `by` replace it. A decision without a review counts as abandoned."""
-    reason = storable(reason).strip()
+    reason = checked_reason(reason).strip()
     if not reason:
         raise BadInput("the reason is empty; say why the decision is reversed")
 
@@ -165,67 +166,18 @@ def reverse(ctx: Context, id: str, *, reason: str, by: str | None = None, expect
             raise Refused(f"{id} is {decision.status} already")
         if by:
             rows.get(tx, by)
-            if by == id or id in rows.successors(tx, by):
+            if by == id or id in db.successors(tx, "decisions", by):
                 raise Refused(f"{by} is itself replaced by {id}")
         return _closed(ctx, decision, reason, by)
 
-    return _changed(ctx, id, "decision.superseded" if by else "decision.reversed", change, reason=reason, expect=expect)
+    what, verb = ("decision.superseded", "supersede") if by else ("decision.reversed", "reverse")
+    return _changed(ctx, id, what, change, verbs=(verb,), reason=reason, expect=expect)
 
 
 def preserve(ctx: Context, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
     """Show a decision whole at any age."""
     what = "decision.preserved" if on else "decision.released"
-    return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on), expect=expect)
-
-
-def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Decision:
-    """Vouch for an external decision, so that it counts for wisdom; only a person can."""
-    check_trust(ctx, "agent")
-    return _changed(ctx, id, "decision.adopted", lambda _, now: replace(now, trust="agent"), expect=expect)
-
-
-def adopt_known_decision(tx: Tx, ctx: Context, known: Decision, *, change: str, reason: str) -> None:
-    """The same as part of an import; whether a person vouches was checked when the import began."""
-    person = ctx.trusted_as("human")
-    _save(tx, person, known, replace(known, trust="agent"), "decision.adopted", change, reason)
-
-
-def undo_decision(ctx: Context) -> list[Decision]:
-    """Take back the last change to decisions. A decision that was just recorded is reversed and counts for nothing."""
-    with ctx.db.write(ctx.space) as tx:
-        change = last_undoable(tx)
-        check_undo(ctx, change)
-        undo_id = ctx.ids("change")
-        restored = []
-        for event in reversed(change):
-            current = rows.get(tx, event.subject)
-            if event.what == "decision.recorded":
-                after = replace(current, status="reversed", closed_at=ctx.clock.now())
-            else:
-                if any(plain(getattr(current, name), name) != value for name, value in event.new.items()):
-                    raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
-                after = replace(current, **{name: _unplain(name, value) for name, value in event.old.items()})
-            _save(tx, ctx, current, after, "decision.undone", undo_id, f"undo of {event.what} ({event.change})")
-            restored.append(rows.get(tx, event.subject))
-        return restored
-
-
-def last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to decisions that was not undone; empty when there is none."""
-    return events.last_undoable(tx, "decision")
-
-
-def _unplain(name: str, value: Any) -> Any:
-    """The value of a field, from the form that an event keeps."""
-    if value is None:
-        return None
-    if name.endswith("_at"):
-        return parse_time(value)
-    if name == "reasons":
-        return tuple(Reason(**each) for each in value)
-    if name == "bridge":
-        return Bridge(**value)
-    return tuple(value) if name == "tags" else value
+    return _changed(ctx, id, what, lambda _, now: replace(now, preserve=on), verbs=("preserve",), expect=expect)
 
 
 def time_span(text: str) -> int:
@@ -244,49 +196,42 @@ def _closed(ctx: Context, decision: Decision, reason: str, by: str | None) -> De
     return closed
 
 
-def _changed(
-    ctx: Context,
-    id: str,
-    what: str,
-    change: Callable[[Tx, Decision], Decision],
-    *,
-    reason: str = "",
-    expect: int | None = None,
-) -> Decision:
-    with ctx.db.write(ctx.space) as tx:
-        before = rows.get(tx, id)
-        check_version(before, expect)
-        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), reason)
-        return rows.get(tx, id)
-
-
-def _save(tx: Tx, ctx: Context, before: Decision, after: Decision, what: str, change: str, reason: str) -> None:
-    """Write what differs, with its event; without a difference nothing is written."""
-    moved = [name for name in STATE if getattr(before, name) != getattr(after, name)]
-    if not moved:
-        return
+def _check(tx: Tx, ctx: Context, before: Decision, after: Decision) -> None:
     check_decision(after)
-    after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
-    rows.save(tx, after, expect=before.version)
-    if after.updated_at - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
+    if ctx.clock.now() - before.decided_at >= policies_of(ctx.settings.decisions).shortest() * DAY:
         rows.forget_wisdom(tx)  # no wisdom holds a younger one
-    events.record(
-        tx,
-        ctx,
-        change=change,
-        subject=before.id,
-        what=what,
-        old={name: plain(getattr(before, name), name) for name in moved},
-        new={name: plain(getattr(after, name), name) for name in moved},
-        reason=reason,
-    )
 
 
-def undo(ctx: Context) -> list[Learning] | list[Decision]:
-    """Take back the newest change to learnings or decisions. Undoing again goes one further back."""
+def _undone(_: Tx, ctx: Context, event: Event, before: Decision) -> Decision:
+    """A decision that was just recorded is reversed and counts for nothing."""
+    return replace(before, status="reversed", closed_at=ctx.clock.now()) if event.what == DECISION.begins else before
+
+
+DECISION = Noun(
+    name="decision",
+    get=rows.get,
+    save=rows.save,
+    state=STATE,
+    words=("decision",),
+    begins="decision.recorded",
+    unasked=(),
+    checked=_check,
+    undone=_undone,
+)
+_changed = partial(changed, DECISION)
+
+
+def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Decision] | list[TopicRow]:
+    """Take back the newest change to learnings, decisions or topics, or the one named. Again goes one further back."""
     with ctx.db.read(ctx.space) as tx:
-        learnings, decisions = capture_edit.last_undoable(tx), last_undoable(tx)
-    if not learnings and not decisions:
-        raise Refused("there is nothing to undo")
-    later = learnings and (not decisions or learnings[-1].seq > decisions[-1].seq)
-    return capture_edit.undo_learning(ctx) if later else undo_decision(ctx)
+        last = {
+            "learning": last_undoable(LEARNING, tx, change=change),
+            "decision": last_undoable(DECISION, tx, change=change),
+            "topic": topic_edits.last_undoable(tx, change=change),
+        }
+    noun = max(last, key=lambda noun: last[noun][-1].seq if last[noun] else -1)
+    if not last[noun]:
+        raise Refused("that change was undone already" if change else "there is nothing to undo")
+    if noun == "topic":
+        return topic_edits.undo(ctx, named=change)
+    return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

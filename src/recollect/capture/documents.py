@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 
 from recollect.capture import logs, stage
+from recollect.capture.finding import FOLDER
+from recollect.capture.logs import FileFault
 from recollect.capture.stage import read_in
 from recollect.core.context import Context
+from recollect.core.errors import BadInput
 from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.text.documents import sections
 from recollect.text.markdown import lines_of
-from recollect.text.storable import storable
+from recollect.text.storable import redacted, storable
 from recollect.text.tree import log_path
 
 KIND = "doc"
@@ -36,11 +40,13 @@ def paths(ctx: Context) -> list[str]:
         pattern = glob.strip()
         if pattern:
             matches = _glob(pattern)
-            below = ctx.worktree.paths(fixed_folder(pattern))
-            found.update(path for path in below if matches.fullmatch(path) and not _NEVER.search(path))
+            with suppress(BadInput):  # a link or a file in place of the folder: `doctor` says so
+                below = ctx.worktree.paths(fixed_folder(pattern))
+                found.update(path for path in below if matches.fullmatch(path) and not _NEVER.search(path))
     shared = shared_path(ctx)
-    if ctx.worktree.read(shared) is not None:
-        found.add(shared)
+    with suppress(BadInput):
+        if ctx.worktree.read(shared) is not None:
+            found.add(shared)
     return sorted(found - ours)
 
 
@@ -67,11 +73,6 @@ def refresh(ctx: Context, *, read: Mapping[str, str] | None = None, most: int | 
     return len(changed)
 
 
-def behind(ctx: Context) -> int:
-    """How many documents changed since they were read."""
-    return len(_changed(_stamps(ctx), journal.readings_of(ctx)))
-
-
 def _changed(stamps: Mapping[str, str], read: Mapping[str, str], *, anew: bool = False) -> list[str]:
     known = {path_of(source): stamp for source, stamp in read.items() if source.startswith(f"{KIND}/")}
     gone = sorted(known.keys() - stamps.keys())
@@ -79,7 +80,6 @@ def _changed(stamps: Mapping[str, str], read: Mapping[str, str], *, anew: bool =
 
 
 def ids(ctx: Context) -> list[str]:
-    """Every section of every document."""
     return [passage.id for path, stamp in _stamps(ctx).items() for passage in passages_of(ctx, path, stamp)]
 
 
@@ -110,6 +110,17 @@ def passages_of(ctx: Context, path: str, stamp: str) -> Iterator[Passage]:
             thread=f"{KIND}/{path}",
             position=position,
         )
+
+
+def faults(ctx: Context) -> Iterator[FileFault]:
+    """Files that people write by hand and that hold secrets: staged learnings, permanent documents, findings."""
+    files = [(ctx.worktree, path) for path in (ctx.settings.staging.file, *paths(ctx))]
+    files += [(ctx.vault, f"{FOLDER}/{name}") for name in ctx.vault.stamps(FOLDER) if name.endswith(".json")]
+    for vault, path in files:
+        with suppress(BadInput):  # a link or a folder is named elsewhere
+            text = (vault.read(path) or "")[:CHARACTERS]
+            if redacted(text)[1]:
+                yield logs.holding_secrets(path, text.split("\n"))
 
 
 def path_of(id: str) -> str:
@@ -153,22 +164,24 @@ def refresh_all(ctx: Context) -> None:
     read = journal.readings_of(ctx)
     stage.refresh_passages(ctx, read=read)
     refresh(ctx, read=read, most=DOCUMENTS)
-    if not ctx.db.holds_vault:  # the logs of a team are in its store, where nobody edits them by hand
+    if ctx.settings.vault.share or not ctx.db.holds_vault:  # in a team's store nobody edits logs by hand
         refresh_logs(ctx, read)
 
 
 def refresh_all_logs(ctx: Context) -> int:
     """Read every log that changed since it was read, however old and large; gives how many those were.
 
-    A process may have been killed between an entry and its rows, or a person may have edited the file.
+    A process may have been killed between an entry and its rows, or a person may have edited or deleted the file.
     """
     read = journal.readings_of(ctx)
     stamps = ctx.vault.stamps()
-    compacted = ctx.read(journal.log_stamps, date.min)
+    with ctx.db.read(ctx.space) as tx:
+        compacted = journal.log_stamps(tx, date.min)
+        gone = {log_path(day) for day in journal.days_with(tx, held=True)} - stamps.keys()
     changed = 0
-    for day in logs.days(name for name, stamp in stamps.items() if stamp):
+    for day in logs.days([*gone, *(name for name, stamp in stamps.items() if stamp)]):
         known = (read.get(logs.source(day)), compacted.get(day.isoformat()))
-        if stamps[log_path(day)] not in known:
+        if log_path(day) in gone or stamps[log_path(day)] not in known:
             with ctx.db.write(ctx.space) as tx:
                 logs.index(tx, ctx, logs.read_in(tx, ctx, day))
             changed += 1
@@ -182,7 +195,7 @@ def refresh_logs(ctx: Context, read: Mapping[str, str]) -> int:
     with ctx.db.read(ctx.space) as tx:
         compacted = journal.log_stamps(tx, latest[-1])
         missing = [day for day in latest if log_path(day) not in stamps and day.isoformat() in compacted]
-        deleted = {day for day in missing if passages.ids_under(tx, f"{logs.source(day)}#")}
+        deleted = {day for day in missing if any(row.held for row in journal.entry_rows(tx, day))}
     changed = 0
     for day in latest:
         stamp = stamps.get(log_path(day), "")

@@ -1,39 +1,29 @@
-"""The life of a learning after capture: list, edit, tag, archive, restore, supersede, merge, pin, adopt, undo.
+"""The life of a learning after capture: list, edit, tag, archive, restore, supersede, merge, pin.
 
-Every change is versioned and leaves an event with the state before and after, which undo goes back to. Also the checks
-of version, trust and undo that decisions share.
+`capture/change.py` asks who may, writes the change with its event, and takes it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from functools import partial
 
+from recollect.capture.change import Noun, changed, check_version, checked_reason, propose, proposed_on, save
 from recollect.core.choices import STATUSES, Trust
-from recollect.core.context import Context, Event, Tx, lowest
-from recollect.core.decision import Decision
-from recollect.core.errors import BadInput, Forbidden, Refused, Stale
+from recollect.core.context import TRUSTS, Context, Event, Tx, lowest
+from recollect.core.errors import BadInput, Forbidden, Refused
 from recollect.core.learning import COIA, Injection, Learning
 from recollect.core.new_learning import TAG_LIMIT, LearningEdit, check_content, check_tags
-from recollect.core.records import check_page
+from recollect.core.records import check_page, replace
+from recollect.core.trust import PROPOSED, check_may
 from recollect.core.values import thousandths
-from recollect.store import events, tasks
+from recollect.store import db, events, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import Coia
-from recollect.text.storable import storable, storable_record
-
-
-def check_trust(ctx: Context, trust: Trust) -> None:
-    """Refuse any trust but external, and agent where a person vouches."""
-    if trust not in ("external", "agent"):
-        raise BadInput(f"trust must be external or agent, not {trust!r}")
-    if trust == "agent" and ctx.actor.trust != "human":
-        raise Forbidden("only a person may vouch for what comes from outside; run this from your own terminal")
-
+from recollect.text.storable import storable_record
 
 WORDS = ("title", *COIA)  # what an agent is shown, so the author of these decides the trust
 LABELS = ("tags", "domain", "pattern_type")
+_VERBS = {**dict.fromkeys(LABELS, "label"), "status": "archive", "pinned": "pin", "confidence": "label"}
 # The fields that an edit may change and undo restores. Counters of what happened are not among them.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")
 
@@ -50,8 +40,7 @@ def page(
     offset: int = 0,
 ) -> tuple[list[Learning], int]:
     """A page of learnings and how many there are in all."""
-    if sort not in rows.SORTS:
-        raise BadInput(f"sort must be one of {', '.join(rows.SORTS)}, not {sort!r}")
+    rows.checked_sort(sort)
     if status not in (*STATUSES, "all"):
         raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {status!r}")
     check_page(limit, offset)
@@ -95,11 +84,14 @@ def edit(ctx: Context, id: str, changes: LearningEdit, *, expect: int | None = N
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         if after.status == "active":
             after = replace(after, superseded_by=None)
-        after = _aging_again(tx, ctx, learning, after)
-        rewritten = any(getattr(after, name) != getattr(learning, name) for name in WORDS)
-        return replace(after, trust=lowest(learning.trust, ctx.actor.trust)) if rewritten else after
+        return _aging_again(tx, ctx, learning, after)
 
-    return _changed(ctx, id, "learning.edited", change, expect=expect)
+    def verbs(learning: Learning) -> list[str]:
+        """The same text again is no edit: a form sends every field."""
+        moved = [name for name, value in given.items() if getattr(learning, name) != value]
+        return list(dict.fromkeys(_VERBS.get(name, "edit") for name in moved))
+
+    return _changed(ctx, id, "learning.edited", change, verbs=verbs, given={"changes": given}, expect=expect)
 
 
 def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Learning:
@@ -110,7 +102,7 @@ def reword(ctx: Context, id: str, said: Coia, *, origin: str, expect: int) -> Le
         rows.set_origin(tx, id, origin)
         return replace(learning, **{**words.given, "domain": words.domain}, trust=lowest(learning.trust, "agent"))
 
-    return _changed(ctx, id, "learning.reworded", change, expect=expect, reason=origin)
+    return _changed(ctx, id, "learning.reworded", change, verbs=("edit",), expect=expect, reason=origin)
 
 
 def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
@@ -123,7 +115,8 @@ def retag(ctx: Context, id: str, *, add: tuple[str, ...] = (), remove: tuple[str
         kept = [tag for tag in learning.tags if tag not in gone]
         return replace(learning, tags=tuple(dict.fromkeys((*kept, *more))))
 
-    return _changed(ctx, id, "learning.tagged", change)
+    given = {"add": list(more), "remove": sorted(gone)}
+    return _changed(ctx, id, "learning.tagged", change, verbs=("label",), given=given)
 
 
 def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
@@ -134,7 +127,8 @@ def archive(ctx: Context, id: str, *, reason: str = "", expect: int | None = Non
             raise Refused(f"{id} is superseded by {learning.superseded_by}; it is out of use already")
         return replace(learning, status="archived")
 
-    return _changed(ctx, id, "learning.archived", change, expect=expect, reason=reason)
+    given = {"reason": checked_reason(reason)}
+    return _changed(ctx, id, "learning.archived", change, verbs=("archive",), given=given, expect=expect, reason=reason)
 
 
 def restore(ctx: Context, id: str) -> Learning:
@@ -143,7 +137,7 @@ def restore(ctx: Context, id: str) -> Learning:
     def change(tx: Tx, learning: Learning) -> Learning:
         return _aging_again(tx, ctx, learning, replace(learning, status="active", superseded_by=None))
 
-    return _changed(ctx, id, "learning.restored", change)
+    return _changed(ctx, id, "learning.restored", change, verbs=("restore",))
 
 
 def supersede(ctx: Context, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
@@ -153,47 +147,51 @@ def supersede(ctx: Context, old: str, new: str, *, reason: str = "", expect: int
         successor = rows.get(tx, new)
         if new == old:
             raise Refused(f"{old} cannot replace itself")
-        if old in rows.successors(tx, new):
+        if old in db.successors(tx, "learnings", new):
             raise Refused(f"{new} is itself replaced by {old}; restore one of them first")
         if successor.status == "archived":
             raise Refused(f"{new} is archived; restore it before it replaces another")
         _check_in_use(successor, instead_of=learning)
         return replace(learning, status="superseded", superseded_by=new)
 
-    return _changed(ctx, old, "learning.superseded", change, expect=expect, reason=reason)
+    given = {"new": new, "reason": checked_reason(reason)}
+    return _changed(
+        ctx, old, "learning.superseded", change, verbs=("supersede",), given=given, expect=expect, reason=reason
+    )
 
 
 def merge(ctx: Context, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
     """Merge two learnings that say the same: `keep` takes the other's tags, sources and recurrence and replaces it."""
-    change_id, reason = ctx.ids("change"), storable(reason)
+    change_id, reason = ctx.ids("change"), checked_reason(reason)
     with ctx.db.write(ctx.space) as tx:
         taker, gone = rows.get(tx, keep), rows.get(tx, other)
         check_version(taker, expect)
-        if keep == other:
-            raise Refused(f"{keep} cannot be merged with itself")
-        if gone.status == "superseded":
-            raise Refused(f"{other} is already superseded by {gone.superseded_by}")
-        if taker.status != "active":
-            raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
-        _check_in_use(taker, instead_of=gone)
-        own = rows.sources_of(tx, keep)
-        for source in rows.sources_of(tx, other):
-            rows.add_source(tx, keep, source)
-        tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
-        merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
-        _save(
-            tx,
-            ctx,
-            taker,
-            merged,
-            "learning.merged",
-            change_id,
-            reason or f"took in {other}",
-            sources=len(own),
-        )
-        superseded = replace(gone, status="superseded", superseded_by=keep)
-        _save(tx, ctx, gone, superseded, "learning.superseded", change_id, reason or f"merged into {keep}")
-        return rows.get(tx, keep)
+        highest = min(taker.trust, gone.trust, key=TRUSTS.index)
+        if check_may(ctx.actor.trust, LEARNING.name, "merge", highest) != PROPOSED:
+            _merge(tx, ctx, taker, gone, change_id, reason)
+            return rows.get(tx, keep)
+        given = {"other": other, "reason": reason}
+        waits = propose(tx, ctx, LEARNING.name, "merge", keep, given, was=proposed_on(LEARNING, taker, given))
+    raise waits
+
+
+def _merge(tx: Tx, ctx: Context, taker: Learning, gone: Learning, change: str, reason: str) -> None:
+    keep, other = taker.id, gone.id
+    if keep == other:
+        raise Refused(f"{keep} cannot be merged with itself")
+    if gone.status == "superseded":
+        raise Refused(f"{other} is already superseded by {gone.superseded_by}")
+    if taker.status != "active":
+        raise Refused(f"{keep} is {taker.status}; restore it before it takes in another")
+    _check_in_use(taker, instead_of=gone)
+    own = {"sources": len(rows.sources_of(tx, keep))}
+    for source in rows.sources_of(tx, other):
+        rows.add_source(tx, keep, source)
+    tags = tuple(dict.fromkeys((*taker.tags, *gone.tags)))[:TAG_LIMIT]
+    merged = replace(taker, tags=tags, recurrence=taker.recurrence + gone.recurrence)
+    save(LEARNING, tx, ctx, taker, merged, "learning.merged", change, reason or f"took in {other}", also=own)
+    superseded = replace(gone, status="superseded", superseded_by=keep)
+    save(LEARNING, tx, ctx, gone, superseded, "learning.superseded", change, reason or f"merged into {keep}")
 
 
 def _check_in_use(successor: Learning, *, instead_of: Learning) -> None:
@@ -208,69 +206,7 @@ def pin(ctx: Context, id: str, *, on: bool = True) -> Learning:
     def change(tx: Tx, learning: Learning) -> Learning:
         return _aging_again(tx, ctx, learning, replace(learning, pinned=on))
 
-    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", change)
-
-
-def adopt(ctx: Context, id: str, *, expect: int | None = None) -> Learning:
-    """Vouch for an external learning, so that it may be injected; only a person can."""
-    check_trust(ctx, "agent")
-    return _changed(ctx, id, "learning.adopted", lambda _, learning: _vouched_for(learning), expect=expect)
-
-
-def adopt_known(tx: Tx, ctx: Context, id: str, *, change: str, reason: str) -> None:
-    """The same as part of an import; whether a person vouches was checked when the import began."""
-    before = rows.get(tx, id)
-    person = ctx.trusted_as("human")
-    _save(tx, person, before, _vouched_for(before), "learning.adopted", change, reason)
-
-
-def _vouched_for(learning: Learning) -> Learning:
-    return replace(learning, trust="agent") if learning.trust == "external" else learning
-
-
-def undo_learning(ctx: Context) -> list[Learning]:
-    """Take back the last change to learnings. Undoing again goes one further back; a newer edit is never lost."""
-    with ctx.db.write(ctx.space) as tx:
-        change = last_undoable(tx)
-        check_undo(ctx, change)
-        undo_id = ctx.ids("change")
-        restored = []
-        for event in reversed(change):
-            current = rows.get(tx, event.subject)
-            created = event.what == "learning.created"
-            before: dict[str, Any] = {"status": "archived", "superseded_by": None} if created else event.old
-            moved = {} if created else {name: value for name, value in event.new.items() if name in STATE}
-            if any(_shown(getattr(current, name)) != value for name, value in moved.items()):
-                raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
-            state: dict[str, Any] = {name: value for name, value in before.items() if name in STATE}
-            if "tags" in state:
-                state["tags"] = tuple(state["tags"])
-            if "sources" in before:
-                rows.keep_first_sources(tx, event.subject, count=before["sources"])
-            after = _aging_again(tx, ctx, current, replace(current, **state))
-            _save(tx, ctx, current, after, "learning.undone", undo_id, f"undo of {event.what} ({event.change})")
-            restored.append(rows.get(tx, event.subject))
-        if not events.happened(tx, undo_id):  # nothing changed; the event lets the next undo go further back
-            reason = f"undo of {change[0].what} ({change[0].change})"
-            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what="learning.undone", reason=reason)
-        return restored
-
-
-def check_version(before: Learning | Decision, expect: int | None) -> None:
-    """Refuse a change that was based on another version."""
-    if expect is not None and before.version != expect:
-        raise Stale(
-            f"{before.id} is at version {before.version}, you edited version {expect!r}; "
-            "read it again and repeat your edit. Nothing was overwritten"
-        )
-
-
-def check_undo(ctx: Context, change: list[Event]) -> None:
-    """Refuse an undo of nothing, and an agent's undo of a person's change: it could set a confidence that way."""
-    if not change:
-        raise Refused("there is nothing to undo")
-    if ctx.actor.trust != "human" and any(event.trust == "human" for event in change):
-        raise Forbidden("a person made the last change, so only a person may take it back")
+    return _changed(ctx, id, "learning.pinned" if on else "learning.unpinned", change, verbs=("pin",))
 
 
 def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Learning:
@@ -280,63 +216,10 @@ def _aging_again(tx: Tx, ctx: Context, before: Learning, after: Learning) -> Lea
     return after
 
 
-def _changed(
-    ctx: Context,
-    id: str,
-    what: str,
-    change: Callable[[Tx, Learning], Learning],
-    *,
-    expect: int | None = None,
-    reason: str = "",
-) -> Learning:
-    with ctx.db.write(ctx.space) as tx:
-        before = rows.get(tx, id)
-        check_version(before, expect)
-        _save(tx, ctx, before, change(tx, before), what, ctx.ids("change"), storable(reason))
-        return rows.get(tx, id)
-
-
-def _save(
-    tx: Tx,
-    ctx: Context,
-    before: Learning,
-    after: Learning,
-    what: str,
-    change: str,
-    reason: str,
-    *,
-    sources: int | None = None,
-) -> None:
-    """Write what differs, with its event; without a difference nothing is written.
-
-    `sources` is the number of sources before the change, when it added some.
-    """
-    old = {name: getattr(before, name) for name in STATE}
-    new = {name: getattr(after, name) for name in STATE}
-    moved = [name for name in STATE if old[name] != new[name]]
-    if not moved:
-        return
+def _check(tx: Tx, ctx: Context, before: Learning, after: Learning) -> None:
     if before.pinned and ctx.actor.trust != "human" and _pinned_by(tx, before.id) == "human":
         raise Forbidden(f"a person pinned {before.id}, so only a person may change it; log what you found instead")
-    fields = {name: getattr(after, name) for name in COIA}
-    check_content(after.title, fields, after.tags, after.domain)
-    after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
-    rows.save(tx, after, expect=before.version)
-    events.record(
-        tx,
-        ctx,
-        change=change,
-        subject=before.id,
-        what=what,
-        old={name: _shown(old[name]) for name in moved} | ({"sources": sources} if sources is not None else {}),
-        new={name: _shown(new[name]) for name in moved},
-        reason=reason,
-    )
-
-
-def last_undoable(tx: Tx) -> list[Event]:
-    """The newest change to learnings that was not undone; empty when there is none."""
-    return events.last_undoable(tx, "learning", besides=("learning.injected", "learning.recurred"))
+    check_content(after.title, {name: getattr(after, name) for name in COIA}, after.tags, after.domain)
 
 
 def _pinned_by(tx: Tx, id: str) -> Trust:
@@ -345,5 +228,24 @@ def _pinned_by(tx: Tx, id: str) -> Trust:
     return pins[-1] if pins else "human"
 
 
-def _shown(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+def _undone(tx: Tx, ctx: Context, event: Event, before: Learning) -> Learning:
+    """A learning that was just captured is archived; a merged one gives back the sources it took over."""
+    if event.what == LEARNING.begins:
+        before = replace(before, status="archived", superseded_by=None)
+    if "sources" in event.old:
+        rows.keep_first_sources(tx, event.subject, count=event.old["sources"])
+    return _aging_again(tx, ctx, rows.get(tx, event.subject), before)
+
+
+LEARNING = Noun(
+    name="learning",
+    get=rows.get,
+    save=rows.save,
+    state=STATE,
+    words=WORDS,
+    begins="learning.created",
+    unasked=("learning.injected", "learning.recurred"),
+    checked=_check,
+    undone=_undone,
+)
+_changed = partial(changed, LEARNING)

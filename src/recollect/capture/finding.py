@@ -7,29 +7,31 @@ themes is in `distil/themes.py`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.capture.learn import Captured, learn
 from recollect.core.clock import iso, parse_time
 from recollect.core.context import Context, lowest
-from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale, after, not_searchable
+from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, after, not_searchable
 from recollect.core.finding import AddedFinding, Finding, NewFinding, SkippedFile, WorkFile, check_work_id
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.records import record, replace
+from recollect.core.trust import check_may
 from recollect.core.values import Passage
 from recollect.store import events, passages
-from recollect.store.files import content_hash
+from recollect.store.files import rewrite
 from recollect.text.sentences import clip, first_sentence
 from recollect.text.storable import storable_record
 from recollect.text.themes import raw_item, read_work_file, without_repeats, write_work_file
 
+if TYPE_CHECKING:
+    from recollect.capture.learn import Captured
+
 FOLDER = "learnings"
 KIND = "finding"
 ADDED = "finding.added"
-_TRIES = 20  # attempts to write a file that other processes change at the same time
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Survey:
     """The raw files of the folder: those that can be used, and those that were skipped and why."""
 
@@ -76,27 +78,29 @@ def add(ctx: Context, work_id: str, new: NewFinding) -> AddedFinding:
     """
     work_id = check_work_id(work_id)
     new, _ = storable_record(new)
-    path = f"{FOLDER}/{work_id}.json"
-    for _ in range(_TRIES):
-        before = ctx.vault.read(path)
+    check_may(ctx.actor.trust, KIND, "create")
+    trust = lowest(ctx.actor.trust, "agent")
+    item, path = raw_item(new, trust), f"{FOLDER}/{work_id}.json"
+    number, stamp = 0, ""
+
+    def change(before: str | None) -> str:
+        nonlocal number, stamp
         items, stamp = _items(path, before)
         stamp = stamp or iso(ctx.clock.now())
-        number = _given_before(ctx, work_id, items, raw_item(new))
-        if not number:
-            text = write_work_file(work_id, stamp, [*items, raw_item(new)])
-            try:
-                ctx.vault.replace(path, text, expect="" if before is None else content_hash(before))
-            except Stale:
-                continue  # another process added one; add ours to what it wrote
-        finding = AddedFinding(work_id=work_id, number=number or len(items) + 1, **vars(new))
-        try:
-            with ctx.db.write(ctx.space) as tx:
-                passages.put(tx, passage_of(finding, at=when(stamp)))
-                events.record(tx, ctx, subject=finding.id, what=ADDED)
-        except RecollectError as trouble:  # the finding is in the file for good
-            return replace(finding, warning=not_searchable("The finding", trouble))
-        return finding
-    raise Refused(f"{path} keeps changing: another process writes it all the time. Try again")
+        if number := _given_before(ctx, work_id, items, item):
+            return before or ""
+        number = len(items) + 1
+        return write_work_file(work_id, stamp, [*items, item])
+
+    rewrite(ctx.vault, path, change)
+    finding = AddedFinding(work_id=work_id, number=number, trust=trust, **vars(new))
+    try:
+        with ctx.db.write(ctx.space) as tx:
+            passages.put(tx, passage_of(finding, at=when(stamp)))
+            events.record(tx, ctx, subject=finding.id, what=ADDED)
+    except RecollectError as trouble:  # the finding is in the file for good
+        return replace(finding, warning=not_searchable("The finding", trouble))
+    return finding
 
 
 def get(ctx: Context, id: str) -> Finding:
@@ -106,6 +110,29 @@ def get(ctx: Context, id: str) -> Finding:
             if finding.id == id:
                 return finding
     raise NotFound(f"no finding {id}; ids of findings look like finding/WORK-ID#2")
+
+
+def adopt(ctx: Context, id: str) -> Finding:
+    """Vouch for a finding from outside, so that themes may hold it; only a person can."""
+    check_may(ctx.actor.trust, KIND, "adopt")
+    finding = get(ctx, id)
+    if finding.trust != "external":
+        return finding
+    stamp = ""
+
+    def change(before: str | None) -> str:
+        nonlocal stamp
+        items, stamp = _items(path, before)
+        items[finding.number - 1].pop("trust", None)
+        return write_work_file(finding.work_id, stamp, items)
+
+    path = next(f"{FOLDER}/{file.path}" for file in survey(ctx).files if file.work_id == finding.work_id)
+    rewrite(ctx.vault, path, change)
+    vouched = replace(finding, trust="agent")
+    with after(f"{id} is adopted", "Run: recollect theme run"), ctx.db.write(ctx.space) as tx:
+        passages.put(tx, passage_of(vouched, at=when(stamp)))
+        events.record(tx, ctx, subject=id, what="finding.adopted")
+    return vouched
 
 
 def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
@@ -122,8 +149,10 @@ def promote(ctx: Context, id: str, *, title: str | None = None) -> Captured:
         tags=(finding.category.lower(),) if 0 < len(finding.category) <= 50 and finding.category.isprintable() else (),
         pattern_type="gotcha",
     )
-    actor = replace(ctx.actor, trust=lowest(ctx.actor.trust, "agent"))
-    captured = learn(replace(ctx, actor=actor), new, anyway=True, origin=id)
+    from recollect.capture.learn import learn  # compares texts, which no reader of findings does
+
+    check_may(ctx.actor.trust, KIND, "promote", finding.trust)
+    captured = learn(ctx.trusted_as(lowest(ctx.actor.trust, finding.trust)), new, anyway=True, origin=id)
     kept = after(f"{captured.learning.id} was saved", "Run this again: no learning is written twice")
     with kept, ctx.db.write(ctx.space) as tx:
         events.record(tx, ctx, subject=id, what="finding.promoted", new={"learning": captured.learning.id})
@@ -147,7 +176,7 @@ def passage_of(finding: Finding, *, at: int) -> Passage:
         keywords=tuple(text for text in (finding.category,) if text),
         who=finding.source,
         at=at,
-        trust="agent",
+        trust=finding.trust,
         thread=f"finding/{finding.work_id}",
         position=finding.number,
     )

@@ -11,12 +11,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
 from recollect.capture import import_records, log
-from recollect.capture.edit import check_trust
 from recollect.capture.import_records import Terms
 from recollect.capture.learn import known_insight
 from recollect.capture.logs import adopted_key, day_of_entry
@@ -26,6 +24,8 @@ from recollect.core.context import Actor, Context, Tx
 from recollect.core.errors import BadInput, after
 from recollect.core.journal import NewEntry
 from recollect.core.new_learning import TAG_LENGTH, TAG_LIMIT, TITLE_LIMIT, NewLearning
+from recollect.core.records import record, replace
+from recollect.core.trust import check_trust
 from recollect.store import events
 from recollect.store.files import content_hash
 from recollect.text import entries
@@ -43,7 +43,7 @@ LEARNED_AS: dict[DiscoveryType, PatternType] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Piece:
     """One entry or learning, and its place in the other tool. `at` is its time in milliseconds; None when unknown."""
 
@@ -52,7 +52,7 @@ class Piece:
     what: NewEntry | NewLearning
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SkippedPiece:
     """Something that was not imported, and why; `lost` when it may hold something worth having."""
 
@@ -66,7 +66,7 @@ SHOWN = 50  # new and skipped pieces that a report lists by name; it counts the 
 OLDEST = 946_684_800_000  # the year 2000; an earlier time comes from a clock that was never set
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewPiece:
     """A piece that is new here: what it becomes, the day it is from, and its place in the other tool."""
 
@@ -76,7 +76,7 @@ class NewPiece:
     place: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ImportedPieces:
     """What became of the pieces, or would in a preview. `fresh` and `passed` list the first new and skipped ones."""
 
@@ -104,7 +104,7 @@ def bring_in(
     progress: Callable[[int], object] | None = None,
 ) -> ImportedPieces:
     """Import pieces; with `preview`, only say what that would add."""
-    check_trust(ctx, trust)
+    check_trust(ctx.actor.trust, trust)
     work = _Gathering(ctx, source, trust, preview)
     with after("What was imported so far is saved", "Run this again: nothing is imported twice"):
         rest = iter(pieces)
@@ -117,8 +117,6 @@ def bring_in(
 
 
 class _Gathering:
-    """The state of one import."""
-
     def __init__(self, ctx: Context, source: str, trust: Trust, preview: bool):
         now = ctx.clock.now()
         self._ctx = replace(ctx, actor=Actor(name=ctx.actor.name, channel="import", trust=trust))
@@ -176,7 +174,7 @@ class _Gathering:
         except BadInput as problem:
             self.pass_over([SkippedPiece(place=piece.place, reason=str(problem))])
             return None
-        said = (new.type, entries.one_line(new.topic or ""), told)
+        said = (new.type, entries.one_line(new.title or new.topic or ""), told)
         key = _key(self._terms.trust, *said)
         day = self._day(piece)
         before = events.happened(tx, key)
@@ -187,7 +185,7 @@ class _Gathering:
             before = before or events.happened(tx, key)
         if self._is_known(key, before):
             return None
-        self._add("entry", piece, new.topic or told)
+        self._add("entry", piece, new.title or new.topic or told)
         new = replace(new, references=(*new.references, self._origin(piece)))
         return day, log.Dated(new=new, key=key, at=self._at(piece))
 

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import fields
 from typing import Any, Literal
 
-import msgspec
-
-from recollect.capture.decide import adopt_known_decision, new_decision
-from recollect.capture.edit import adopt_known
-from recollect.capture.learn import initial_confidence
+from recollect.capture.change import adopt_known
+from recollect.capture.decide import DECISION, new_decision
+from recollect.capture.edit import LEARNING
+from recollect.capture.learn import UNTOUCHED, initial_confidence
 from recollect.core.choices import DISCOVERY_TYPES, STATUSES, Trust
 from recollect.core.clock import ScriptedClock, iso, parse_time
 from recollect.core.context import Context, Tx
-from recollect.core.decision import Decision, NewDecision, Review
+from recollect.core.decision import Bridge, Decision, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Discovery, Learning, LearningSource, Outcome, Task
 from recollect.core.new_learning import NewLearning
+from recollect.core.records import record, replace
 from recollect.core.values import decimal, thousandths
-from recollect.store import decisions, events, learnings, tasks
+from recollect.store import decisions, events, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
 from recollect.text.storable import storable_id, storable_record
@@ -36,7 +36,7 @@ Fate = Literal["added", "adopted", "known", "conflict", "waiting"]
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Terms:
     """What holds for every record of an import."""
 
@@ -58,10 +58,8 @@ VERSION_LIMIT = 1_000_000_000  # below the largest integer of every engine
 CONTENT = ("title", *COIA, "tags", "domain", "pattern_type")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ImportedLearning:
-    """A learning with where it came from."""
-
     learning: Learning
     sources: tuple[LearningSource, ...]
 
@@ -154,30 +152,21 @@ def _read_learning(ctx: Context, terms: Terms, values: Values) -> ImportedLearni
     created = time_of(values, "created_at", terms)
     sources = _sources(values, new, created, terms)
     version = values.get("version", 1)
-    learning = Learning(
-        id=row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
-        **{name: getattr(new, name) for name in CONTENT},
-        confidence=decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
-        times_injected=0,
-        times_helpful=0,
-        times_not_helpful=0,
-        recurrence=len(sources),
-        status=status,
-        superseded_by=successor if status == "superseded" else None,
-        pinned=values.get("pinned") is True and not outside,
-        origin=ORIGIN,
-        trust=terms.trust,
-        version=version if type(version) is int and 1 <= version <= VERSION_LIMIT else 1,
-        source_outcome_id=new.source_outcome_id,
-        source_task_id=new.source_task_id,
-        source_discovery_id=new.source_discovery_id,
-        created_at=created,
-        updated_at=max(created, time_of(values, "updated_at", terms)),
-        last_injected_at=None,
-        last_helpful_at=None,
-        last_decayed_at=terms.now,  # its uses elsewhere are unknown, so decay begins today
-    )
-    return ImportedLearning(learning=learning, sources=sources)
+    brought = {
+        "id": row_id(values, "learn", "\x1f".join((new.title, *(getattr(new, name) for name in COIA)))),
+        "confidence": decimal(min(stored, EXTERNAL_CEILING) if outside else stored),
+        "recurrence": len(sources),
+        "status": status,
+        "superseded_by": successor if status == "superseded" else None,
+        "pinned": values.get("pinned") is True and not outside,
+        "origin": ORIGIN,
+        "trust": terms.trust,
+        "version": version if type(version) is int and 1 <= version <= VERSION_LIMIT else 1,
+        "created_at": created,
+        "updated_at": max(created, time_of(values, "updated_at", terms)),
+        "last_decayed_at": terms.now,  # its uses elsewhere are unknown, so decay begins today
+    }
+    return ImportedLearning(learning=Learning(**{**vars(new), **UNTOUCHED, **brought}), sources=sources)
 
 
 def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
@@ -187,22 +176,27 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
     given |= {name: values[name] or () for name in ("reasons", "tags") if name in values}
     given |= {name: values[name] for name in ("bridge", "components") if values.get(name)}
     said = {name: values.get(name) or "" for name in ("outcome", "result", "lesson")}
+    _refuse_unknown(given.get("bridge"), Bridge)
+    for reason in given.get("reasons", ()):
+        _refuse_unknown(reason, Reason)
+    import msgspec  # heavy, and the cycle loads this module
+
     try:
         new = msgspec.convert(given, NewDecision)
         review = storable_record(msgspec.convert(said, Review))[0] if said["outcome"] else None
     except msgspec.ValidationError as problem:
         raise BadInput(str(problem)) from None
-    made = time_of(values, "decided_at", terms)
+    decided = time_of(values, "decided_at", terms)
     status = values.get("status", "active")
     if status not in ("active", "reversed", "superseded"):
         raise BadInput(f"status {status!r:.40} is not one of active, reversed, superseded")
     successor = reference(values, "superseded_by") if status == "superseded" else None
     decision = new_decision(
         replace(ctx.trusted_as(terms.trust), clock=ScriptedClock(terms.now)),
-        replace(new, decided_at=iso(made)),
-        id=row_id(values, "dec", f"{new.decision}:{made}"),
+        replace(new, decided_at=iso(decided)),
+        id=row_id(values, "dec", f"{new.decision}:{decided}"),
     )
-    closed = max(made, time_of(values, "closed_at", terms)) if status != "active" else None
+    closed = max(decided, time_of(values, "closed_at", terms)) if status != "active" else None
     return replace(
         decision.decision,
         status="superseded" if successor else ("active" if status == "active" else "reversed"),
@@ -212,10 +206,16 @@ def read_decision(ctx: Context, terms: Terms, values: Values) -> Decision:
         outcome=review.outcome if review else None,
         result=review.result if review else "",
         lesson=review.lesson if review else "",
-        reviewed_at=max(made, time_of(values, "reviewed_at", terms)) if review else None,
-        created_at=made,
+        reviewed_at=max(decided, time_of(values, "reviewed_at", terms)) if review else None,
+        created_at=decided,
         updated_at=terms.now,
     )
+
+
+def _refuse_unknown(values: object, kind: type[Reason | Bridge]) -> None:
+    """Their own words would be lost, unlike the fields of a line, which other tools add for themselves."""
+    if isinstance(values, Mapping) and (unknown := values.keys() - {field.name for field in fields(kind)}):
+        raise BadInput(f"a {kind.__name__.lower()} has no field {', '.join(sorted(map(str, unknown)))[:200]}")
 
 
 def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
@@ -224,7 +224,7 @@ def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
         if any(getattr(known[0], name) != getattr(given, name) for name in DECISION_CONTENT):
             return "conflict"
         if known[0].trust == "external" and terms.trust != "external":
-            adopt_known_decision(tx, ctx, known[0], change=terms.change, reason=terms.reason)
+            adopt_known(DECISION, tx, ctx, known[0], change=terms.change, reason=terms.reason)
             return "adopted"
         return "known"
     if given.superseded_by is not None and not decisions.many(tx, [given.superseded_by]):
@@ -254,7 +254,7 @@ KINDS = tuple(_READERS)
 
 
 def _put_outcome(tx: Tx, given: Outcome) -> Fate:
-    known = tasks.known_outcome(tx, given.id)
+    known = tasks.known(tx, Outcome, given.id)
     if known is not None and (fate := _against((known.name,), (given.name,))):
         return fate
     tasks.ensure_outcome(tx, given.id, name=given.name, at=given.created_at)
@@ -262,7 +262,7 @@ def _put_outcome(tx: Tx, given: Outcome) -> Fate:
 
 
 def _put_task(tx: Tx, given: Task) -> Fate:
-    known = tasks.known_task(tx, given.id)
+    known = tasks.known(tx, Task, given.id)
     if known is not None and (fate := _against((known.title, known.outcome_id), (given.title, given.outcome_id))):
         return fate
     tasks.ensure_task(tx, given.id, outcome=given.outcome_id, title=given.title, at=given.created_at)
@@ -278,7 +278,7 @@ def _against(known: tuple[str | None, ...], given: tuple[str | None, ...]) -> Fa
 
 
 def _put_discovery(tx: Tx, given: Discovery) -> Fate:
-    known = tasks.known_discovery(tx, given.id)
+    known = tasks.known(tx, Discovery, given.id)
     if known is not None:
         same = (known.type, known.content, known.task_id) == (given.type, given.content, given.task_id)
         return "known" if same else "conflict"
@@ -305,7 +305,7 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: ImportedLearning) -
     learning = given.learning
     fate = foreseen(tx, terms, given)
     if fate == "adopted":
-        adopt_known(tx, ctx, learning.id, change=terms.change, reason=terms.reason)
+        adopt_known(LEARNING, tx, ctx, rows.get(tx, learning.id), change=terms.change, reason=terms.reason)
     if fate != "added":
         return fate
     named = [(learning.source_outcome_id, learning.source_task_id, learning.created_at)]
@@ -317,7 +317,7 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: ImportedLearning) -
             tasks.ensure_task(tx, task, outcome=outcome, at=at)
     rows.insert(tx, learning)
     for source in given.sources:
-        learnings.add_source(tx, learning.id, source)
+        rows.add_source(tx, learning.id, source)
     events.record(
         tx,
         ctx,

@@ -176,7 +176,7 @@ def _summary(row: dict[str, Any]) -> Piece | SkippedPiece:
         return SkippedPiece(place=place, reason="it is empty", lost=False)
     entry = NewEntry(
         text=text,
-        topic=first_sentence(request or completed or text, 12),
+        title=first_sentence(request or completed or text, 12),
         request=request or None,
         analysis=investigated or None,
         outcome=completed or None,
@@ -206,7 +206,7 @@ def _observed_entry(row: dict[str, Any], kind: str, prose: str, facts: tuple[str
     parts = [part for part in (subtitle, prose, "\n".join(f"- {fact}" for fact in facts)) if part]
     return NewEntry(
         text="\n\n".join(parts),
-        topic=title or first_sentence(prose or facts[0], 12),
+        title=title or first_sentence(prose or facts[0], 12),
         decisions=(title or prose,) if kind == "decision" else (),
         outcome=title if not parts else None,
         references=_items(row, "files_modified"),

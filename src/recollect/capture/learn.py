@@ -1,39 +1,38 @@
 """Capturing a learning: redaction and the quality gate first, then comparison with what is known.
 
 The same insight again raises the recurrence of the known learning and is not stored twice. A learning that says
-otherwise replaces a known one where it says so explicitly, and is put before a person where it may contradict one; for
-that only titles and actions are compared, because they state the rule. Edits are in `capture/edit.py`.
+otherwise replaces a known one where that is certain, and is put before a person where it may contradict one.
+Edits are in `capture/edit.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Any
 
+from recollect.capture.change import has_room, save, who
+from recollect.capture.edit import LEARNING
 from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
-from recollect.core.errors import Forbidden, Rejected
-from recollect.core.learning import COIA, Learning
+from recollect.core.errors import Forbidden, NoAnswer, Rejected
+from recollect.core.learning import COIA, Learning, Task
 from recollect.core.new_learning import TAG_LIMIT, NewLearning
-from recollect.core.records import made
+from recollect.core.records import made, record, replace
+from recollect.core.trust import outranks
 from recollect.core.values import thousandths
-from recollect.store import events, lookup, passages, tasks
+from recollect.models.budget import embed
+from recollect.models.judge import LEAST_COSINE, judge_of
+from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow
 from recollect.text import quality
-from recollect.text.compare import Comparison, contradiction, redundancy, supersession
-from recollect.text.sentences import split_sentences
+from recollect.text.claims import claims
+from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.storable import storable_record
-from recollect.text.tokens import terms
 
 KIND = "contradiction"
-SHARED_BY_SENTENCES = 0.5  # share of words (Dice) from which two sentences are compared; below, comparing finds nothing
-DOUBTFUL = 0.6  # overlap from which an unsure contradiction is put before a person
-
-
-COMPARED = 8  # candidates that a new learning is compared with; the same insight is among the first
+COMPARED = 8  # candidates by words, and as many by meaning; the same insight is among the first
 LOOKED_AT = 2_000  # index entries read to find them: the same insight shares its rare words
-SHARED = 0.65  # share of words (Dice) from which two learnings are compared; repetitions share more
 SAID = ("title", *COIA, "tags", "domain", "pattern_type")  # what a repetition may word differently
 CONFIRMED = ("tags", "domain", "confidence", "trust")  # what changes when a person repeats it
 UNASKED = NewLearning.pattern_type  # the type of a learning whose author named none
@@ -53,7 +52,7 @@ UNTOUCHED = {
 """The fields of a learning to which nothing has happened yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Captured:
     """What became of a new learning: stored, or merged into one that said the same.
 
@@ -89,10 +88,14 @@ def learn(
         raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase} With `anyway` it is kept as it is")
     now = ctx.clock.now()
     change = change or ctx.ids("change")
+    judge, vector = judge_of(ctx), _meaning(ctx, new)
+    if judge is not None:
+        with ctx.db.read(ctx.space) as tx:  # a judge takes its time, and its answers are cached: no writer waits for it
+            _compared(tx, new, judge, vector)
     with ctx.db.write(ctx.space) as tx:
-        new = _with_sources(tx, new, now)
-        nearest = _nearest(tx, new)
-        known = _same_insight(nearest, new, ctx.actor.trust)
+        new = _with_sources(tx, ctx, new, now)
+        compared = _compared(tx, new, judge, vector)
+        known = _same_insight(compared, ctx.actor.trust)
         if known is not None:
             learning = _recur(tx, ctx, known, new, origin or ctx.actor.channel, change)
             moved = _moved(known, learning)
@@ -116,13 +119,13 @@ def learn(
             new={"confidence": learning.confidence, "title": learning.title},
             reason=f"redacted: {', '.join(kinds)}" if kinds else "",
         )
-        _settle_conflicts(tx, ctx, learning, nearest, change)
+        _settle_conflicts(tx, ctx, learning, compared, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
 
 
 def known_insight(tx: Tx, new: NewLearning | Learning, trust: Trust) -> Learning | None:
-    """The learning that already says what a new one would say."""
-    return _same_insight(_nearest(tx, new), new, trust)
+    """The learning that already says what a new one would say, by its words alone."""
+    return _same_insight(_compared(tx, new, None, None), trust)
 
 
 def initial_confidence(ctx: Context, new: NewLearning) -> float:
@@ -140,12 +143,11 @@ def initial_confidence(ctx: Context, new: NewLearning) -> float:
     }[new.pattern_type]
 
 
-def compared_text(learning: NewLearning | Learning) -> str:
-    """The insight itself, by which two learnings are compared, without the situation it came from.
-
-    One line per field: in one sentence two negations would cancel out, and opposites would seem the same.
-    """
-    return f"{learning.title}\n{learning.observation}\n{learning.action}"
+def claims_of(learning: NewLearning | Learning) -> tuple[str, ...]:
+    """The insight itself, by which two learnings are compared, without the situation it came from."""
+    said = dict.fromkeys((learning.title, learning.observation, learning.action))
+    lines = [each for each in said if each.strip(" .").casefold() != learning.title.strip(" .").casefold()]
+    return claims(learning.title, "\n\n".join(lines)) or (learning.title,)
 
 
 def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
@@ -162,33 +164,46 @@ def _made(ctx: Context, new: NewLearning, *, origin: str, now: int) -> Learning:
     return made(Learning, values)
 
 
-def _nearest(tx: Tx, new: NewLearning | Learning) -> list[Learning]:
-    """The active learnings that share the rarest words with a new one."""
-    query = lookup.understand(tx, lookup.terms_in(compared_text(new)))
-    docs = lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT)
-    ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(rows.KIND,)))]
-    return [known for known in rows.many(tx, sorted(ids)) if known.status == "active"]
+def _meaning(ctx: Context, new: NewLearning) -> tuple[str, Any] | None:
+    """The embedder's name and the vector of a new learning; None where there are no vectors to compare it with."""
+    embedder = ctx.models.embedder()
+    if embedder is None or not ctx.read(vectors.known, embedder.name):
+        return None
+    try:
+        return embedder.name, embed(ctx, embedder, [" ".join(claims_of(new))])[0]
+    except NoAnswer:  # an endpoint failed: words find most candidates
+        return None
 
 
-def _same_insight(nearest: list[Learning], new: NewLearning | Learning, trust: Trust) -> Learning | None:
-    text = compared_text(new)
-    words = set(terms(text))
-    for known in nearest:
-        if known.trust == "external" and trust != "external":
-            continue  # merged into an external learning, our own insight would not be injected
-        other = compared_text(known)
-        # A careful comparison takes milliseconds; texts that share few words are not worth one.
-        theirs = set(terms(other))
-        shared = 2 * len(words & theirs) / (len(words) + len(theirs) or 1)
-        if shared >= SHARED and redundancy(other, text).holds:
-            return known
-    return None
+def _compared(
+    tx: Tx, new: NewLearning | Learning, judge: Judge | None, vector: tuple[str, Any] | None
+) -> list[tuple[Learning, Comparison]]:
+    """The active learnings nearest in words and in meaning, each with what the new one says to it."""
+    said = claims_of(new)
+    query = lookup.understand(tx, lookup.terms_in("\n".join(said)))
+    docs = list(lookup.candidates(tx, query, most=COMPARED, postings=LOOKED_AT))
+    near = vectors.nearest(tx, *vector, limit=COMPARED, kinds=(rows.KIND,)) if vector else []
+    alike = {doc for doc, _, cosine in near if cosine >= LEAST_COSINE}
+    ids = {stored.id for stored in passages.ranked(tx, [*docs, *(alike - {*docs})], Narrow(kinds=(rows.KIND,)))}
+    known = [each for each in rows.many(tx, sorted(ids)) if each.status == "active"]
+    return [(each, compare(said, claims_of(each), judge)) for each in known]
+
+
+def _same_insight(compared: Sequence[tuple[Learning, Comparison]], trust: Trust) -> Learning | None:
+    same = [(found.score, known) for known, found in compared if found.repeats]
+    # Merged into an external learning, our own insight would not be injected.
+    ours = [(score, known) for score, known in same if known.trust != "external" or trust == "external"]
+    return max(ours, key=lambda each: each[0])[1] if ours else None
 
 
 def _recur(tx: Tx, ctx: Context, known: Learning, new: NewLearning, origin: str, change: str) -> Learning:
     now = ctx.clock.now()
     after = replace(known, recurrence=known.recurrence + 1, updated_at=now)
     other_words = {name: said for name in SAID if (said := getattr(new, name)) and said != getattr(known, name)}
+    if ctx.actor.trust == "external" and outranks(known.trust, "external"):
+        why = "a caller from outside captured the same insight, which does not count"
+        events.record(tx, ctx, change=change, subject=known.id, what="learning.recurred", new=other_words, reason=why)
+        return known
     rows.count_recurrence(tx, known.id, at=now)
     rows.add_source(tx, known.id, new.source(origin=origin, trust=ctx.actor.trust, at=now))
     events.record(
@@ -220,22 +235,8 @@ def _confirm(tx: Tx, ctx: Context, known: Learning, new: NewLearning, change: st
     if known.trust != ctx.actor.trust:
         worth = thousandths(initial_confidence(ctx, new)) / 1000
         after = replace(after, confidence=max(known.confidence, worth), trust=ctx.actor.trust)
-    moved = _moved(known, after)
-    if not moved:
-        return known
-    after = replace(after, version=known.version + 1)
-    rows.save(tx, after, expect=known.version)
-    events.record(
-        tx,
-        ctx,
-        change=change,
-        subject=known.id,
-        what="learning.confirmed",
-        old={name: getattr(known, name) for name in moved},
-        new={name: getattr(after, name) for name in moved},
-        reason="a person said the same",
-    )
-    return after
+    save(LEARNING, tx, ctx, known, after, "learning.confirmed", change, "a person said the same")
+    return rows.get(tx, known.id)
 
 
 def _moved(before: Learning, after: Learning) -> tuple[str, ...]:
@@ -270,73 +271,40 @@ def _propose_best_practice(tx: Tx, ctx: Context, learning: Learning) -> None:
     )
 
 
-def _with_sources(tx: Tx, new: NewLearning, now: int) -> NewLearning:
+def _with_sources(tx: Tx, ctx: Context, new: NewLearning, now: int) -> NewLearning:
     """Make its task and outcome known; the outcome of a known task is taken over."""
     if new.source_outcome_id is not None:
         tasks.ensure_outcome(tx, new.source_outcome_id, at=now)
     if new.source_task_id is not None:
-        tasks.ensure_task(tx, new.source_task_id, outcome=new.source_outcome_id, at=now)
-        outcome = new.source_outcome_id or tasks.task(tx, new.source_task_id).outcome_id
+        keep = ctx.actor.trust == "external"
+        tasks.ensure_task(tx, new.source_task_id, outcome=new.source_outcome_id, at=now, keep=keep)
+        outcome = new.source_outcome_id or tasks.get(tx, Task, new.source_task_id).outcome_id
         return replace(new, source_outcome_id=outcome)
     return new
 
 
-def _settle_conflicts(tx: Tx, ctx: Context, new: Learning, known: Sequence[Learning], change: str) -> None:
-    """Mark what the new learning replaces by an explicit cue; raise what it contradicts, or may, once each."""
-    lines = _lines(new)
-    for old in known:
-        if not _about_the_same(lines, _lines(old)):
-            continue
-        conflict = contradiction(_rule(new), _rule(old))
-        replaced = supersession(_rule(new), _rule(old), conflict=conflict)
+def _settle_conflicts(
+    tx: Tx, ctx: Context, new: Learning, compared: Sequence[tuple[Learning, Comparison]], change: str
+) -> None:
+    """Mark what the new learning replaces; raise what it contradicts, or may, once each."""
+    for old, found in compared:
         may_replace = not old.pinned and TRUSTS.index(new.trust) <= TRUSTS.index(old.trust)
-        if replaced.holds and replaced.reason.startswith("cue:") and may_replace:
-            _supersede(tx, ctx, old, new, replaced, change)
-            continue
-        if conflict.holds or (conflict.answer == "unsure" and conflict.score >= DOUBTFUL):
+        if found.kind == "newer" and found.sure and may_replace:
+            after = replace(old, status="superseded", superseded_by=new.id)
+            save(LEARNING, tx, ctx, old, after, "learning.superseded", change, f"{new.id} says so ({found.reason})")
+        elif found.conflicts and has_room(tx, ctx):
             events.raise_escalation(
                 tx,
                 kind=KIND,
                 subject=new.id,
                 other=old.id,
-                reason=conflict.conflict,
-                detail={"new": _said(new), "old": _said(old), "score": conflict.score},
+                reason=found.question,
+                detail={"by": who(ctx), "new": _said(new), "old": _said(old), "score": found.score},
                 at=ctx.clock.now(),
             )
-
-
-def _about_the_same(ones: list[set[str]], others: list[set[str]]) -> bool:
-    """Whether a sentence of one shares enough words with one of the other; a careful comparison takes milliseconds."""
-    return any(
-        2 * len(one & other) >= SHARED_BY_SENTENCES * (len(one) + len(other)) for one in ones for other in others
-    )
-
-
-def _lines(learning: Learning) -> list[set[str]]:
-    said = (part for sentence in split_sentences(learning.action, lower_case=True) for part in sentence.split("; "))
-    return [set(terms(line)) for line in (learning.title, *said)]
-
-
-def _rule(learning: Learning) -> str:
-    return f"{learning.title}\n{learning.action}"
 
 
 def _said(learning: Learning) -> str:
     """Title and action in one line, for a person who has to choose."""
     same = learning.action.strip(". ").casefold() == learning.title.strip(". ").casefold()
     return learning.title if same else f"{learning.title} — {learning.action}"
-
-
-def _supersede(tx: Tx, ctx: Context, old: Learning, new: Learning, found: Comparison, change: str) -> None:
-    after = replace(old, status="superseded", superseded_by=new.id, version=old.version + 1, updated_at=ctx.clock.now())
-    rows.save(tx, after, expect=old.version)
-    events.record(
-        tx,
-        ctx,
-        change=change,
-        subject=old.id,
-        what="learning.superseded",
-        old={"status": old.status, "superseded_by": old.superseded_by},
-        new={"status": "superseded", "superseded_by": new.id},
-        reason=f"{new.id} says so ({found.reason})",
-    )

@@ -1,26 +1,27 @@
 """The journal: appending entries to raw logs.
 
-A log is append-only and permanent. The file is written first; rows follow and can be derived again from it. So an entry
-that is in the file is saved, whatever happens to its rows. A caller who repeats an entry, because the first answer was
-lost, gets the same entry: the log holds its words under a key that no event has. Reading is in `capture/logs.py`.
+A log is append-only and permanent. The file is written first and rows follow; then each of them keeps the entry. So an
+entry that is in the file is saved, whatever happens to its rows. A caller who repeats an entry, because the first
+answer was lost, gets the same entry: the log holds its words under a key that no event has. Reading is in
+`capture/logs.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 
-from recollect.capture.edit import check_trust
+from recollect.capture.log_text import ACCEPTED, keys, read, read_within
 from recollect.capture.logs import (
     INDEXED_AT_ONCE,
+    KIND,
+    UNREAD,
     adopted_key,
     entry,
-    keys,
+    index,
     midday,
     moment,
-    read,
     read_in,
     read_in_last,
     source,
@@ -30,30 +31,33 @@ from recollect.core.clock import HOUR, iso
 from recollect.core.context import Context, Tx
 from recollect.core.errors import RecollectError, Stale, after, not_searchable
 from recollect.core.journal import Entry, NewEntry
-from recollect.store import events, journal
+from recollect.core.records import record, replace
+from recollect.core.trust import check_may
+from recollect.store import events, journal, topics
 from recollect.store.journal import LogEnd
 from recollect.text import entries
+from recollect.text.entries import LogSection
 from recollect.text.storable import storable_record
-from recollect.text.summarise import topic_from
 from recollect.text.tree import log_path
 
 GIVEN_AGAIN = HOUR  # an entry whose answer was lost is repeated within this time, chosen generously for a person
 LOOKED_AT = 100  # latest entries of a log among which a repeated one is looked for
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Logged:
     """Where an entry is, and the kinds of secrets taken out of it. `warning` when it is not searchable yet."""
 
     id: str
     day: date
+    title: str
     topic: str
     path: str
     redacted: tuple[str, ...]
     warning: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Dated:
     """An entry from another time. `key` is the same whenever the entry is given again; see `add_all`."""
 
@@ -79,8 +83,7 @@ def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change:
         if new.session:
             day = journal.session_day(tx, new.session, day)
         end = journal.log_end(tx, day)
-    topic = _topic(new)
-    section = entries.render(new, topic=topic, at=iso(ctx.clock.now()), key=change, trust=ctx.actor.trust)
+    section = entries.render(new, at=iso(ctx.clock.now()), key=change, trust=ctx.actor.trust)
     there = replayed and change in keys(ctx, day)
     added = _added_behind(ctx, day, section, end) if end and not there else None
     if not there and not added:
@@ -88,18 +91,21 @@ def add_storable(ctx: Context, new: NewEntry, kinds: tuple[str, ...], *, change:
         change = before or change
         if not before:
             _append(ctx, day, section)
-    warning = ""
+    warning, topic = "", new.topic or ""
     try:
         with ctx.db.write(ctx.space) as tx:
             if added and added[1].stamp and journal.log_end(tx, day) == end:
-                id = read_in_last(tx, ctx, *added)
+                id = read_in_last(tx, ctx, added[0], section, added[1])
             else:
-                id = _index_whole(tx, ctx, day, change)
-            _remember(tx, ctx, change, id, topic, f"redacted: {', '.join(kinds)}" if kinds else "")
+                id = _index_whole(tx, ctx, day, change, section)
+            _remember(tx, ctx, change, id, new, f"redacted: {', '.join(kinds)}" if kinds else "")
+            topic = topics.first_name(tx, id)
     except RecollectError as trouble:  # the entry is in the log for good
-        id = added[0].id if added else _id_of(ctx, day, change)
+        id = f"{source(day)}#{added[1].number}" if added else _id_of(ctx, day, change)
         warning = not_searchable("The log entry", trouble)
-    return Logged(id=id, day=day, topic=topic, path=log_path(day), redacted=kinds, warning=warning)
+    return Logged(
+        id=id, day=day, title=entries.title_of(new), topic=topic, path=log_path(day), redacted=kinds, warning=warning
+    )
 
 
 def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
@@ -108,19 +114,16 @@ def add_all(ctx: Context, day: date, given: Sequence[Dated]) -> None:
     An entry whose key is in the log already is not appended again.
     """
     there = keys(ctx, day)
-    topics = {each.key: _topic(each.new) for each in given}
-    sections = [
-        entries.render(each.new, topic=topics[each.key], at=iso(each.at), key=each.key, trust=ctx.actor.trust)
-        for each in given
-        if each.key not in there
-    ]
-    if sections:
-        _append(ctx, day, "\n".join(sections))
+    sections = {
+        each.key: entries.render(each.new, at=iso(each.at), key=each.key, trust=ctx.actor.trust) for each in given
+    }
+    if new := [text for key, text in sections.items() if key not in there]:
+        _append(ctx, day, "\n".join(new))
     kept = after(f"The entries are in the log of {day}", "Run this again: no entry is written twice")
     with kept, ctx.db.write(ctx.space) as tx:
-        ids = {each.key: each.id for each in read_in(tx, ctx, day).entries}
-        for key, topic in topics.items():
-            _remember(tx, ctx, key, ids.get(key, source(day)), topic)
+        ids = {each.key: each.id for each in read_in(tx, ctx, day, ours=sections).entries}
+        for each in given:
+            _remember(tx, ctx, each.key, ids.get(each.key, source(day)), each.new)
 
 
 def adopt(ctx: Context, id: str) -> Entry:
@@ -128,36 +131,63 @@ def adopt(ctx: Context, id: str) -> Entry:
 
     A log is never changed, so the external entry stays where it is, marked. Adopting again changes nothing.
     """
-    check_trust(ctx, "agent")
+    check_may(ctx.actor.trust, "log", "adopt")
     outside = entry(ctx, id)
     if outside.trust != "external":
         return outside
-    again = NewEntry(text=outside.text, topic=outside.topic, type=outside.type, session=outside.session or None)
+    title, topic = (outside.topic, None) if outside.titled else (None, outside.topic)
+    again = NewEntry(text=outside.text, title=title, topic=topic, type=outside.type, session=outside.session or None)
     key = adopted_key(id, outside.key)
     vouched = ctx.trusted_as("agent")
     add_all(vouched, outside.day, [Dated(new=again, key=key, at=moment(outside.at, midday(ctx, outside.day)))])
     return next(each for each in read(ctx, outside.day).entries if each.key == key)
 
 
-def _topic(new: NewEntry) -> str:
-    return entries.one_line(new.topic or "") or entries.one_line(topic_from(entries.body(new)))
+@record
+class Accepted:
+    """How many entries of others became an agent's, and on how many days."""
+
+    entries: int
+    days: int
 
 
-def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[Entry, LogEnd] | None:
+def accept(ctx: Context) -> Accepted:
+    """Trust what others wrote and will write into the shared folder as an agent's, instead of entry by entry."""
+    check_may(ctx.actor.trust, "log", "adopt")
+    count, found = 0, ctx.read(journal.days_of_others)
+    with ctx.db.write(ctx.space) as tx:
+        for day in found:
+            outside = [row for row in journal.entry_rows(tx, day) if row.trust == "external" and not row.who]
+            texts = journal.entry_texts(tx, day, [row.number for row in outside])
+            for row in outside:
+                said = entries.remembered(day, texts[row.number]).entry
+                if said and said.trust != "external":  # a mark of its own stays
+                    journal.put_entry(tx, day, replace(row, trust="agent"))
+                    count += 1
+        events.record(tx, ctx, subject=KIND, what=ACCEPTED, new={"entries": count})
+        for day in found:
+            index(tx, ctx, read_within(tx, ctx, day))
+            if known := journal.log(tx, day):
+                journal.put_log(tx, replace(known, stamp=UNREAD))  # the next cycle makes its nodes
+    return Accepted(entries=count, days=len(found))
+
+
+def _added_behind(ctx: Context, day: date, section: str, end: LogEnd) -> tuple[LogSection, LogEnd] | None:
     """Append behind the known end; None, and nothing appended, when the log was changed since or has to be read."""
-    found = entries.at_the_end(day, end.number + 1, section)
-    if found is None or found.number > entries.LOG_ENTRIES or end.size + len(found.text) > INDEXED_AT_ONCE:
+    found, number = entries.at_the_end(day, section), end.number + 1
+    if found is None or number > entries.LOG_ENTRIES or end.size + len(found.text) > INDEXED_AT_ONCE:
         return None
     try:
         stamp = ctx.vault.append(log_path(day), f"\n{section}", after=end.stamp)
     except Stale:
         return None
-    return found, LogEnd(stamp=stamp, number=found.number, size=end.size + len(found.text))
+    return found, LogEnd(stamp=stamp, number=number, size=end.size + len(found.text))
 
 
 def _given_before(ctx: Context, day: date, section: str) -> str | None:
     """The key of an entry with the same words that has no event: its writer never got an answer."""
-    ours = entries.at_the_end(day, 1, section)
+    at_the_end = entries.at_the_end(day, section)
+    ours = at_the_end.entry if at_the_end else None
     if ours is None:
         return None
     since = ctx.clock.now() - GIVEN_AGAIN
@@ -180,27 +210,29 @@ def _id_of(ctx: Context, day: date, change: str) -> str:
 
 
 def _append(ctx: Context, day: date, text: str) -> None:
-    begun = next(ctx.vault.pieces(log_path(day)), None) is not None
+    begun = any(ctx.vault.pieces(log_path(day)))
     # The empty line keeps our heading apart from a line that another tool left unfinished.
     ctx.vault.append(log_path(day), f"\n{text}" if begun else text)
 
 
-def _index_whole(tx: Tx, ctx: Context, day: date, change: str) -> str:
+def _index_whole(tx: Tx, ctx: Context, day: date, change: str, section: str) -> str:
     """Make a log searchable as it is, and remember its end where that is our entry; the id of the entry.
 
     Appends behind a known end do not read what came before, so no entry there may still be waiting for its event.
     """
-    log = read_in(tx, ctx, day)
+    log = read_in(tx, ctx, day, ours={change: section})
     found = next((each for each in log.entries if each.key == change), None)
     since = ctx.clock.now() - GIVEN_AGAIN
     lately = {each.key for each in log.entries[-LOOKED_AT:] if each.key and moment(each.at, 0) >= since}
     if found and found is log.entries[-1] and not events.missing(tx, lately - {change}):
         size = sum(len(each.text) for each in log.entries)
-        journal.put_log_end(tx, log.day, LogEnd(stamp=log.stamp, number=found.number, size=size))
+        last = max(item.number for item in log.items)
+        journal.put_log_end(tx, log.day, LogEnd(stamp=log.stamp, number=last, size=size))
     return found.id if found else source(log.day)
 
 
-def _remember(tx: Tx, ctx: Context, change: str, id: str, topic: str, reason: str = "") -> None:
+def _remember(tx: Tx, ctx: Context, change: str, id: str, new: NewEntry, reason: str = "") -> None:
     """Record who wrote an entry, once: given again, it is the same entry."""
     if not events.happened(tx, change):
-        events.record(tx, ctx, change=change, subject=id, what="log.added", new={"topic": topic}, reason=reason)
+        title = {"title": entries.title_of(new)}
+        events.record(tx, ctx, change=change, subject=id, what="log.added", new=title, reason=reason)

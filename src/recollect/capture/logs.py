@@ -1,55 +1,60 @@
 """Reading raw logs: which days have one, what their entries say, and how the entries are searched.
 
-Logs of any size are read in bounded memory. Rows are derived from the files. Appending is in `capture/log.py`.
+Logs of any size are read in bounded memory. What a log is made of is in `capture/log_text.py`, appending in
+`capture/log.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 
+from recollect.capture import topics
+from recollect.capture.log_text import LogItem, LogText, lines, new_item, read, read_within
 from recollect.core import calendar
 from recollect.core.calendar import parse_day
 from recollect.core.clock import day_of, parse_time, zone_named
 from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, NotFound
+from recollect.core.errors import BadInput, NotFound, Trouble
 from recollect.core.journal import Entry
+from recollect.core.records import record, replace
 from recollect.core.values import Passage
 from recollect.store import journal, passages
 from recollect.store.files import content_hash
-from recollect.store.journal import LogEnd, LogRow
+from recollect.store.journal import EntryRow, LogEnd, LogRow
 from recollect.text import entries, nodes
+from recollect.text.entries import LogSection
+from recollect.text.sentences import counted
 from recollect.text.tree import log_path, path_of
 
 KIND = "log"
 INDEXED_AT_ONCE = 2_000_000  # characters; a longer log is indexed by the next cycle, so that an append stays quick
 
+NAMED = 5  # logs that are gone are named one by one; a cleaned folder would fill the screen
 UNREAD = "unread"  # the stamp of a log that no cycle has read yet
 
 _LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+_LIKE_A_LOG = re.compile(r"\d{1,4}-\d{1,2}-\d{1,2}\.md")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogText:
-    """A log that was read: its entries, its hash, and its text where that is short enough to be copied."""
-
-    day: date
-    entries: tuple[Entry, ...]
-    hash: str
-    raw: str | None
-    stamp: str  # taken before the file was read, so that a later change is noticed
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class LogDay:
-    """A day with a log, and how many entries were in it when it was last read."""
+    """A day with a log, and how many of its entries are searchable."""
 
     day: date
     entries: int
+
+
+@record
+class FileFault:
+    """A file that needs a person: its path, and what is wrong there."""
+
+    path: str
+    detail: str
+    remedy: str
 
 
 def today(ctx: Context) -> date:
@@ -79,27 +84,57 @@ def days(stamps: Iterable[str]) -> list[date]:
 
 def listed(ctx: Context) -> list[LogDay]:
     """The days with a log, newest first."""
-    there = days(ctx.vault.stamps())
     known = ctx.read(journal.entry_counts)
+    there = {*days(ctx.vault.stamps()), *ctx.read(journal.entry_days)}
     return [LogDay(day=day, entries=known.get(day, 0)) for day in sorted(there, reverse=True)]
 
 
 def show(ctx: Context, day: date) -> str:
-    """The text of a day's log."""
-    text = ctx.vault.read(log_path(day))
-    if text is None:
+    """The text of a day's log, without secrets and with what the file no longer holds."""
+    return _written(ctx, day).text
+
+
+def _written(ctx: Context, day: date) -> LogText:
+    log = read(ctx, day)
+    if not log.items:
         raise NotFound(f"no log for {day}; the days with one are listed by: recollect log tree --period {day:%Y-%m}")
-    return text
+    return log
+
+
+@record
+class WrittenEntry:
+    """An entry of a log and who wrote it, as far as that is known."""
+
+    entry: Entry
+    who: str
+
+
+def entries_of(ctx: Context, day: date) -> list[WrittenEntry]:
+    """The entries of a day in order, without secrets and with what the file no longer holds."""
+    items = _written(ctx, day).items
+    return [WrittenEntry(entry=item.entry, who=item.row.who if item.row else "") for item in items if item.entry]
 
 
 def entry(ctx: Context, id: str) -> Entry:
-    """One entry by its id, `log/2026-03-01#3`."""
+    """One entry by its id, `log/2026-03-01#3`. A new entry of the file gets its number for good before it is shown."""
+    with ctx.db.read(ctx.space) as tx:
+        found = entry_within(tx, ctx, id)
+        new = found.number > journal.last_number(tx, found.day)
+    if new:
+        with suppress(Trouble), ctx.db.write(ctx.space) as tx:  # a store that can only be read shows it all the same
+            read_in(tx, ctx, found.day)
+            found = entry_within(tx, ctx, id)
+    return found
+
+
+def entry_within(tx: Tx, ctx: Context, id: str) -> Entry:
     day, _, number = id.removeprefix("log/").partition("#")
     if number.isdecimal():
-        for found in entries.read(parse_day(day), lines(ctx.vault.pieces(f"{day}.md"))):
+        for found in read_within(tx, ctx, parse_day(day)).entries:
             if found.number == int(number):
                 return found
-        if int(number) == 0 and (kept := _told_by_another_tool(ctx, parse_day(day))):
+        inside = replace(ctx, vault=ctx.vault.inside(tx))
+        if int(number) == 0 and (kept := _told_by_another_tool(inside, parse_day(day))):
             return kept
     raise NotFound(f"no entry {id}; see a day's entries with: recollect log show {day if number else 'DATE'}")
 
@@ -122,79 +157,154 @@ def source(day: date) -> str:
     return f"{KIND}/{day.isoformat()}"
 
 
-def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
-    """Read a log of any size; its text is kept when it has at most `copied` characters."""
-    stamp = ctx.vault.stamps(names=[log_path(day)]).get(log_path(day), "")
-    digest = hashlib.sha256()
-    kept: list[str] = []
-    size = 0
-
-    def watched() -> Iterator[str]:
-        nonlocal size
-        for piece in ctx.vault.pieces(log_path(day)):
-            digest.update(piece.encode("utf-8", "surrogatepass"))
-            size += len(piece)
-            if size <= copied:
-                kept.append(piece)
-            yield piece
-
-    found = tuple(entries.read(day, lines(watched())))
-    raw = "".join(kept) if size <= copied else None
-    return LogText(day=day, entries=found, hash=digest.hexdigest(), raw=raw, stamp=stamp)
-
-
-def keys(ctx: Context, day: date) -> set[str]:
-    """The keys of a day's entries."""
-    return set(entries.keys(lines(ctx.vault.pieces(log_path(day)))))
-
-
-def lines(pieces: Iterable[str]) -> Iterator[str]:
-    """The lines of a text that comes in pieces; a line longer than an entry may be is cut."""
-    rest = ""
-    for piece in pieces:
-        *whole, rest = (rest + piece).split("\n")
-        yield from whole
-        rest = rest[: entries.ENTRY_CHARS]
-    if rest:
-        yield rest
-
-
-def read_in(tx: Tx, ctx: Context, day: date) -> LogText:
-    """Make a log searchable, and remember its stamp: while that is unchanged, a search does not read the log again.
+def read_in(tx: Tx, ctx: Context, day: date, *, ours: Mapping[str, str] | None = None) -> LogText:
+    """Remember a log's entries and make them searchable; while its stamp is unchanged, no search reads it again.
 
     The log is read in the transaction that writes the rows, so that an entry appended meanwhile is not removed.
     """
-    log = read(replace(ctx, vault=ctx.vault.inside(tx)), day)
+    log = read_within(tx, ctx, day, ours=ours)
     journal.put_reading(tx, ctx.clone, source(log.day), stamp=log.stamp, ids=(), at=ctx.clock.now())
     if sum(len(each.text) for each in log.entries) <= INDEXED_AT_ONCE:
-        index(tx, ctx, log)
+        index(tx, ctx, log, ours=ours)
+    else:
+        remember(tx, ctx, log, ours=ours)
     if log.stamp and journal.log(tx, log.day) is None:
         # With a row, a cycle notices when the file is deleted before it was ever read.
         journal.put_log(tx, LogRow(day=log.day, stamp=UNREAD, hash=log.hash, entries=len(log.entries)))
     return log
 
 
-def read_in_last(tx: Tx, ctx: Context, found: Entry, end: LogEnd) -> str:
-    """The same for a log to which only this entry was added; gives the entry's id."""
-    journal.put_reading(tx, ctx.clone, source(found.day), stamp=end.stamp, ids=(), at=ctx.clock.now())
-    position = passages.last_position(tx, _thread(found)) + 1
-    passages.put(tx, _passage(found, position, midday(ctx, found.day)))
-    journal.put_log_end(tx, found.day, end)
-    return found.id
+def read_in_last(tx: Tx, ctx: Context, found: LogSection, text: str, end: LogEnd) -> str:
+    """The same for a log to which only this entry was added, with its whole text; gives the entry's id."""
+    assert found.entry is not None
+    day = found.entry.day
+    journal.put_reading(tx, ctx.clone, source(day), stamp=end.stamp, ids=(), at=ctx.clock.now())
+    number = journal.last_number(tx, day) + 1
+    item = new_item(found, number, outside=False)
+    assert item.entry is not None
+    # There are at most as many entries as numbers, so this place is behind all others.
+    journal.put_entry(tx, day, _row(ctx, item, number, ours=True), text)
+    position = passages.last_position(tx, _thread(item.entry)) + 1
+    passages.put(tx, _passage(item.entry, position, midday(ctx, day)))
+    topics.place(tx, ctx, item.entry)
+    journal.put_log_end(tx, day, replace(end, number=item.number))
+    return item.entry.id
 
 
-def index(tx: Tx, ctx: Context, log: LogText) -> None:
-    """Make a log's entries searchable, and remove those that are no longer in it.
+def index(tx: Tx, ctx: Context, log: LogText, *, ours: Mapping[str, str] | None = None) -> None:
+    """Remember a log's entries and make them searchable.
 
     The known end is forgotten: a process that just appended behind it then reads the whole log.
     """
     journal.forget_log_end(tx)
+    if (
+        journal.last_number(tx, log.day) != log.last
+    ):  # it was read before this transaction, and numbers were given since
+        log = read_within(tx, ctx, log.day, ours=ours)
+    remember(tx, ctx, log, ours=ours)
     wanted = {found.id for found in searched(log.entries)}
     for id in passages.ids_under(tx, f"{source(log.day)}#"):
         if id not in wanted:
             passages.remove(tx, id)
     for passage in passages_of(ctx, log):
         passages.put(tx, passage)
+    topics.place_all(tx, ctx, searched(log.entries))
+
+
+def remember(tx: Tx, ctx: Context, log: LogText, *, ours: Mapping[str, str] | None = None) -> None:
+    """Write what changed in a log's entries to their rows."""
+    ours = ours or {}
+    for place, item in enumerate(log.items, start=1):
+        key = item.entry.key if item.entry else ""
+        row, old = _row(ctx, item, place, ours=key in ours), item.row
+        cut = item.held and place < len(log.items) and not log.items[place].held and item.same
+        if old and (item.section.clipped or not item.held or old.purged or cut):
+            row = replace(row, key=old.key, hash=old.hash)  # the text that is known is at least as good
+        if old is None or row.hash != old.hash:
+            whole = ours.get(key, "")
+            known = whole and entries.remembered(log.day, whole).hash == item.section.hash
+            journal.put_entry(tx, log.day, row, whole if known else item.section.text)
+        elif row != old:
+            journal.put_entry(tx, log.day, row)
+
+
+def _row(ctx: Context, item: LogItem, place: int, *, ours: bool) -> EntryRow:
+    old, entry = item.row, item.entry
+    return EntryRow(
+        number=item.number,
+        place=place,
+        key=entry.key if entry else old.key if old else "",
+        hash=journal.PURGED if item.section.purged else item.section.hash,
+        held=item.held,
+        secret=item.held and item.section.secret,
+        trust=entry.trust if entry else old.trust if old else "agent",
+        who=ctx.actor.name if ours and not (old and old.who) else old.who if old else "",
+        at=old.at if old else ctx.clock.now(),
+    )
+
+
+def faults(tx: Tx, ctx: Context) -> list[FileFault]:
+    """Logs that are missing or shorter than what is remembered, misnamed, unreadable, or that hold secrets."""
+    vault = ctx.vault.inside(tx)
+    stamps = vault.stamps()
+    misnamed = sorted({name for name in stamps if _LIKE_A_LOG.fullmatch(name)} - set(map(log_path, days(stamps))))
+    unread, rename = "its name is not a day, so it is not read", "rename the file to its day, such as 2026-03-01.md"
+    found = [FileFault(path=name, detail=unread, remedy=rename) for name in misnamed]
+    for name in journal.unreadable_logs(tx):
+        detail = "it cannot be read, so its day, week and month stay open"
+        found.append(FileFault(path=name, detail=detail, remedy="make it a readable file, or move it away"))
+    again = "recollect store rebuild --files writes them again; recollect store purge ID forgets one"
+    gone = [day for day in journal.entry_days(tx) if log_path(day) not in stamps]
+    short = {day: count for day, count in journal.days_with(tx, held=False).items() if day not in gone}
+    for day in gone[:NAMED]:
+        found.append(FileFault(path=log_path(day), detail="the file is gone; its entries are remembered", remedy=again))
+    if more := len(gone[NAMED:]):
+        found.append(FileFault(path=f"{counted(more, 'more log')}", detail="their files are gone, too", remedy=again))
+    for day, count in short.items():
+        detail = f"the file lacks {counted(count, 'entry')} that {'is' if count == 1 else 'are'} remembered"
+        found.append(FileFault(path=log_path(day), detail=detail, remedy=again))
+    for day in journal.days_with(tx, held=True, secret=True):
+        if log_path(day) in stamps:
+            found.append(holding_secrets(log_path(day), lines(vault.pieces(log_path(day)))))
+    return found
+
+
+def holding_secrets(path: str, text: Iterable[str]) -> FileFault:
+    """Name the lines of a hand-written file that hold a secret."""
+    found = entries.secret_lines(text)
+    many = len(found) > 1
+    at = f"line{'s' * many} {', '.join(map(str, found[:20]))} hold{'s' * (not many)}" if found else "it holds"
+    remedy = "nothing made from it holds it; take it out of the file, and change it if others can read the file"
+    return FileFault(path=path, detail=f"{at} a secret or private text", remedy=remedy)
+
+
+def write_again(ctx: Context) -> list[str]:
+    """Write what the files no longer hold back into them, where it was; the files that were written."""
+    with ctx.db.read(ctx.space) as tx:
+        stamps = ctx.vault.inside(tx).stamps()
+        gone = {day for day in journal.entry_days(tx) if log_path(day) not in stamps}
+        wanted = sorted(gone | journal.days_with(tx, held=False).keys())
+    written = []
+    for day in wanted:
+        before = ctx.vault.read(log_path(day))
+        with ctx.db.read(ctx.space) as tx:
+            log = read_within(tx, ctx, day)
+            texts = journal.entry_texts(tx, day, [item.number for item in log.items if not item.held])
+        # What the file holds stays as it is there, secrets included: it is the person's.
+        verbatim = entries.verbatim(before or "")
+        if len(verbatim) != sum(item.held for item in log.items):
+            continue  # a conflict has to be resolved first
+        held = iter(verbatim)
+        parts = [next(held) if item.held else texts[item.number] for item in log.items]
+        for number, (item, then) in enumerate(zip(log.items, log.items[1:], strict=False)):
+            if item.held and not then.held and item.row:  # the file ended here, so its empty lines are not the log's
+                parts[number] = parts[number].rstrip("\n") + "\n" * int(item.row.hash.partition(":")[2] or 1)
+        text = "\n".join(parts)
+        ctx.vault.replace(log_path(day), text, expect="" if before is None else content_hash(before))
+        with ctx.db.write(ctx.space) as tx:
+            read_in(tx, ctx, day)
+        written.append(log_path(day))
+    return written
 
 
 def searched(found: Iterable[Entry]) -> list[Entry]:

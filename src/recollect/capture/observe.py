@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from recollect.capture.edit import reword
 from recollect.capture.import_notes import LEARNED_AS
@@ -19,17 +18,17 @@ from recollect.capture.learn import Captured, learn
 from recollect.core.choices import DISCOVERY_TYPES, DiscoveryType
 from recollect.core.clock import MINUTE
 from recollect.core.context import Context, lowest
-from recollect.core.errors import BadInput, Refused, Stale, after
+from recollect.core.errors import BadInput, Refused, Rejected, Stale, after
 from recollect.core.learning import COIA, Discovery, Injection, Outcome, Task
 from recollect.core.new_learning import FIELD_LIMIT, NewLearning
-from recollect.core.records import check_page
+from recollect.core.records import check_page, checked, record, replace
 from recollect.core.writes import TaskOutput
 from recollect.models.ask import OFFLINE, Ask, ask, cached_answer, read_object, read_text
-from recollect.store import derived, events, learnings, model_rows, tasks
+from recollect.store import db, events, learnings, model_rows, tasks
 from recollect.store.files import content_hash
 from recollect.store.model_rows import OpenAsk
 from recollect.text.markers import Coia, extract, read_discoveries, without_discoveries
-from recollect.text.quality import WEIGHED, learning_refusal
+from recollect.text.quality import WEIGHED, Refusal, learning_refusal
 from recollect.text.storable import storable_record
 from recollect.text.tokens import terms
 
@@ -45,7 +44,7 @@ WORTH_READING = 200  # characters; a shorter output holds no discovery beside th
 SKIPPED_DEPENDENCY = "Dependencies are task-specific, not learnable"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Observed:
     """What one task's output held."""
 
@@ -109,8 +108,8 @@ def _use_observation(ctx: Context, answered: OpenAsk) -> bool:
 
 def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
     with ctx.db.read(ctx.space) as tx:
-        discovery = tasks.known_discovery(tx, answered.subject)
-        about = tasks.known_task(tx, discovery.task_id) if discovery else None
+        discovery = tasks.known(tx, Discovery, answered.subject)
+        about = tasks.known(tx, Task, discovery.task_id) if discovery else None
         learning = learnings.of_discovery(tx, answered.subject)
     if discovery is None or learning is None or learning.source_discovery_id != discovery.id:
         return False
@@ -125,7 +124,7 @@ def _use_extraction(ctx: Context, answered: OpenAsk) -> bool:
 
 def _kept(ctx: Context, found: Found, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
     """Store discoveries and learn from them; a missing outcome or title is taken from the known task."""
-    if about := ctx.read(tasks.known_task, task):
+    if about := ctx.read(tasks.known, Task, task):
         outcome, title = outcome or about.outcome_id, title or about.title
     discoveries: list[Discovery] = []
     captured: list[Captured] = []
@@ -160,7 +159,8 @@ def _keep(
     found = Discovery(id=ctx.ids("disc"), type=kind, content=text, task_id=task, outcome_id=outcome, created_at=now)
     discovery, _ = storable_record(found)  # a model's words were not in the output
     with ctx.db.write(ctx.space) as tx:
-        tasks.ensure_task(tx, task, outcome=outcome, at=discovery.created_at, title=title)
+        keep = ctx.actor.trust == "external"
+        tasks.ensure_task(tx, task, outcome=outcome, at=discovery.created_at, title=title, keep=keep)
         digest = content_hash(f"{kind}:{discovery.content}")
         if not tasks.add_discovery(tx, discovery, digest=digest):
             return tasks.abandoned_discovery(tx, task, digest, before=discovery.created_at - ABANDONED)
@@ -174,9 +174,7 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
         return SKIPPED_DEPENDENCY
     answer = ask(ctx, extraction(discovery, title))
     coia = answer.value
-    # Only what the discovery itself says is judged. A decision is told in the past and still holds.
-    said = WEIGHED if discovery.type == "decision" else ("title", "observation", *coia.stated)
-    if refusal := learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED}):
+    if refusal := _refusal(coia, discovery.type):
         return f"Not learned from: {refusal.why}"
     new = NewLearning(
         **{name: getattr(coia, name) for name in ("title", *COIA, "tags", "domain")},
@@ -186,6 +184,23 @@ def _learn_from(ctx: Context, discovery: Discovery, title: str) -> Captured | st
         source_discovery_id=discovery.id,
     )
     return learn(ctx, new, anyway=True, origin=f"observer:{answer.generator}")
+
+
+def _refusal(coia: Coia, type: DiscoveryType) -> Refusal | None:
+    """Only what the author said is judged. A decision is told in the past and still holds."""
+    said = WEIGHED if type == "decision" else ("title", "observation", *coia.stated)
+    return learning_refusal(**{name: getattr(coia, name) if name in said else "" for name in WEIGHED})
+
+
+def learn_text(ctx: Context, text: str, **given: Any) -> Captured:
+    """Learn from one text: its sentences are sorted into the fields of a learning, `given` fields hold as they are."""
+    kind = given.get("pattern_type")
+    type: DiscoveryType = "blocker" if kind == "gotcha" else "constraint" if kind == "constraint" else "pattern"
+    coia = extract(type, text, "", "")
+    if refusal := _refusal(coia, type):
+        raise Rejected(f"not saved: {refusal.why}. {refusal.rephrase}")
+    made = {name: getattr(coia, name) for name in ("title", *COIA, "tags", "domain")}
+    return learn(ctx, checked(NewLearning, {**made, **given}), anyway=True)
 
 
 def extraction(discovery: Discovery, title: str) -> Ask[Coia]:
@@ -249,24 +264,26 @@ def _read_found(text: str, output: str) -> Found:
 
 
 def name_outcome(ctx: Context, id: str, *, name: str = "") -> Outcome:
-    """Make an outcome known, and give it a name unless it has one."""
+    """Make an outcome known and give it a name; a caller from outside names only new ones."""
     given, _ = storable_record(Outcome(id=id, name=name, created_at=ctx.clock.now()))
     with ctx.db.write(ctx.space) as tx:
-        before = tasks.known_outcome(tx, given.id)
-        tasks.ensure_outcome(tx, given.id, at=given.created_at, name=given.name)
-        after = tasks.outcome(tx, given.id)
+        before = tasks.known(tx, Outcome, given.id)
+        keep = ctx.actor.trust == "external"
+        tasks.ensure_outcome(tx, given.id, at=given.created_at, name=given.name, keep=keep)
+        after = tasks.get(tx, Outcome, given.id)
         if after != before:
             events.record(tx, ctx, subject=given.id, what="outcome.named", new={"name": after.name})
         return after
 
 
 def name_task(ctx: Context, id: str, *, outcome: str | None = None, title: str = "") -> Task:
-    """Make a task known, and give it an outcome and a title unless it has them."""
+    """Make a task known, give it a title, and an outcome if it has none; a caller from outside names only new ones."""
     given, _ = storable_record(Task(id=id, outcome_id=outcome, title=title, created_at=ctx.clock.now()))
     with ctx.db.write(ctx.space) as tx:
-        before = tasks.known_task(tx, given.id)
-        tasks.ensure_task(tx, given.id, outcome=given.outcome_id, at=given.created_at, title=given.title)
-        after = tasks.task(tx, given.id)
+        before = tasks.known(tx, Task, given.id)
+        keep = ctx.actor.trust == "external"
+        tasks.ensure_task(tx, given.id, outcome=given.outcome_id, at=given.created_at, title=given.title, keep=keep)
+        after = tasks.get(tx, Task, given.id)
         if after != before:
             events.record(tx, ctx, subject=given.id, what="task.named", new={"title": after.title})
         return after
@@ -275,7 +292,7 @@ def name_task(ctx: Context, id: str, *, outcome: str | None = None, title: str =
 def titles(ctx: Context, *, task: str, outcome: str) -> tuple[str, str]:
     """The title of a task and the name of an outcome; empty where none was given."""
     with ctx.db.read(ctx.space) as tx:
-        about, serves = tasks.known_task(tx, task), tasks.known_outcome(tx, outcome)
+        about, serves = tasks.known(tx, Task, task), tasks.known(tx, Outcome, outcome)
         return about.title if about else "", serves.name if serves else ""
 
 
@@ -284,15 +301,15 @@ def titles(ctx: Context, *, task: str, outcome: str) -> tuple[str, str]:
 
 def outcome_page(ctx: Context, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
     check_page(limit, offset)
-    return ctx.read(tasks.outcomes, limit=limit, offset=offset)
+    return ctx.read(tasks.page, Outcome, limit=limit, offset=offset)
 
 
 def task_page(ctx: Context, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
     check_page(limit, offset)
     with ctx.db.read(ctx.space) as tx:
         if outcome is not None:
-            tasks.outcome(tx, outcome)
-        return tasks.tasks(tx, outcome=outcome, limit=limit, offset=offset)
+            tasks.get(tx, Outcome, outcome)
+        return tasks.page(tx, Task, outcome_id=outcome, limit=limit, offset=offset)
 
 
 def discovery_page(
@@ -301,8 +318,8 @@ def discovery_page(
     check_page(limit, offset)
     with ctx.db.read(ctx.space) as tx:
         if task is not None:
-            tasks.task(tx, task)
-        return tasks.discoveries(tx, task=task, limit=limit, offset=offset)
+            tasks.get(tx, Task, task)
+        return tasks.page(tx, Discovery, task_id=task, limit=limit, offset=offset)
 
 
 def injection_page(
@@ -312,6 +329,6 @@ def injection_page(
     check_page(limit, offset)
     with ctx.db.read(ctx.space) as tx:
         if task is None:
-            return tasks.latest_injections(tx, limit=limit, offset=offset), derived.count_injections(tx)
-        shown = tasks.injections_of_task(tx, tasks.task(tx, task).id)
+            return tasks.latest_injections(tx, limit=limit, offset=offset), db.count(tx, "injections")
+        shown = tasks.injections_of_task(tx, tasks.get(tx, Task, task).id)
         return shown, len(shown)

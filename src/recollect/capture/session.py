@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from recollect.capture import log, logs
+from recollect.capture import log, log_text, logs
 from recollect.capture.log import Logged
-from recollect.core.clock import DAY, MINUTE
+from recollect.core.clock import DAY
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import NewEntry
@@ -23,12 +23,11 @@ from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, journal, sessions, tasks
 from recollect.store.files import content_hash, is_odd, open_file
 from recollect.text import transcript
-from recollect.text.markers import without_signals
+from recollect.text.markers import without_marks, without_signals
 from recollect.text.storable import storable, storable_id, storable_record
 from recollect.text.transcript import Turn
 
 LEASE_SECONDS = 30  # longer than the longest hook (8 seconds), so that a lease outlives only a killed process
-QUIET = 10 * MINUTE  # a transcript without a write for so long belongs to a session that ended or was killed
 LOOKED_BACK = 7 * DAY  # sessions whose transcripts a cycle looks at
 KEPT = 30 * DAY  # what a session was shown matters while it lasts, and to `doctor` for a while after
 ENDING = 200_000  # bytes at the end of a transcript that hold the last request
@@ -55,14 +54,14 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
         files = tuple(file.removeprefix(f"{given.root}/") for file in talk.files)
         heard, kinds = storable_record(Turn(requests=talk.requests or request, answer=answer, files=files))
         asked = "\n\n".join(heard.requests).strip()
-        said = without_signals(heard.answer).strip()
+        said = without_marks(heard.answer).strip() or without_signals(heard.answer).strip()  # a turn leaves some word
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
-                topic=storable(given.topic) or (asked or said).splitlines()[0].rstrip(".!"),
+                title=storable(given.topic) or (asked or said).splitlines()[0].rstrip(".!"),
                 session=session,
                 request=asked or None,
                 outcome=said or None,
@@ -72,6 +71,7 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
         title = asked.partition("\n")[0][:TITLE_LIMIT]
         if path or title:
             with ctx.db.write(ctx.space) as tx:
+                sessions.name_prompts(tx, session, heard.requests)
                 if path:
                     sessions.read_up_to(tx, session, transcript=path, place=read)
                 if title:  # what the turn discovered, it discovered while working on this
@@ -83,29 +83,23 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
 
 def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:
     """Log something a host says about a session as a whole."""
-    return log.add(ctx, NewEntry(text=given.text, topic=given.topic, session=given.session), change=change)
+    return log.add(ctx, NewEntry(text=given.text, title=given.topic, session=given.session), change=change)
 
 
-def tidy(ctx: Context) -> int:
-    """Log the turns of sessions that ended without an event, and forget what was shown long ago.
+def tidy(ctx: Context, *, but: str = "") -> int:
+    """Log the turns of sessions, `but` one, that ended without an event, and forget what was shown long ago.
 
     Gives how many entries that made.
     """
     now = ctx.clock.now()
     with ctx.db.write(ctx.space) as tx:
         sessions.forget_events(tx, before=now - KEPT)
-        known = sessions.with_transcript(tx, since=now - LOOKED_BACK)
+        known = sessions.left_behind(tx, since=now - LOOKED_BACK, now=now, but=but)
     made = 0
-    for session in known:
-        try:
-            status = os.stat(session.transcript)
-        except OSError:
-            continue
-        if is_odd(session.transcript):
-            continue
-        if status.st_size > session.place and status.st_mtime * 1000 < now - QUIET:
+    for session, size in known:
+        if not is_odd(session.transcript):
             with suppress(SessionBusy):  # another process logs this session
-                left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=status.st_size)
+                left = SessionTurn(session=session.id, host=session.host, path=session.transcript, end=size)
                 made += turn(ctx, left) is not None
     return made
 
@@ -128,7 +122,7 @@ def _reached(ctx: Context, session: str, host: str, path: str) -> tuple[int, set
         day = journal.session_day(tx, session, logs.today(ctx))
     covered: dict[int, int] = {}
     answers: set[str] = set()
-    for found in logs.keys(ctx, day):
+    for found in log_text.keys(ctx, day):
         if key := _KEY.fullmatch(found.removeprefix(f"turn.{session}.")):
             covered[int(key["first"])] = int(key["last"])
             answers.add(key["answer"])

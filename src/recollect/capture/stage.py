@@ -1,6 +1,7 @@
 """Staging a learning: one more H2 section at the end of the staging file, past the quality gate.
 
-The file holds the staged learnings; their passages are derived from it. A refused learning is still counted, because an
+The file holds the staged learnings; their passages are derived from it. Events keep the words of each entry, so that a
+file which git deleted can be written again (`lost`, `write_again`). A refused learning is still counted, because an
 incident that keeps happening may deserve a rule one day. `read_in` makes passages equal to what a file of this clone
 says; documents use it too.
 """
@@ -8,23 +9,42 @@ says; documents use it too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from recollect.core.context import Context, Tx
-from recollect.core.errors import BadInput, RecollectError, Refused, Rejected, Stale, not_searchable
-from recollect.core.records import as_text, check_text, line
+from recollect.capture.logs import FileFault
+from recollect.core.context import Context, Event, Tx
+from recollect.core.errors import (
+    BadInput,
+    NotFound,
+    RecollectError,
+    Refused,
+    Rejected,
+    after,
+    not_searchable,
+)
+from recollect.core.records import as_text, check_text, line, record, replace
+from recollect.core.trust import check_may
 from recollect.core.values import Passage
 from recollect.store import events, journal, passages
-from recollect.store.files import content_hash
-from recollect.text import quality
-from recollect.text.compare import redundancy
-from recollect.text.staging import StagedEntry, closed, open_line, read_staging, slug_of, with_entry
-from recollect.text.storable import storable_record
+from recollect.store.files import rewrite
+from recollect.text.sentences import counted
+from recollect.text.staging import (
+    EXTERNAL,
+    StagedEntry,
+    StagingText,
+    closed,
+    open_line,
+    read_staging,
+    slug_of,
+    with_body,
+    with_entry,
+)
+from recollect.text.storable import storable, storable_record
 
 KIND = "staged"
+ADDED, SEEN, REMOVED, RESTORED = "staged.added", "staged.seen", "staged.removed", "staged.restored"
+"""The events of an entry's life. SEEN: the file was edited by hand."""
 TITLE_LIMIT = 200  # characters; a heading that still reads as one rule
 BODY_LIMIT = 20_000  # characters; more belongs in the log
-TRIES = 20  # attempts to write a file that other processes change at the same time; each takes milliseconds
 
 _BEGINNING = """\
 # Learnings
@@ -35,7 +55,7 @@ Jotted between hand-offs, one `##` section each. `recollect staged consolidate` 
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NewStaged:
     """What a caller gives: the rule as a title, and more about it."""
 
@@ -54,7 +74,7 @@ class NewStaged:
         check_text(self.body, "body", most=BODY_LIMIT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Staged:
     """A staged learning; `repeated` when an entry already said the same and none was added.
 
@@ -71,9 +91,12 @@ class Staged:
 
 def stage(ctx: Context, title: str, body: str = "") -> Staged:
     """Append a learning to the staging file; one below the quality gate is rejected with advice."""
+    from recollect.text.quality import staged_refusal  # readers of staged entries load this module, too
+
     new, redacted = storable_record(NewStaged(title=title, body=body))
     title, body = new.title, closed(new.body)
-    refusal = quality.staged_refusal(title, body)
+    check_may(ctx.actor.trust, KIND, "create")
+    refusal = staged_refusal(title, body)
     if refusal is not None:
         seen = _count_rejected(ctx, title, refusal.flaw)
         again = f" Seen {seen} times." if seen > 1 else ""
@@ -86,8 +109,8 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
                 tx,
                 ctx,
                 subject=id_of(entry),
-                what="staged.recurred" if repeated else "staged.added",
-                new={"title": title},
+                what="staged.recurred" if repeated else ADDED,
+                new={"title": title} if repeated else {"title": title, "body": entry.body},
                 reason=f"redacted: {', '.join(redacted)}" if redacted else "",
             )
         refresh_passages(ctx)
@@ -96,6 +119,29 @@ def stage(ctx: Context, title: str, body: str = "") -> Staged:
     return Staged(
         id=id_of(entry), title=entry.title, body=entry.body, repeated=repeated, redacted=redacted, warning=warning
     )
+
+
+def adopt(ctx: Context, slug: str) -> StagedEntry:
+    """Vouch for an entry from outside, so that a consolidation may take it up; only a person can."""
+    check_may(ctx.actor.trust, KIND, "adopt")
+    entry = find_entry(ctx, slug)
+    if not entry.external:
+        return entry
+    change_file(ctx, lambda text: with_body(text, entry.title, entry.body, entry.said))
+    with after(f"{entry.slug} is adopted", "Once that is fixed, run: recollect cycle"):
+        with ctx.db.write(ctx.space) as tx:
+            events.record(tx, ctx, subject=id_of(entry), what="staged.adopted")
+        refresh_passages(ctx)
+    return replace(entry, body=entry.said)
+
+
+def find_entry(ctx: Context, id: str) -> StagedEntry:
+    """A staged entry by its id or slug."""
+    slug = id.removeprefix(f"{KIND}/")
+    found = read_staging(read_file(ctx)).entry(slug)
+    if found is None:
+        raise NotFound(f"no staged entry {slug!r}; `recollect staged list` lists them")
+    return found
 
 
 def id_of(entry: StagedEntry) -> str:
@@ -116,18 +162,17 @@ def refuse_conflicts(path: str, text: str) -> None:
 def change_file(ctx: Context, change: Callable[[str], str]) -> str:
     """Rewrite the staging file by a function of its text; a concurrent change is kept."""
     path = ctx.settings.staging.file
-    for _ in range(TRIES):
-        before = ctx.worktree.read(path)
+
+    def changed(before: str | None) -> str:
         refuse_conflicts(path, before or "")
-        after = change(before or "")
-        if after == (before or ""):
-            return after
-        try:
-            ctx.worktree.replace(path, after, expect="" if before is None else content_hash(before))
-            return after
-        except Stale:
-            continue
-    raise Stale(f"{path} keeps changing: another process writes it all the time. Try again")
+        return change(before or "")
+
+    return rewrite(ctx.worktree, path, changed)
+
+
+def said(ctx: Context) -> StagingText:
+    """What the staging file says, without any secrets in it."""
+    return read_staging(storable(read_file(ctx)))
 
 
 def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, anew: bool = False) -> None:
@@ -137,24 +182,65 @@ def refresh_passages(ctx: Context, *, read: Mapping[str, str] | None = None, ane
     """
     folder, _, name = ctx.settings.staging.file.rpartition("/")
     stamp = ctx.worktree.stamps(folder, names=(name,)).get(name, "")  # taken before the text is read
-    if not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp:
-        return
-    entries = read_staging(read_file(ctx)).entries
+    if not stamp or (not anew and (journal.readings_of(ctx) if read is None else read).get(KIND, "") == stamp):
+        return  # a file that is gone takes nothing with it
+    entries = said(ctx).entries
     with ctx.db.write(ctx.space) as tx:
+        for entry in entries:
+            if words_of(events.of(tx, id_of(entry))) != (entry.title, entry.body):
+                words = {"title": entry.title, "body": entry.body}
+                events.record(tx, ctx, subject=id_of(entry), what=SEEN, new=words, reason="edited by hand")
         found = [passage_of(ctx, tx, entry) for entry in entries]
         read_in(tx, ctx, KIND, stamp, found, passages.ids_of(tx, KIND))
 
 
+def words_of(history: Sequence[Event]) -> tuple[str, str] | None:
+    """The title and body that an entry had last, by its events."""
+    said = [event.new for event in history if event.what in (ADDED, SEEN) and "body" in event.new]
+    return (said[-1]["title"], said[-1]["body"]) if said else None
+
+
+def lost(tx: Tx, ctx: Context) -> str:
+    """A staging file that is gone, as it was; empty where it is there or no entry is known."""
+    if ctx.worktree.read(ctx.settings.staging.file) is not None:
+        return ""
+    here = journal.held_here(tx, ctx.clone, source=KIND) - journal.held_elsewhere(tx, ctx.clone, source=KIND)
+    histories = [events.of(tx, id) for id in here]
+    text = ""
+    for history in sorted(filter(None, histories), key=lambda history: history[0].seq):
+        if words := words_of(history):
+            text = with_entry(text or _BEGINNING, *words)
+    return text
+
+
+def faults(tx: Tx, ctx: Context) -> list[FileFault]:
+    """The staging file, where it is gone and its entries are remembered."""
+    if not (text := lost(tx, ctx)):
+        return []
+    detail = f"the file is gone; {counted(len(read_staging(text).entries), 'staged entry')} remembered"
+    remedy = "recollect store rebuild --files writes it again; then delete there what you no longer want"
+    return [FileFault(path=ctx.settings.staging.file, detail=detail, remedy=remedy)]
+
+
+def write_again(ctx: Context) -> list[str]:
+    """Write a staging file that is gone; the files that were written."""
+    text = ctx.read(lost, ctx)
+    if text:
+        change_file(ctx, lambda there: there or text)
+        refresh_passages(ctx)
+    return [ctx.settings.staging.file] if text else []
+
+
 def passage_of(ctx: Context, tx: Tx, entry: StagedEntry) -> Passage:
     """A staged entry as a passage. An entry that was written by hand has no time: only git knows it."""
-    staged_at = next((event.at for event in events.of(tx, id_of(entry)) if event.what == "staged.added"), 0)
+    staged_at = next((event.at for event in events.of(tx, id_of(entry)) if event.what == ADDED), 0)
     return Passage(
         id=id_of(entry),
         kind=KIND,
         title=entry.title,
-        lines=tuple(line for line in entry.body.split("\n") if line.strip()),
+        lines=tuple(line for line in entry.said.split("\n") if line.strip()),
         at=staged_at,
-        trust="agent",  # anyone who can write to the project can write the file
+        trust="external" if entry.external else "agent",  # anyone who can write to the project can write the file
         thread=ctx.settings.staging.file,
         position=entry.first,
     )
@@ -169,19 +255,32 @@ def appended(ctx: Context, text: str, title: str, body: str) -> str:
 
 
 def _append(ctx: Context, title: str, body: str) -> tuple[StagedEntry, bool]:
+    from recollect.models.judge import judge_of, nearest
+    from recollect.text.compare import compare
+
+    judge, said = judge_of(ctx), claims_of(title, body)
     repeated: list[StagedEntry] = []
+    before = ctx.read(lost, ctx) or _BEGINNING
+    outside = ctx.actor.trust == "external"
+    body = f"{EXTERNAL}\n{body}" if outside else body
 
     def change(text: str) -> str:
-        repeated[:] = [entry for entry in read_staging(text).entries if _same(entry, title, body)][:1]
-        return text if repeated else appended(ctx, text or _BEGINNING, title, body)
+        # Merged into an entry from outside, our own words would not be consolidated.
+        known = [entry for entry in read_staging(text).entries if outside or not entry.external]
+        found = nearest(ctx, said, {entry.slug: claims_of(entry.title, entry.said) for entry in known})
+        same = {slug for slug, claims in found.items() if compare(said, claims, judge).repeats}
+        repeated[:] = [entry for entry in known if entry.slug in same][:1]
+        return text if repeated else appended(ctx, text or before, title, body)
 
-    after = change_file(ctx, change)
-    return (repeated[0], True) if repeated else (read_staging(after).entries[-1], False)
+    text = change_file(ctx, change)
+    return (repeated[0], True) if repeated else (read_staging(text).entries[-1], False)
 
 
-def _same(entry: StagedEntry, title: str, body: str) -> bool:
-    whole = redundancy(f"{entry.title}. {entry.body}", f"{title}. {body}").holds
-    return whole or (not body and redundancy(entry.title, title).holds)
+def claims_of(title: str, body: str) -> tuple[str, ...]:
+    """What a staged learning claims: its title is a rule where it has no body."""
+    from recollect.text.claims import claims
+
+    return claims(title, body) or (title,)
 
 
 def _count_rejected(ctx: Context, title: str, flaw: str) -> int:

@@ -1,0 +1,261 @@
+"""How learnings and decisions change: by the rules of trust, versioned, with an event that undo goes back to.
+
+A change that the rules turn into a proposal changes nothing and is put into the inbox; `distil/inbox.py` carries it out
+when a person accepts it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from recollect.core.clock import parse_time
+from recollect.core.context import Context, Event, Tx, lowest
+from recollect.core.decision import Bridge, Decision, Reason
+from recollect.core.errors import BadInput, Forbidden, Proposed, Refused, Stale
+from recollect.core.learning import Learning
+from recollect.core.records import plain, record, replace
+from recollect.core.trust import LOWERS, PROPOSED, check_may, outranks
+from recollect.store import events
+from recollect.store.files import content_hash
+from recollect.text.sentences import clip
+from recollect.text.storable import storable
+
+PROPOSAL = "proposal"
+MOST_PROPOSALS = 20  # chosen: what one caller from outside may have waiting in the inbox; a person can still read them
+MOST_REASON = 10_000  # characters; the same as a field of a learning
+MOOT = "moot"  # the resolution of an item about two records one of which went out of use
+SHOWN_WORDS = 60  # of a proposal in the list of the inbox; `inbox show` has all of it
+
+R = TypeVar("R", Learning, Decision)
+
+
+@record
+class Noun(Generic[R]):
+    """What differs between the two nouns.
+
+    `state` are the fields that a change may touch; events keep them before and after. `words` are its text. `begins`
+    is the event of a new record, `unasked` are events that no undo takes back. `checked` refuses what may not be saved.
+    `undone` gives the record as it was before an event; the state before has been put back already, unless the event
+    began the record.
+    """
+
+    name: str
+    get: Callable[[Tx, str], R]
+    save: Callable[..., None]
+    state: tuple[str, ...]
+    words: tuple[str, ...]
+    begins: str
+    unasked: tuple[str, ...]
+    checked: Callable[[Tx, Context, R, R], None]
+    undone: Callable[[Tx, Context, Event, R], R]
+
+
+def changed(
+    noun: Noun[R],
+    ctx: Context,
+    id: str,
+    what: str,
+    change: Callable[[Tx, R], R],
+    *,
+    verbs: Sequence[str] | Callable[[R], Sequence[str]],
+    given: Mapping[str, Any] | None = None,
+    expect: int | None = None,
+    reason: str = "",
+) -> R:
+    """Change a record, or propose the change.
+
+    The strictest of the verbs decides. `given` is what carries out the proposal when a person accepts it.
+    """
+    with ctx.db.write(ctx.space) as tx:
+        before = noun.get(tx, id)
+        check_version(before, expect)
+        verbs = verbs(before) if callable(verbs) else verbs
+        effect = check_may(ctx.actor.trust, noun.name, verbs, before.trust)
+        if effect != PROPOSED:
+            after = change(tx, before)
+            if effect == LOWERS and after != before:
+                after = replace(after, trust=lowest(before.trust, ctx.actor.trust))
+            save(noun, tx, ctx, before, after, what, ctx.ids("change"), checked_reason(reason))
+            return noun.get(tx, id)
+        waits = propose(tx, ctx, noun.name, verbs[0], id, given or {}, was=proposed_on(noun, before, given or {}))
+    raise waits
+
+
+def adopt(noun: Noun[R], ctx: Context, id: str, *, expect: int | None = None) -> R:
+    """Vouch for an external record, so that it counts as an agent's; only a person can."""
+    return changed(
+        noun, ctx, id, f"{noun.name}.adopted", lambda _, now: vouched_for(now), verbs=("adopt",), expect=expect
+    )
+
+
+def adopt_known(noun: Noun[R], tx: Tx, ctx: Context, known: R, *, change: str, reason: str) -> None:
+    """The same as part of an import; whether a person vouches was checked when the import began."""
+    save(noun, tx, ctx.trusted_as("human"), known, vouched_for(known), f"{noun.name}.adopted", change, reason)
+
+
+def vouched_for(record: R) -> R:
+    return replace(record, trust="agent") if record.trust == "external" else record
+
+
+def save(
+    noun: Noun[R],
+    tx: Tx,
+    ctx: Context,
+    before: R,
+    after: R,
+    what: str,
+    change: str,
+    reason: str,
+    *,
+    also: Mapping[str, Any] | None = None,
+) -> None:
+    """Write what differs, with its event; without a difference nothing is written.
+
+    `also` are facts about the time before the change that its undo needs.
+    """
+    moved = [name for name in noun.state if getattr(before, name) != getattr(after, name)]
+    if not moved:
+        return
+    noun.checked(tx, ctx, before, after)
+    after = replace(after, version=before.version + 1, updated_at=ctx.clock.now())
+    noun.save(tx, after, expect=before.version)
+    if "status" in moved:
+        _ask_again_or_not(noun, tx, after)
+    old, new = ({name: plain(getattr(one, name), name) for name in moved} for one in (before, after))
+    events.record(
+        tx, ctx, change=change, subject=before.id, what=what, old={**old, **(also or {})}, new=new, reason=reason
+    )
+
+
+def _ask_again_or_not(noun: Noun[R], tx: Tx, after: R) -> None:
+    """Close the inbox items about a record that goes out of use; reopen those about two that are in use again."""
+    for item in events.contradictions_of(tx, after.id):
+        other = item.other if item.subject == after.id else item.subject
+        if after.status != "active":
+            if item.resolved_at is None:
+                events.resolve_escalation(tx, item.number, resolution=MOOT, at=after.updated_at)
+        elif item.resolution in (MOOT, "keep-old", "keep-new", "merge") and noun.get(tx, other).status == "active":
+            events.reopen_escalation(tx, item.number)
+
+
+def checked_reason(reason: str) -> str:
+    """The reason of a change, without secrets."""
+    if len(reason) > MOST_REASON:
+        raise BadInput(f"the reason has {len(reason):,} characters; {MOST_REASON:,} is the most")
+    return storable(reason)
+
+
+def who(ctx: Context) -> str:
+    return f"{ctx.actor.name} ({ctx.actor.trust}, {ctx.actor.channel})"
+
+
+def has_room(tx: Tx, ctx: Context) -> bool:
+    """Whether the caller may put another item into the inbox; a caller from outside may not flood it."""
+    if ctx.actor.trust != "external":
+        return True
+    theirs = [item for item in events.waiting_escalations(tx) if item.detail.get("by") == who(ctx)]
+    return len(theirs) < MOST_PROPOSALS
+
+
+def proposed_on(noun: Noun[R], before: R, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a proposal would replace, or else its subject's words and status, as its caller found them."""
+    replaced = [name for name in given.get("changes", given) if name in noun.state] or ["status", *noun.words]
+    return {name: plain(getattr(before, name), name) for name in replaced}
+
+
+def propose(
+    tx: Tx,
+    ctx: Context,
+    noun: str,
+    verb: str,
+    id: str,
+    given: Mapping[str, Any],
+    *,
+    was: Mapping[str, Any] | None = None,
+) -> Proposed:
+    """Put a change into the inbox; the error that tells its caller so is raised after the commit.
+
+    `was` is what the caller found; the proposal is not carried out when that has changed.
+    """
+    given = plain(dict(given))
+    by = who(ctx)
+    if not has_room(tx, ctx):
+        raise Refused(f"{MOST_PROPOSALS} items of {ctx.actor.name} wait already; a person answers them first")
+    words = "; ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in given.items())
+    digest = content_hash(json.dumps([verb, given], sort_keys=True))[:8]
+    new = events.raise_escalation(
+        tx,
+        kind=PROPOSAL,
+        subject=id,
+        other=f"{PROPOSAL}/{digest}",
+        reason=clip(f"{by} proposes to {verb} this {noun}. {words}", SHOWN_WORDS),
+        detail={"by": by, "noun": noun, "verb": verb, "given": given, "old": words, "was": dict(was or {})},
+        at=ctx.clock.now(),
+    )
+    if new:
+        events.record(tx, ctx, subject=id, what="proposal.made", new={"verb": verb})
+    return Proposed(f"{id} is more trusted than you, so nothing changed; your change waits in the inbox for a person")
+
+
+def check_version(before: Learning | Decision, expect: int | None) -> None:
+    """Refuse a change that was based on another version."""
+    if expect is not None and before.version != expect:
+        raise Stale(
+            f"{before.id} is at version {before.version}, you edited version {expect!r}; "
+            "read it again and repeat your edit. Nothing was overwritten"
+        )
+
+
+def last_undoable(noun: Noun[R], tx: Tx, *, change: str = "") -> list[Event]:
+    """The newest change to records of a noun that was not undone, or the one named; empty when there is none."""
+    return events.last_undoable(tx, noun.name, besides=noun.unasked, change=change)
+
+
+def undo(noun: Noun[R], ctx: Context, *, named: str = "") -> list[R]:
+    """Take back the last change, or the one named. Undoing again goes one further back; a newer edit is never lost."""
+    with ctx.db.write(ctx.space) as tx:
+        change = last_undoable(noun, tx, change=named)
+        if not change:
+            raise Refused("that change was undone already" if named else "there is nothing to undo")
+        if any(outranks(event.trust, ctx.actor.trust) for event in change):  # an undo could set a confidence
+            by = "a person" if any(event.trust == "human" for event in change) else "an agent"
+            who = "only a person" if by == "a person" else "a caller from outside may not; only an agent or a person"
+            raise Forbidden(f"{by} made the last change, so {who} may take it back")
+        undo_id, what = ctx.ids("change"), f"{noun.name}.undone"
+        restored: list[R] = []
+        for event in reversed(change):
+            current = before = noun.get(tx, event.subject)
+            if event.what != noun.begins:
+                if any(plain(getattr(current, name), name) != event.new[name] for name in _moved(noun, event.new)):
+                    raise Stale(f"{event.subject} was changed since; undo would lose that. Edit it instead")
+                state = {name: _unplain(name, event.old[name]) for name in _moved(noun, event.old)}
+                before = replace(current, **state)
+            before = noun.undone(tx, ctx, event, before)
+            save(noun, tx, ctx, current, before, what, undo_id, _undo_of(event))
+            restored.append(noun.get(tx, event.subject))
+        if not events.happened(tx, undo_id):  # nothing changed; the event lets the next undo go further back
+            events.record(tx, ctx, change=undo_id, subject=change[0].subject, what=what, reason=_undo_of(change[0]))
+        return restored
+
+
+def _undo_of(event: Event) -> str:
+    return f"undo of {event.what} ({event.change})"
+
+
+def _moved(noun: Noun[R], values: Mapping[str, Any]) -> list[str]:
+    return [name for name in values if name in noun.state]
+
+
+def _unplain(name: str, value: Any) -> Any:
+    """The value of a field, from the form that an event keeps."""
+    if value is None:
+        return None
+    if name.endswith("_at"):
+        return parse_time(value)
+    if name == "reasons":
+        return tuple(Reason(**each) for each in value)
+    if name == "bridge":
+        return Bridge(**value)
+    return tuple(value) if name == "tags" else value

@@ -1,0 +1,204 @@
+"""Topics: which topic an entry belongs to, and how people name, join, part, close and open topics.
+
+An entry is placed in the transaction that makes it searchable, at a cost that depends on the entry and not on the
+store. A topic that the entry names comes first; then the topic of its session; then the topic of the nearest entry, by
+`text/topics.py`, among those that share rare words and the latest ones; else it begins one. Text from outside joins
+topics but never names one. Every change of a person has an event that undo goes back to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from recollect.core.clock import DAY
+from recollect.core.context import Context, Tx
+from recollect.core.journal import Entry
+from recollect.core.records import record
+from recollect.store import lookup, passages
+from recollect.store import topics as rows
+from recollect.store.passages import Narrow
+from recollect.text import topics as text
+from recollect.text.markers import read_states
+from recollect.text.points import is_ephemeral
+from recollect.text.topics import EntryWords
+
+NEAREST = 60  # entries that share rare words with a new one and are compared with it
+LATEST = 12  # entries before it that are compared with it, whatever their words
+BEFORE = 7 * DAY  # a turn that says nothing of its own belongs to the work before it, if that is not older
+FEW = 5  # entries up to which an offline name may still change
+NAMELESS = "Unnamed work"  # after a purge that left no words to make a name of
+TITLES = 8  # entries of a topic whose words make its name
+
+
+@record
+class _Found:
+    """An entry as it is placed, and what is compared of it."""
+
+    entry: Entry
+    said: EntryWords
+
+
+def place_all(tx: Tx, ctx: Context, found: Sequence[Entry]) -> None:
+    """Give entries their topics, in order; an entry that has one keeps it."""
+    known = rows.first_of(tx, [entry.id for entry in found])
+    for entry in found:
+        if entry.id not in known:
+            place(tx, ctx, entry)
+
+
+def place(tx: Tx, ctx: Context, entry: Entry) -> None:
+    """Give a searchable entry its topics: at most two, none where it says nothing or is marked as temporary."""
+    stored = passages.by_id(tx, entry.id)
+    if stored is None or is_ephemeral(entry.topic):
+        return
+    one = _Found(entry=entry, said=text.said(stored.terms, stored.text, stored.at))
+    answers = [value for name, value in entry.fields if name == "outcome"]
+    states = read_states("\n".join(answers) if entry.fields else entry.text)
+    ours = entry.trust != "external"
+    named = chosen = _named(tx, ctx, one, states.topic) if ours else None
+    nearest = _nearest(tx, one, stored.doc)
+    chosen = chosen or _of_session(tx, one) or nearest
+    if chosen is None and ours:
+        chosen = _work_before(tx, one) if text.is_thin(one.said) else _begun(tx, ctx, one)
+    if chosen is None:
+        return
+    both = [chosen] if nearest in (None, chosen) else [chosen, str(nearest)]
+    rows.put_entry(tx, entry.id, both, session=entry.session, at=stored.at)
+    if ours and (named or states.done or states.open or not text.is_thin(one.said)):  # "thanks" opens nothing
+        rows.change(tx, chosen, state="done" if states.done and not states.open else "open")
+    if ours:
+        _name_again(tx, chosen)
+
+
+def _named(tx: Tx, ctx: Context, one: _Found, line: str) -> str | None:
+    """The topic that an entry names: in a line of its own, else in its heading where that is a name."""
+    heading = one.entry.topic
+    name = text.as_name(line or (heading if not one.entry.titled and text.reads_as_name(heading) else ""))
+    if not name or is_ephemeral(name) or not one.entry.number:
+        return None
+    by, key = "model" if line else "person", text.key_of(name)
+    known = rows.keyed(tx, key, now=one.said.at)
+    own = _of_session(tx, one)
+    if own and rows.of_one_session(tx, own, one.entry.session) and rows.get(tx, own, now=0).named_by == "offline":
+        # What the session did before belongs to the topic that it names now.
+        if known is None:
+            rename(tx, own, name, by=by, keep=False)
+            return own
+        if known.id != own:
+            absorb(tx, known.id, own)
+    if known:
+        return known.id
+    id = ctx.ids(rows.KIND)
+    rows.add(tx, id, name=name, key=key, named_by=by, at=one.said.at)
+    return id
+
+
+def _of_session(tx: Tx, one: _Found) -> str | None:
+    """The topic of the entry before in the same session."""
+    before = rows.last_of(tx, session=one.entry.session) if one.entry.session else []
+    return before[0][1] if before else None
+
+
+def _work_before(tx: Tx, one: _Found) -> str | None:
+    before = rows.last_of(tx, since=one.said.at - BEFORE)
+    return before[0][1] if before else None
+
+
+def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
+    """The topic of the entry that is most like this one, if they are alike enough."""
+    if text.is_thin(one.said):
+        return None
+    terms = sorted(one.said.terms)
+    docs = set(lookup.candidates(tx, lookup.understand(tx, terms), most=NEAREST))
+    docs |= set(passages.docs_of(tx, [id for id, _ in rows.last_of(tx, limit=LATEST)]))
+    found = passages.ranked(tx, sorted(docs - {doc}), Narrow(kinds=("log",)))
+    texts = passages.texts_of(tx, [each.doc for each in found])
+    others = {each.id: text.said(each.terms, texts[each.doc], each.at) for each in found}
+    of = rows.first_of(tx, list(others))
+    total, counts = passages.document_counts(tx, {*terms, *(term for other in others.values() for term in other.title)})
+    total = max(total, lookup.SMALLEST)
+    rarity = {term: lookup.rarity(total, count) for term, count in counts.items()}
+    sizes = rows.sizes(tx, list(of.values()))
+    scored = [
+        (text.likeness(one.said, other, rarity) - text.CROWDED * math.log(sizes[of[id]]), of[id])
+        for id, other in others.items()
+        if id in of
+    ]
+    best, topic = max(scored, default=(text.JOINS - 1, ""))
+    return topic if best >= text.JOINS else None
+
+
+def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
+    """A new topic with a name out of the entry's own words; none where those make no name."""
+    name = next(iter(_free_names(tx, [one.entry.id])), None)
+    if name is None:
+        return _work_before(tx, one)
+    id = ctx.ids(rows.KIND)
+    rows.add(tx, id, name=name, key=text.key_of(name), named_by="offline", at=one.said.at)
+    return id
+
+
+def _name_again(tx: Tx, id: str) -> None:
+    """A better offline name while a topic is young: one that several of its titles say. Later it keeps what it has."""
+    topic = rows.get(tx, id, now=0)
+    if topic.named_by != "offline" or not 1 < topic.entries <= FEW:
+        return
+    members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
+    titles = [f" {text.key_of(stored.title)} " for entry in members if (stored := passages.by_id(tx, entry))]
+    for name in _free_names(tx, members, of=id)[:1]:
+        if sum(f" {text.key_of(name)} " in title for title in titles) > 1:
+            rename(tx, id, name, by="offline", keep=False)
+
+
+def _free_names(tx: Tx, entries: Sequence[str], *, of: str = "") -> list[str]:
+    """Names for some entries, best first, that no other topic has."""
+    found = [stored for id in entries if (stored := passages.by_id(tx, id))]
+    said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
+    terms = {term for stored in said for term in stored.terms.split()}
+    total, counts = passages.document_counts(tx, terms)
+    made = text.names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))
+    free = []
+    for name in made[:20]:
+        known = rows.keyed(tx, text.key_of(name), now=0)
+        if known is None or known.id == of:
+            free.append(name)
+    return free
+
+
+def rename(tx: Tx, id: str, name: str, *, by: str, keep: bool) -> None:
+    """Call a topic something else; with `keep` the old name still leads to it."""
+    old = rows.aliases(tx, id)
+    current = text.key_of(rows.get(tx, id, now=0).name)
+    rows.change(tx, id, name=name, named_by=by)
+    rows.put_aliases(
+        tx, id, [*((alias, key) for alias, key in old if keep or key != current), (name, text.key_of(name))]
+    )
+
+
+def absorb(tx: Tx, keep: str, gone: str) -> list[str]:
+    """Move the entries and names of one topic to another, to which its id leads from now on; the entries moved."""
+    moved = rows.move(tx, [entry for entry, _ in rows.entries_of(tx, gone, limit=1_000_000)], gone, keep)
+    rows.put_aliases(tx, keep, [*rows.aliases(tx, keep), *rows.aliases(tx, gone)])
+    rows.put_aliases(tx, gone, [])
+    rows.change(tx, gone, merged_into=keep)
+    return moved
+
+
+def forget(tx: Tx, entries: Sequence[str], *, renamed: Iterable[str] = ()) -> list[str]:
+    """After a purge: purged entries belong to no topic, and no name holds their words; the topics that are gone.
+
+    `renamed` are topics whose names held purged words. What a person or a model named keeps its name otherwise.
+    """
+    touched = {*renamed, *(topic for entry in entries for topic in rows.put_entry(tx, entry, (), session="", at=0))}
+    gone = []
+    for id in sorted(touched):
+        topic = rows.get(tx, id, now=0)
+        if not topic.entries:
+            rows.remove(tx, id)
+            gone.append(id)
+        elif topic.named_by == "offline" or id in renamed:
+            members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
+            name = next(iter(_free_names(tx, members, of=id)), NAMELESS)
+            rename(tx, id, name, by="offline", keep=False)
+    return gone
