@@ -6,53 +6,62 @@ domain, status) do not touch other kinds. Searching changes nothing. Knows nothi
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from recollect.core.choices import STATUSES, Trust
-from recollect.core.clock import DAY
+from recollect.core.clock import day_of, zone_named
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_limit, record
+from recollect.core.records import check_page, record, replace
 from recollect.core.values import thousandths
 from recollect.search import rank, words
+from recollect.search.hits import NODE, answer_of, snippet_of, without_copies
 from recollect.search.query import Question, ask
-from recollect.search.rank import Candidates
-from recollect.search.words import Score
-from recollect.store import decisions, passages
+from recollect.search.rank import Candidates, Scored
+from recollect.store import decisions, passages, topics
 from recollect.store import learnings as rows
-from recollect.store.db import HEADER_LINES
+from recollect.store.db import tags_of
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow, Ranked
-from recollect.text.sentences import snippet
+from recollect.text.sentences import matched_words
+from recollect.text.topics import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
     from recollect.core.context import Context, Tx
     from recollect.core.decision import Decision
-    from recollect.search.meaning import Meaning
-    from recollect.search.rank import Scored
 
 KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
+WRITTEN = ("learning", "log", "decision", "finding", "staged")
+NARROWING = ("kinds", "trusts", "since", "until", "tag", "topic", "domain", "exclude_outcome")
 STRATEGIES = ("hybrid", "bm25", "semantic")
 TRUSTS = ("human", "agent", "external")
 HEADER = ("title", "who", "tags")
 _LEARNING = "learn_"
-KEYWORDS = 2  # terms up to which a query looks words up
-HALF_LIFE = 90  # days after which recency counts half; chosen, its weight of 0.05 only breaks ties
+PAGE = 30  # hits that are ranked at least, which a search scores anyway
+COPIES = 10  # nodes among the hits that may repeat others
+PORTION = 100  # passages read at once when the latest are listed
+OWN_WORDS = 3  # of a query that are all in a learning ask for that learning
+CONFIDENCE = 0.15  # what full confidence adds to a score: it breaks ties
 
 
 @record
 class SearchOptions:
     """What a search may be narrowed by; None takes the setting's default.
 
-    `since` and `until` are days or times; a day as `until` is included. `domain`, and any status but active, ask for
-    learnings only.
+    `since` and `until` are days, times, or words such as "last week"; a day as `until` is included. `topic` is an id or
+    a name, and asks for log entries that belong to it. `domain`, and any status but active, ask for learnings only,
+    `tag` for learnings and decisions.
     """
 
     min_confidence: float | None = None
     limit: int | None = None
+    offset: int = 0
+    tag: str | None = None
     exclude_outcome: str | None = None
     domain: str | None = None
     status: str = "active"
@@ -60,6 +69,7 @@ class SearchOptions:
     trusts: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    topic: str | None = None
     strategy: str = "hybrid"
     semantic_weight: float | None = None
     recency: bool = True
@@ -68,11 +78,37 @@ class SearchOptions:
 
 
 @record
-class Hit:
-    """What was found: how well it fits, where its words matched, and the words around the match.
+class Score:
+    """What each signal added to a score; they sum up to it."""
 
-    `relevance` is the share of a full match its own words are; `out_of_use` says why not to rely on a learning or a
-    decision any more. `signals` are what the score is made of, when asked for.
+    words: float = 0.0
+    best: float = 0.0
+    title: float = 0.0
+    titled: float = 0.0
+    repeated: float = 0.0
+    length: float = 0.0
+    thread: float = 0.0
+    recency: float = 0.0
+    person: float = 0.0
+    label: float = 0.0
+    opening: float = 0.0
+    meaning: float = 0.0
+    whole: float = 0.0
+    confidence: float = 0.0
+    time: float = 0.0
+    copy: float = 0.0
+    phrase: float = 0.0
+    id: float = 0.0
+
+
+@record
+class Hit:
+    """What was found: how well it fits, where its words matched, what it answers, and the words around the match.
+
+    `marked` are the matched words as the shown lines write them.
+    `relevance` is the probability that it is what the question wants; `out_of_use` says why not to rely on a learning
+    or a decision any more. `topic` is what a log entry is about. `signals` are what the score is made of, when asked
+    for.
     """
 
     id: str
@@ -81,76 +117,146 @@ class Hit:
     score: float
     relevance: float
     matched_fields: tuple[str, ...]
+    marked: tuple[str, ...]
+    answer: str
     snippet: str
     at: int
     trust: Trust
     out_of_use: str
     learning: Learning | None
     signals: Score | None
+    topic: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to show below the title, each thing once."""
+        around = self.snippet.removeprefix("- outcome: ").removeprefix("- request: ")
+        said = dict.fromkeys((self.answer, around if self.matched_fields or not self.answer else ""))
+        return tuple(line for line in said if line and not line.startswith(self.title.rstrip("…. ")))
 
 
 def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -> list[Hit]:  # noqa: B008
-    """The best passages of any kind for a text."""
-    wanted, limit = _checked(ctx, options), _limit(ctx, options)
-    learnings = _learnings(ctx, options)
+    """The best passages of any kind for a text; for an empty one what was written latest, newest first."""
+    wanted = _checked(ctx, options)
+    limit = ctx.settings.search.limit if options.limit is None else options.limit
+    check_page(limit, options.offset)
+    least = ctx.settings.search.min_confidence if options.min_confidence is None else options.min_confidence
+    learnings = _filter(options, None if options.status == "all" else options.status, least)
     share = {"bm25": 0.0, "semantic": 1.0}.get(options.strategy, options.semantic_weight)
-    meaning = None if share == 0 else _meaning(ctx, query, required=share == 1)
-    weights = words.DEFAULT_WEIGHTS
-    if share is not None and meaning is not None and meaning.beside_words:
-        weights = words.balanced_weights(weights, share)
+    meaning = None
+    if share != 0 and query.strip():
+        from recollect.search.meaning import meaning_of  # not on the hook's way
+
+        meaning = meaning_of(ctx, query, required=share == 1)
     confidences: dict[str, int] = {}
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
+        question = ask(tx, query, today=day_of(now, zone_named(ctx.settings.timezone)))
 
         def passing(some: Sequence[Ranked]) -> set[str]:
-            """Everything but the learnings that a filter of learnings holds back."""
+            """Everything but the learnings that a filter of learnings holds back, and what has not the tag.
+
+            One that fell below the default bar is still found by several of its own words.
+            """
             let_through = rows.passing(tx, [one.id for one in some if one.kind == rows.KIND], learnings)
+            if options.min_confidence is None and len(question.terms) >= OWN_WORDS:
+                said = [one.id for one in some if one.kind == rows.KIND and question.terms <= set(one.terms.split())]
+                let_through |= rows.passing(tx, said, replace(learnings, min_confidence=0))
             confidences.update(let_through)
-            return {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
+            ids = {one.id for one in some if one.kind != rows.KIND or one.id in let_through}
+            return ids if options.tag is None else _tagged(tx, ids, options.tag)
 
-        question = ask(tx, query, today=_today(ctx))
-        question = Question(**{**vars(question), "ids": _named(tx, question.ids, options)})
-        span = _instants(ctx, question)
-        if len(question.terms) <= KEYWORDS:
-            weights = words.keyword_weights(weights)
+        def prior(one: Ranked) -> dict[str, float]:
+            if not options.confidence or one.id not in confidences:
+                return {}
+            return {"confidence": CONFIDENCE * confidences[one.id] / 1000}
 
-        def best(wanted: Narrow) -> list[Scored]:
+        if not query.strip():
+            latest = islice(_latest(tx, wanted, passing), options.offset, options.offset + limit)
+            return shown(tx, question, list(latest))
+        question = replace(question, ids=_named(tx, question.ids, options))
+        span = None
+        if question.span is not None:
+            first, last = question.span
+            span = rank.Span(since=_midnight(ctx, first), until=_midnight(ctx, last, days=1))
+
+        def best(wanted: Narrow, size: int) -> list[Scored]:
             return rank.best(
                 tx,
                 question,
                 Candidates(wanted=wanted, keep=passing),
-                limit=limit,
+                limit=size,
                 meaning=meaning,
+                meaning_share=0.5 if share is None or meaning is None else share,
                 span=span,
-                prior=lambda one: _prior(one, confidences, now, options),
-                weights=weights,
+                prior=prior,
+                now=now if options.recency else None,
             )
 
-        scored = best(wanted)
-        if span is not None:  # what is from then may be too few among all that hold the words
-            scored = _merged(scored, best(_within(wanted, span)))[:limit]
-        return shown(tx, question, scored, explain=options.explain)
+        def scored(size: int) -> list[Scored]:
+            found = best(wanted, size)
+            if span is None:
+                return found
+            # What is from then may be too few among all that hold the words.
+            both = {hit.passage.doc: hit for hit in (*best(_within(wanted, span), size), *found)}
+            return sorted(both.values(), key=lambda hit: (-hit.score, hit.passage.id))[:size]
+
+        end = options.offset + limit
+        kept = list if NODE in options.kinds else partial(without_copies, question)
+        listed = _listed(scored, end, size=max(PAGE, limit + COPIES), kept=kept)
+        return shown(tx, question, listed[options.offset : end], explain=options.explain)
+
+
+def _listed(
+    scored: Callable[[int], list[Scored]], end: int, *, size: int, kept: Callable[[Iterable[Scored]], list[Scored]]
+) -> list[Scored]:
+    """Hits up to `end`. What is beyond `size` is ranked among more and listed after it, so that no page repeats what
+    one before it showed."""
+    found: dict[int, Scored] = {}
+    while True:
+        more = scored(size)
+        for hit in more:
+            found.setdefault(hit.passage.doc, hit)
+        listed = kept(found.values())
+        if len(listed) >= end or len(more) < size:
+            return listed
+        size *= 2
+
+
+def _latest(tx: Tx, wanted: Narrow, passing: rank.Keep) -> Iterator[Scored]:
+    """What was written, newest first, without what is made from it."""
+    wanted = replace(wanted, kinds=wanted.kinds or WRITTEN)
+    for offset in count(step=PORTION):
+        portion = passages.latest(tx, wanted, limit=PORTION, offset=offset)
+        allowed = passing(portion)
+        yield from (Scored(passage=one, score=0.0, relevance=0.0, signals={}) for one in portion if one.id in allowed)
+        if len(portion) < PORTION:
+            return
+
+
+def nothing_found(query: str, used: Sequence[str] = ()) -> str:
+    """What to tell who found nothing; `used` are the filters that were given, as the caller calls them."""
+    said = f"Nothing found for {query!r}." if query.strip() else "Nothing found."
+    return f"{said} Try {'fewer or other words' if query.strip() else 'another time'}" + (
+        f", or leave out {', '.join(used)}." if used else "."
+    )
 
 
 def _within(wanted: Narrow, span: rank.Span) -> Narrow:
     since = span.since if wanted.since is None else max(wanted.since, span.since)
     until = span.until if wanted.until is None else min(wanted.until, span.until)
-    return Narrow(kinds=wanted.kinds, trusts=wanted.trusts, since=since, until=until)
+    return replace(wanted, since=since, until=until)
 
 
-def _merged(some: Sequence[Scored], others: Sequence[Scored]) -> list[Scored]:
-    found = {hit.passage.doc: hit for hit in (*others, *some)}
-    return sorted(found.values(), key=lambda hit: (-hit.score, hit.passage.id))
+def _tagged(tx: Tx, ids: set[str], tag: str) -> set[str]:
+    tags = {kind: tags_of(tx, kind, sorted(ids)) for kind in (rows.KIND, decisions.KIND)}
+    return {id for found in tags.values() for id, given in found.items() if tag.strip().lower() in given}
 
 
 def _named(tx: Tx, ids: Sequence[str], options: SearchOptions) -> tuple[str, ...]:
     """Of the ids in a question those that may come first: of any status, but what the caller asked for holds."""
-    asked = Filter(
-        status=None if options.status in ("active", "all") else options.status,
-        domain=options.domain,
-        min_confidence=thousandths(options.min_confidence or 0.0, "min confidence"),
-        exclude_outcome=options.exclude_outcome,
-    )
+    status = None if options.status in ("active", "all") else options.status
+    asked = _filter(options, status, options.min_confidence or 0.0)
     passing = rows.passing(tx, [id for id in ids if id.startswith(_LEARNING)], asked)
     return tuple(id for id in ids if not id.startswith(_LEARNING) or id in passing)
 
@@ -162,18 +268,24 @@ def shown(tx: Tx, question: Question, scored: Sequence[Scored], *, explain: bool
     for noun in (rows, decisions):
         found = noun.many(tx, [hit.passage.id for hit in scored if hit.passage.kind == noun.KIND])
         records.update((each.id, each) for each in found)
-    return [_hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain) for hit in scored]
+    about = topics.of_entries(tx, [hit.passage.id for hit in scored if hit.passage.kind == "log"], now=0)
+    return [
+        replace(
+            _hit(hit, question, texts[hit.passage.doc], records.get(hit.passage.id), explain),
+            topic=", ".join(each.name for each in about.get(hit.passage.id, ())),
+        )
+        for hit in scored
+    ]
 
 
 def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision | None, explain: bool) -> Hit:
     one = hit.passage
     learning = record if isinstance(record, Learning) else None
-    matched, terms = words.matched(one.terms, question)
-    lines = text.split("\n")
-    bodies = [number - HEADER_LINES for number in matched if number >= HEADER_LINES]
-    line = lines[bodies[0]] if bodies else one.title if matched else lines[0] or one.title
-    names = COIA if learning else tuple("text" for _ in lines)
+    matched, _ = words.matched(one.terms, question)
+    names = COIA if learning else tuple("text" for _ in text.split("\n"))
     fields = dict.fromkeys((*HEADER, *names)[number] for number in matched)
+    answer = answer_of(text, record, question.terms)
+    around = snippet_of(one.title, text, one.terms, question.terms)
     return Hit(
         id=one.id,
         kind=one.kind,
@@ -181,7 +293,9 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
         score=round(hit.score, 4),
         relevance=round(hit.relevance, 4),
         matched_fields=tuple(fields),
-        snippet=snippet(line, frozenset(terms)),
+        marked=tuple(dict.fromkeys(matched_words(f"{one.title}\n{answer}\n{around}", question.terms))),
+        answer=answer,
+        snippet=around,
         at=one.at,
         trust=one.trust,
         out_of_use=record.out_of_use if record else "",
@@ -190,35 +304,18 @@ def _hit(hit: Scored, question: Question, text: str, record: Learning | Decision
     )
 
 
-def _prior(one: Ranked, confidences: Mapping[str, int], now: int, options: SearchOptions) -> dict[str, float]:
-    """Signals that do not depend on the question: recency, and the confidence of a learning."""
-    made: dict[str, float] = {}
-    if options.recency:
-        age = max(0, now - one.at) // DAY / HALF_LIFE  # whole days: the order is the same a second later
-        made["recency"] = words.DEFAULT_WEIGHTS.recency * 0.5**age
-    if options.confidence and one.id in confidences:
-        made["confidence"] = words.DEFAULT_WEIGHTS.confidence * confidences[one.id] / 1000
-    return made
-
-
-def _meaning(ctx: Context, query: str, *, required: bool) -> Meaning | None:
-    from recollect.search.meaning import meaning_of  # not on the hook's way
-
-    return meaning_of(ctx, query, required=required)
-
-
-def _limit(ctx: Context, options: SearchOptions) -> int:
-    return check_limit(ctx.settings.search.limit if options.limit is None else options.limit)
-
-
 def _checked(ctx: Context, options: SearchOptions) -> Narrow:
     _known("strategy", (options.strategy,), STRATEGIES)
     _known("kind", options.kinds, KINDS)
     _known("trust", options.trusts, TRUSTS)
+    if options.status not in (*STATUSES, "all"):
+        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {options.status!r}")
     share = options.semantic_weight
     if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1):
         raise BadInput(f"semantic weight must be between 0 and 1, not {share!r:.40}")
     kinds = options.kinds
+    if not kinds and options.tag is not None:
+        kinds = (rows.KIND, decisions.KIND)
     if not kinds and (options.domain is not None or options.status != "active"):
         kinds = (rows.KIND,)
     return Narrow(
@@ -226,6 +323,9 @@ def _checked(ctx: Context, options: SearchOptions) -> Narrow:
         trusts=tuple(options.trusts),
         since=_moment(ctx, options.since, "since"),
         until=_moment(ctx, options.until, "until"),
+        topic=ctx.read(topics.found, options.topic, key_of(options.topic), now=ctx.clock.now()).id
+        if options.topic
+        else "",
     )
 
 
@@ -237,49 +337,35 @@ def _known(name: str, given: Sequence[str], known: Sequence[str]) -> None:
             raise BadInput(f"{name} must be one of {', '.join(known)}, not {one!r:.40}")
 
 
-def _learnings(ctx: Context, options: SearchOptions) -> Filter:
-    if options.status not in (*STATUSES, "all"):
-        raise BadInput(f"status must be one of {', '.join(STATUSES)} or all, not {options.status!r}")
-    least = ctx.settings.search.min_confidence if options.min_confidence is None else options.min_confidence
+def _filter(options: SearchOptions, status: str | None, least: float) -> Filter:
     return Filter(
-        status=None if options.status == "all" else options.status,
+        status=status,
         domain=options.domain,
         min_confidence=thousandths(least, "min confidence"),
         exclude_outcome=options.exclude_outcome,
     )
 
 
-def _today(ctx: Context) -> date:
-    from recollect.core.clock import day_of, zone_named
-
-    return day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
-
-
-def _instants(ctx: Context, question: Question) -> rank.Span | None:
-    if question.span is None:
-        return None
-    first, last = question.span
-    return rank.Span(since=_midnight(ctx, first), until=_midnight(ctx, last, days=1))
-
-
 def _moment(ctx: Context, given: str | None, name: str) -> int | None:
     """A day is its midnight in the project's zone, as an end the midnight after it; a time is what it says."""
     if given is None:
         return None
-    from recollect.core.calendar import parse_day
     from recollect.core.clock import parse_time
+    from recollect.text.dates import span_of
 
-    if not isinstance(given, str):
-        raise BadInput(f"{name} must be a day such as 2026-03-01 or a time, not {given!r:.40}")
-    if "T" in given or ":" in given:
-        return parse_time(given)
-    return _midnight(ctx, parse_day(given), days=name == "until")
+    named = None
+    if isinstance(given, str):
+        if "T" in given or ":" in given:
+            return parse_time(given)
+        named = span_of(given, day_of(ctx.clock.now(), zone_named(ctx.settings.timezone)))
+    if named is None:
+        known = "a day such as 2026-03-01, a time, or words such as yesterday, last week or 2w"
+        raise BadInput(f"{name} must be {known}, not {given!r:.40}")
+    return _midnight(ctx, named[name == "until"], days=name == "until")
 
 
 def _midnight(ctx: Context, day: date, *, days: int = 0) -> int:
     from datetime import datetime, time, timedelta
-
-    from recollect.core.clock import zone_named
 
     moment = datetime.combine(day + timedelta(days), time(0), zone_named(ctx.settings.timezone))
     return round(moment.timestamp() * 1000)

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recollect.core.clock import DAY
 from recollect.core.context import Context, Embedder
 from recollect.core.errors import NoAnswer, Refused, Trouble
 from recollect.core.records import record
 from recollect.models.budget import embed
-from recollect.search.words import RankWeights, nearness
 from recollect.store import db, passages, vectors
 from recollect.store.vectors import Embedded, UnembeddedPassage
-from recollect.text.sentences import TITLE, pieces
+from recollect.text.sentences import WHOLE, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.core.context import Context, Tx
+    from recollect.core.context import Tx
     from recollect.store.passages import Narrow
 
 NEAREST = 200  # pieces that are looked up; a passage has about three, so some 60 candidates
@@ -47,47 +44,44 @@ class Meaning:
         if wanted.trusts or wanted.since is not None or wanted.until is not None:
             few = passages.few(tx, wanted, most=FEW)
             if few is not None:
-                return self._in_order(tx, sorted(few))
+                found = vectors.vectors_of(tx, self.model, sorted(few))
+                near = {doc: max(float(self.vector @ vector) for _, vector in some) for doc, some in found.items()}
+                return sorted(near, key=lambda doc: (-near[doc], doc))
             limit = NEAREST * FARTHER
-        found = vectors.nearest(tx, self.model, self.vector, limit=limit, kinds=wanted.kinds)
-        return list(dict.fromkeys(doc for doc, _, _ in found))
+        pieces = vectors.nearest(tx, self.model, self.vector, limit=limit, kinds=wanted.kinds)
+        return list(dict.fromkeys(doc for doc, _, _ in pieces))
 
-    def _in_order(self, tx: Tx, docs: Sequence[int]) -> list[int]:
-        found = vectors.vectors_of(tx, self.model, docs)
-        near = {doc: max(float(self.vector @ vector) for _, vector in some) for doc, some in found.items()}
-        return sorted(near, key=lambda doc: (-near[doc], doc))
+    def closeness(self, tx: Tx, docs: Sequence[int]) -> dict[int, tuple[float, float]]:
+        """How near the nearest piece of each passage is, and its whole; a passage without vectors is left out.
 
-    def closeness(self, tx: Tx, docs: Sequence[int], weights: RankWeights) -> dict[int, float]:
-        """How near each passage is, 0 to 1; one without vectors is left out."""
+        Squared cosines, never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
+        """
         found = vectors.vectors_of(tx, self.model, docs)
-        return {
-            doc: nearness(weights, ((piece, float(self.vector @ vector)) for piece, vector in some), title=TITLE)
+        near = {
+            doc: [(piece, max(0.0, float(self.vector @ vector)) ** 2) for piece, vector in some]
             for doc, some in found.items()
         }
+        return {doc: (max(value for _, value in some), dict(some).get(WHOLE, 0.0)) for doc, some in near.items()}
 
 
 def meaning_of(ctx: Context, text: str, *, required: bool) -> Meaning | None:
     """The meaning of a text; None without an embedder or vectors, which is an error when `required`."""
     embedder = ctx.models.embedder()
-    if embedder is None:
-        if required:
+    known = embedder is not None and ctx.read(vectors.known, embedder.name)
+    if embedder is None or not known:
+        if not required:
+            return None
+        if embedder is None:
             raise Refused(
                 "semantic search needs the embedder: pip install 'recollect-memory[embeddings]', and embed.use not off"
             )
-        return None
-    with ctx.db.read(ctx.space) as tx:
-        known = vectors.known(tx, embedder.name)
-    if not known:
-        if required:
-            raise Refused("nothing has been embedded yet, so there is no meaning to search by; run: recollect cycle")
-        return None
+        raise Refused("Nothing has been embedded yet, so search by meaning is not possible. Run: recollect cycle")
     return Meaning(model=embedder.name, vector=embedder.embed([text[:CHARACTERS]])[0], beside_words=not required)
 
 
 BATCH = 64  # passages of one transaction
 AT_ONCE = 4  # passages that are embedded while a capture waits
 LEASE_SECONDS = 120  # more than a batch takes
-DAY = 86_400_000
 MANY = 1000  # new vectors after which the vector index is maintained at once, not only once a day
 UNUSED_DAYS = 30  # after which a model's vectors are dropped: until then two people may use two models
 DROPPED = 2000  # passages whose vectors are deleted in one transaction
@@ -96,7 +90,7 @@ NO_EMBEDDER = "none: everything works on words alone"
 NO_ROOM = "the server has no pgvector 0.8, so everything works on words alone"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Refreshed:
     """How many passages got vectors and how many wait; `why_not` when none can, or another process is at it."""
 
@@ -147,8 +141,7 @@ def at_once(ctx: Context, embedder: Embedder) -> None:
 
 
 def _next_batch(ctx: Context, embedder: Embedder, size: int, lease: db.Lease) -> int:
-    with ctx.db.read(ctx.space) as tx:
-        found = vectors.waiting(tx, embedder.name, limit=size)
+    found = ctx.read(vectors.waiting, embedder.name, limit=size)
     if not found:
         return 0
     made = _embedded(ctx, embedder, found)
@@ -171,22 +164,16 @@ def _embedded(ctx: Context, embedder: Embedder, found: Sequence[UnembeddedPassag
 def _maintain_index(ctx: Context, embedder: Embedder, lease: db.Lease, made: int) -> str:
     """Once a day, and after many new vectors: drop unused models' vectors and maintain the vector index."""
     now = ctx.clock.now()
-    with ctx.db.read(ctx.space) as tx:
-        facts = vectors.facts(tx, embedder.name)
+    facts = ctx.read(vectors.facts, embedder.name)
     if facts is None or (made < MANY and now - facts.used_at < DAY):
         return ""
     with ctx.db.write(ctx.space) as tx:
         vectors.in_use(tx, embedder.name, at=now)
         unused = vectors.unused(tx, since=now - UNUSED_DAYS * DAY)
-    for model in unused:
-        _drop_vectors(ctx, model, lease)
-    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)
-
-
-def _drop_vectors(ctx: Context, model: str, lease: db.Lease) -> None:
-    gone = False
-    while not gone:
+    while unused:
         with ctx.db.write(ctx.space) as tx:
             db.check_lease(tx, lease)
-            gone = vectors.drop(tx, model, most=DROPPED)
+            if vectors.drop(tx, unused[-1], most=DROPPED):
+                unused.pop()
         db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
+    return ctx.db.tend_vectors(ctx.space, facts.number, facts.dimensions)

@@ -26,13 +26,18 @@ WHOLE = 6  # rare words that make a full match: a long text is not expected to b
 SHORT = 16  # terms up to which a query is read with care for its spelling
 MISSPELT = 3  # words of a query that may be looked for in another spelling
 MISSPELT_LETTERS = range(5, 25)  # in shorter words one letter makes another word
+BEGUN_LETTERS = range(3, 25)  # two letters begin too many words
+COMPLETIONS = 8  # words that a beginning stands for, the most common ones; chosen
+ENDINGS = tuple(
+    "able ably ally ance ation ed ence ful ibility ible ies ing ion ism ity ive ization ly ment ness ous".split()
+)
 ENDING = 3  # letters at the end of a word in which a slip may hide how it is stemmed
-MISSPELT_WEIGHT = 0.7
+MISSPELT_WEIGHT = 0.7  # of a word in another spelling; chosen
 SPELLINGS = 2  # spellings taken for one word
 PAIRED = 256  # terms of a text of which those side by side are held against a passage
 CHARACTER_PAIRS = 12  # pairs of characters that one character stands for
-PHRASES = 4
-IDS = 10
+PHRASES = 4  # quoted phrases of a query that are looked up; chosen
+IDS = 10  # ids of a query that are looked up; chosen
 
 # Compiled where they can match: the process of a hook pays for every pattern.
 _ID = r"\b(?:(?:learn|dec)_\w+|(?:log|daily|weekly|monthly|finding|theme|staged|doc)/[^\s,;]+)\b"
@@ -76,6 +81,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
         for pair in pairwise(said[:PAIRED])
         if pair[0] in weights and pair[1] in weights
     }
+    said_words = re.findall(r"\w+", text.lower())
     span = None
     if today is not None:
         from recollect.text.dates import span_in
@@ -88,7 +94,7 @@ def ask(tx: Tx, text: str, *, today: date | None = None, respell: bool = True) -
         whole=min(sum(weights.values()), WHOLE * rarity(query.total, 0) ** RARITY_POWER),
         whole_rarity=min(sum(query.weights.values()), WHOLE * rarity(query.total, 0)),
         pairs=pairs,
-        person=_person(text),
+        person=(not _SPEAKER.isdisjoint(said_words)) - (not _LISTENER.isdisjoint(said_words)),
         ids=_ids(text),
         phrases=_phrases(text),
         span=span,
@@ -112,11 +118,6 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _person(text: str) -> int:
-    said = re.findall(r"\w+", text.lower())
-    return (not _SPEAKER.isdisjoint(said)) - (not _LISTENER.isdisjoint(said))
-
-
 def _ids(text: str) -> tuple[str, ...]:
     if not any(mark in text for mark in ("_", "/", "root")):
         return ()
@@ -132,7 +133,8 @@ def _phrases(text: str) -> tuple[str, ...]:
 
 
 def _paired(tx: Tx, query: Query) -> Query:
-    """A single character of a script without spaces stands for the pairs that hold it, which is what passages have."""
+    """A query with each single character of a script without spaces replaced by the pairs that hold it: passages are
+    indexed by pairs."""
     alone = [term for term in query.weights if len(term) == 1 and is_unspaced(term)]
     if not alone or len(query.weights) > SHORT:
         return query
@@ -149,7 +151,7 @@ def _rarest_first(weights: dict[str, float]) -> dict[str, float]:
 
 
 def _respelt(tx: Tx, query: Query, text: str) -> Query:
-    """A word that nobody wrote stands for the words one letter away from it that somebody did.
+    """A query with each unknown word replaced by known words that it begins, or else that are one letter away from it.
 
     In a long text the other words find what is meant.
     """
@@ -158,23 +160,38 @@ def _respelt(tx: Tx, query: Query, text: str) -> Query:
     absent = [
         word
         for word in dict.fromkeys(word.lower() for word in words(text))
-        if len(word) in MISSPELT_LETTERS and word.isascii() and word.isalpha() and _unknown(word, query)
+        if len(word) in BEGUN_LETTERS and word.isascii() and word.isalpha() and _unknown(word, query)
     ][:MISSPELT]
     if not absent:
         return query
     weights, docs = dict(query.weights), dict(query.docs)
     for word in absent:
         (missing,) = terms(word)
-        # A slip in the stem is found without stemming, which takes long; one in the ending makes another stem.
-        ending = min(len(missing), len(word) - ENDING)
-        spelt = _one_letter_away(missing) | {stem(other) for other in _one_letter_away(word, start=ending)}
-        known = passages.document_counts(tx, sorted(spelt))[1]
-        for term in sorted(known, key=lambda term: (-known[term], term))[:SPELLINGS]:
+        known, most = _begun(tx, word), COMPLETIONS
+        if not known and len(word) in MISSPELT_LETTERS:
+            # A slip in the stem is found without stemming, which takes long; one in the ending makes another stem.
+            ending = min(len(missing), len(word) - ENDING)
+            spelt = _one_letter_away(missing) | {stem(other) for other in _one_letter_away(word, start=ending)}
+            known, most = passages.document_counts(tx, sorted(spelt))[1], SPELLINGS
+        for term in sorted(known, key=lambda term: (-known[term], term))[:most]:
             if term not in weights:
                 docs[term] = known[term]
                 weights[term] = rarity(query.total, known[term]) * MISSPELT_WEIGHT
                 weights.pop(missing, None)
     return Query(weights=_rarest_first(weights), docs=docs, total=query.total, held={})
+
+
+def _begun(tx: Tx, word: str) -> dict[str, int]:
+    """The known terms that a word may be the beginning of, and how many passages hold each.
+
+    Terms are stems: of a word that is typed beyond its stem, the rest begins an ending.
+    """
+    if known := passages.beginning_with(tx, word, most=COMPLETIONS):
+        return known
+    stems = [word[:cut] for cut in range(len(word) - 1, MISSPELT_LETTERS.start - 2, -1)]
+    ended = [each for each in stems if any(ending.startswith(word[len(each) :]) for ending in ENDINGS)]
+    found = passages.document_counts(tx, ended)[1] if ended else {}
+    return {each: found[each] for each in ended if each in found}
 
 
 def _unknown(word: str, query: Query) -> bool:

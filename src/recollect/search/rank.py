@@ -1,19 +1,19 @@
 """From a question to the best passages: a bounded number of candidates first, then one score for each.
 
 Candidates are the passages that hold the question's rarest words, those nearest to it in meaning, those that hold a
-quoted phrase, and what stands beside the best of them in their thread. However large the store, a few hundred are
-scored. Order is stable: equal scores are ordered by id. Knows nothing about who asks, nor how a hit is shown.
+quoted phrase, and the neighbours of the best of them in their thread. However large the store, a few hundred are
+scored, by the learnt weights (`search/learnt.py`). Order is stable: equal scores are ordered by id. Knows nothing about
+who asks, nor how a hit is shown.
 """
 
 from __future__ import annotations
 
-from math import fsum
+from math import exp, fsum, log1p
 
 from recollect.core.clock import DAY
 from recollect.core.records import record
-from recollect.search import words
+from recollect.search import learnt, words
 from recollect.search.query import holds, person_of
-from recollect.search.words import DEFAULT_WEIGHTS, RankWeights, pulled
 from recollect.store import passages
 from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow, Ranked
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.search.query import Question
     from recollect.search.words import Reading
 
+    Features = dict[str, float]
     Keep = Callable[[Sequence[Ranked]], set[str]]
     """Of some passages, the ids of those that may be shown."""
     Prior = Callable[[Ranked], Mapping[str, float]]
@@ -35,13 +36,20 @@ if TYPE_CHECKING:
 
 FEW = 5_000  # candidates looked at in the end; of so many passages the wanted ones are looked for among those alone
 WALK = 100  # candidates in a portion
-LIFTED_LENGTH = 90  # terms at which a thread lifts a passage half as much
-READ = 100  # of the best, so many have their text read
-MONTH = 31 * DAY
+MONTH = 31 * DAY  # after the time a question names: people tell of things later
+AGES = 10.0  # recency falls with the logarithm of days: 1 today, 0.4 after a year, 0 after sixty
 EVERYTHING = Narrow()
 NODE = "node"
 SAID = "log"
 FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone is not a hit
+
+# Set by hand, for no set has questions that show them; a full match of words is worth about ten.
+TIME = 1.2  # said in the time that the question names
+DATED = 6.0  # … a note written then, since notes are not written later
+LATER = 0.6  # … or in the month after: people tell of things later
+COPY = -3.0  # a node repeats what entries say, so the entry comes first
+PHRASE = 15.0  # more than all of the above together: what is quoted is found first
+ID = 50.0
 
 
 @record
@@ -49,13 +57,13 @@ class Effort:
     """How far a search goes before it ranks."""
 
     pool: int = 60  # candidates that are scored (with their neighbours; measured in docs/experiments.md)
-    alone: int = 30  # … where none stands in a thread, so that nothing beside it lends it words
+    alone: int = 30  # … where none is in a thread, so that no neighbour lends it words
     walked: int = 500  # candidates looked at for that many which may be shown, before it is looked for them alone
     neighbours_of: int = 30  # of the best candidates, so many have their neighbours read
 
 
 THOROUGH = Effort()
-QUICK = Effort(pool=30, walked=300, neighbours_of=0)
+QUICK = Effort(pool=30, walked=300, neighbours_of=10)
 """For a prompt, which waits: the few best, in half the time on 100,000 passages."""
 
 
@@ -82,7 +90,7 @@ ALL = Candidates()
 
 @record
 class Scored:
-    """A passage with its score, what it is made of, and the share of a full match its own words are."""
+    """A passage with its score, what it is made of, and the probability that it is what the question wants."""
 
     passage: Ranked
     score: float
@@ -105,51 +113,131 @@ def best(
     *,
     limit: int,
     meaning: Meaning | None = None,
+    meaning_share: float = 0.5,
     span: Span | None = None,
     prior: Prior | None = None,
-    weights: RankWeights = DEFAULT_WEIGHTS,
+    now: int | None = None,
     effort: Effort = THOROUGH,
 ) -> list[Scored]:
-    """The `limit` best passages."""
-    named = _by_id(tx, question, among.wanted)
-    found = {one.doc: one for one in (*named, *_gathered(tx, question, among, limit, meaning, effort))}
-    readings = {doc: _read(one, question) for doc, one in found.items()}
-    closeness = meaning.closeness(tx, list(found), weights) if meaning else {}
-    if effort.neighbours_of:
-        _with_neighbours(tx, question, found, readings, closeness, among, weights, effort)
-        if meaning:
-            closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness], weights)
-    places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
-    shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
-    own = {doc: _own(one, readings[doc], shares[doc], closeness, meaning, weights) for doc, one in found.items()}
-    leading = _leading(found, own, max(READ, limit))
-    _read_texts(tx, question, [found[doc] for doc in leading], own, weights)
-    if places:
-        _lift_threads(found, readings, own, weights)
-    for one in named:
-        own[one.doc]["id"] = weights.id
+    """The `limit` best passages. `now` lets recent ones gain; `meaning_share` is the part of meaning beside words."""
+    found, features = look(tx, question, among, limit=limit, meaning=meaning, now=now, effort=effort)
+    weights = learnt.WITH_MEANING if meaning else learnt.WORDS
+    signals = {}
     scored = []
-    for doc in {*leading, *(one.doc for one in named)}:
-        signals = own[doc]
-        if signals.get("words") or signals["meaning"] >= FAINT * weights.meaning or "id" in signals:
-            one = found[doc]
-            if prior:
-                signals |= prior(one)
-            if span:
-                signals["time"] = _time(one, span, weights)
-            if one.kind == NODE:
-                signals["copy"] = weights.copy
-            scored.append((-round(fsum(signals.values()), 9), one.id, doc))
+    for doc, own in features.items():
+        one = found[doc]
+        if meaning and not meaning.beside_words:
+            made = {"meaning": own["meaning"]}
+        else:
+            made = weighed(own, weights, meaning_share)
+        if one.id in question.ids:
+            made["id"] = ID
+        elif not made.get("words") and own["meaning"] < FAINT:
+            continue
+        made["phrase"] = PHRASE * own["phrase"]
+        if prior:
+            made |= prior(one)
+        if span:
+            made["time"] = _time(one, span)
+        if one.kind == NODE:
+            made["copy"] = COPY
+        signals[doc] = made
+        scored.append((-round(fsum(made.values()), 9), one.id, doc))
     scored.sort()
     return [
         Scored(
             passage=found[doc],
             score=-negative,
-            relevance=words.relevance(readings[doc], question),
-            signals=own[doc],
+            relevance=probability(features[doc], with_meaning=meaning is not None),
+            signals=signals[doc],
         )
         for negative, _, doc in scored[:limit]
     ]
+
+
+def weighed(own: Features, weights: Mapping[str, tuple[float, float]], meaning_share: float = 0.5) -> dict[str, float]:
+    """What each signal adds to a score. Passages in a thread have weights of their own."""
+    place = 0 if own["alone"] else 1
+    made = {name: pair[place] * own[name] for name, pair in weights.items()}
+    if meaning_share != 0.5:
+        for name in made:
+            made[name] *= 2 * (meaning_share if name in learnt.BY_MEANING else 1 - meaning_share)
+    return made
+
+
+def probability(own: Features, *, with_meaning: bool) -> float:
+    """How likely a passage is what the question wants, from the same signals: what a floor can be set on."""
+    base, weights = learnt.FLOOR_WITH_MEANING if with_meaning else learnt.FLOOR
+    return 1 / (1 + exp(-base - fsum([weight * own[name] for name, weight in weights.items()])))
+
+
+def look(
+    tx: Tx,
+    question: Question,
+    among: Candidates = ALL,
+    *,
+    limit: int,
+    meaning: Meaning | None = None,
+    now: int | None = None,
+    effort: Effort = THOROUGH,
+) -> tuple[dict[int, Ranked], dict[int, Features]]:
+    """The candidates, and the signals of each before they are weighed. The training reads them here too."""
+    named = _by_id(tx, question, among.wanted)
+    found = {one.doc: one for one in (*named, *_gathered(tx, question, among, limit, meaning, effort))}
+    readings = {doc: _read(one, question) for doc, one in found.items()}
+    plain = {doc: words.plain(reading, question) for doc, reading in readings.items()}
+    closeness = meaning.closeness(tx, list(found)) if meaning else {}
+    if effort.neighbours_of and any(one.thread for one in found.values()):
+        for one in _neighbours(tx, found, plain, closeness, among, effort):
+            found[one.doc] = one
+            readings[one.doc] = _read(one, question)
+            plain[one.doc] = words.plain(readings[one.doc], question)
+        if meaning:
+            closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness])
+    places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
+    top = max(plain.values(), default=0.0) or 1.0
+    tops: dict[str, float] = {}
+    for doc, one in found.items():
+        tops[one.thread] = max(tops.get(one.thread, 0.0), plain[doc])
+    texts = passages.texts_of(tx, list(found)) if question.person or question.phrases else {}
+    # A passage that has no vectors yet counts as near as the others are on average.
+    unknown = tuple(fsum(some) / len(closeness) for some in zip(*closeness.values(), strict=True)) or (0.0, 0.0)
+    features = {}
+    for doc, one in found.items():
+        own = _by_words(readings[doc], question)
+        text = texts.get(doc, "")
+        alone = not one.thread or (one.position <= 1 and (one.thread, one.position + 1) not in places)
+        own["alone"] = float(alone)
+        own["words"] = words.share(readings[doc], question, _beside(one, places, readings))
+        own["plain"] = plain[doc]
+        own["best"] = plain[doc] / top
+        own["thread"] = tops[one.thread] / top if one.thread else own["best"]
+        # Only outside a thread: turns of a talk are long or short by who speaks, and old by when it was imported.
+        own["length"] = log1p(readings[doc].length) if alone else 0.0
+        own["repeated"] = readings[doc].repeated if alone else 0.0
+        own["recency"] = 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0
+        own["person"] = question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0
+        own["opening"] = 1 / one.position if not alone and _is_turn(one) else 0.0
+        own["meaning"], own["whole"] = closeness.get(doc, unknown)
+        own["phrase"] = float(any(holds(f"{one.title}\n{text}", phrase) for phrase in question.phrases))
+        features[doc] = own
+    return found, features
+
+
+def _by_words(reading: Reading, question: Question) -> Features:
+    """The signals that a passage's own words give."""
+    rarity = question.query.weights
+    whole = fsum(rarity.values()) or 1.0
+    held = {*reading.body, *reading.title, *reading.others}
+    return {
+        "title": fsum([rarity[term] for term in reading.title]) / whole,
+        "titled": reading.titled,
+        "label": float(reading.named),
+        "held": fsum([rarity[term] for term in held]) / whole,
+        "rarest": max([rarity[term] for term in held], default=0.0),
+        "matched": log1p(len(held)),
+        "asked": log1p(len(rarity)),
+    }
 
 
 def _by_id(tx: Tx, question: Question, wanted: Narrow) -> list[Ranked]:
@@ -205,7 +293,7 @@ def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
 
 
 def _passing(tx: Tx, portions: Iterable[Sequence[int]], pool: int, alone: int, among: Candidates) -> list[Ranked]:
-    """The first candidates that may be shown: `pool` of a portion, or `alone` where none stands in a thread."""
+    """The first candidates that may be shown: `pool` of a portion, or `alone` where none is in a thread."""
     found: list[Ranked] = []
     for docs in portions:
         for start in range(0, len(docs), alone):
@@ -232,34 +320,24 @@ def _read(one: Ranked, question: Question) -> Reading:
     return words.read(one.terms, question, title=one.title, end=one.end)
 
 
-def _with_neighbours(
+def _neighbours(
     tx: Tx,
-    question: Question,
-    found: dict[int, Ranked],
-    readings: dict[int, Reading],
-    closeness: dict[int, float],
+    found: Mapping[int, Ranked],
+    plain: Mapping[int, float],
+    closeness: Mapping[int, tuple[float, float]],
     among: Candidates,
-    weights: RankWeights,
     effort: Effort,
-) -> None:
-    """Add what stands beside the best candidates: it lends them words, and may be what is looked for itself."""
-    if not any(one.thread for one in found.values()):
-        return
-    worth = {doc: words.weight(reading, question) for doc, reading in readings.items()}
-    if closeness:
-        scale = weights.words / (question.whole or 1.0)
-        worth = {doc: scale * said + weights.meaning * closeness.get(doc, 0.0) for doc, said in worth.items()}
+) -> list[Ranked]:
+    """The neighbours of the best candidates: they lend them words, and may be the answer themselves."""
+    worth = {doc: said + closeness[doc][0] if doc in closeness else said for doc, said in plain.items()}
     order = sorted(found, key=lambda doc: (-worth[doc], found[doc].id))
     leading = (found[doc] for doc in order[: effort.neighbours_of])
     stretches = _stretches((one.thread, one.position) for one in leading if one.thread and one.position)
-    beside = [one for one in passages.beside(tx, stretches, among.wanted) if one.doc not in found]
-    for one in among.kept(beside):
-        found[one.doc] = one
-        readings[one.doc] = _read(one, question)
+    return among.kept([one for one in passages.beside(tx, stretches, among.wanted) if one.doc not in found])
 
 
 def _stretches(places: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
-    """What stands up to two steps from some places, as stretches of threads."""
+    """The places up to two steps from some places, as stretches of threads."""
     made: list[tuple[str, int, int]] = []
     for thread, position in sorted(places):
         first, last = position - 2, position + 2
@@ -278,72 +356,12 @@ def _beside(
     return [(step, readings[doc]) for step, doc in near if doc is not None]
 
 
-def _own(
-    one: Ranked,
-    reading: Reading,
-    share: float,
-    closeness: Mapping[int, float],
-    meaning: Meaning | None,
-    weights: RankWeights,
-) -> dict[str, float]:
-    """The signals of a passage by itself."""
-    near = closeness.get(one.doc)
-    note = near is not None and _is_real(one.title)
-    by_meaning = weights.meaning * (near or 0.0) * (weights.titled_meaning if note else 1.0)
-    if meaning and not meaning.beside_words:
-        return {"meaning": by_meaning}
-    return {
-        "words": weights.words * share * (weights.titled_words if note else 1.0),
-        "title": weights.title * reading.titled if near is None else 0.0,
-        "meaning": by_meaning,
-        "label": weights.label if reading.named else 0.0,
-        "opening": weights.opening / one.position if _is_turn(one) else 0.0,
-    }
-
-
-def _leading(found: Mapping[int, Ranked], own: Mapping[int, dict[str, float]], most: int) -> list[int]:
-    if len(own) <= most:
-        return list(own)
-    return sorted(own, key=lambda doc: (-sum(own[doc].values()), found[doc].id))[:most]
-
-
-def _read_texts(
-    tx: Tx, question: Question, some: Sequence[Ranked], own: dict[int, dict[str, float]], weights: RankWeights
-) -> None:
-    """The signals for which the text itself must be read."""
-    if not question.person and not question.phrases:
-        return
-    texts = passages.texts_of(tx, [one.doc for one in some])
-    for one in some:
-        text = texts.get(one.doc, "")
-        if question.person and not _is_real(one.title):
-            own[one.doc]["person"] = weights.person * question.person * person_of(text)
-        if any(holds(f"{one.title}\n{text}", phrase) for phrase in question.phrases):
-            own[one.doc]["phrase"] = weights.phrase
-
-
-def _lift_threads(
-    found: Mapping[int, Ranked], readings: Mapping[int, Reading], own: dict[int, dict[str, float]], weights: RankWeights
-) -> None:
-    tops: dict[str, float] = {}
-    totals = {doc: sum(signals.values()) for doc, signals in own.items()}
-    for doc, total in totals.items():
-        thread = found[doc].thread
-        tops[thread] = max(tops.get(thread, total), total)
-    for doc, total in totals.items():
-        one = found[doc]
-        if one.thread and one.position:
-            short = words.shortness(readings[doc], LIFTED_LENGTH)
-            pull = weights.titled_thread if _is_real(one.title) else weights.thread * short
-            own[doc]["thread"] = pulled(total, tops[one.thread], pull)
-
-
-def _time(one: Ranked, span: Span, weights: RankWeights) -> float:
+def _time(one: Ranked, span: Span) -> float:
     if one.at < span.since:
         return 0.0
     if one.at < span.until:
-        return weights.time if _is_turn(one) else weights.dated
-    return weights.later if one.at < span.until + MONTH else 0.0
+        return TIME if _is_turn(one) else DATED
+    return LATER if one.at < span.until + MONTH else 0.0
 
 
 def _is_turn(one: Ranked) -> bool:

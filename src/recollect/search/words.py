@@ -1,17 +1,16 @@
-"""Scoring: how much of a question a passage says, by its words and its neighbours', and the weights of all signals.
+"""Reading a passage's words: how it holds the terms of a question, and what that is worth.
 
-BM25F with three changes, each measured on LoCoMo, LongMemEval and StackFAQ (docs/experiments.md):
+`share` is BM25F with three changes, each measured on LoCoMo, LongMemEval and StackFAQ (docs/experiments.md):
 
 - Length is held against an absolute typical length, so a store of long notes does not change the score of a short one.
 - The words of the passages before and after count a little, *inside* the saturation: they supply what a short turn
   leaves out ("Yes, in June!") and do not double what it says. Long passages neither borrow nor lend, because they have
   other subjects too. A passage that follows a question borrows twice as much from it.
-- The sum is divided by the score of a full match, so that scores of two questions can be compared.
+- The sum is divided by the score of a full match, so that a weak match stays weak.
 
-A passage's score is the sum of its signals (`Score`). `words` is a share of a full match and `meaning` a squared
-cosine. Neither is scaled to the best hit of the question, so a weak match stays weak, and where words say little
-meaning decides, and the other way round. The same code ranks on both engines: an engine only says which passages hold a
-term (`store/lookup.py`). Knows nothing about where the signals come from.
+`plain` is textbook BM25. Both are signals of the learnt order (`search/learnt.py`). The same code reads on both
+engines: an engine only says which passages hold a term (`store/lookup.py`). Knows nothing about how signals are
+weighed.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ if TYPE_CHECKING:
 
 K1 = 1.2  # how soon a repeated word stops counting; BM25's usual value
 TITLE_WEIGHT = 5  # a word in the title, or among the keywords, is a word said several times
-KEYWORD_WEIGHT = 3
+KEYWORD_WEIGHT = 3  # chosen between a word of the body and one of the title
 PAIR_WEIGHT = 0.8  # of two words of the question that stand together here too
 BESIDE = {1: 0.4, 2: 0.12}  # share of their words that the passages one and two steps away lend
 BORROWING_LENGTH = 45  # terms at which a passage borrows, and lends, half as much
 ANSWER = 2.0  # times more that is borrowed from a question just before: +0.8 on LoCoMo, -0.2 on LongMemEval
 
-FLOOR_LENGTH_WEIGHT = 0.75  # the floor of injection was measured with these three (docs/experiments.md)
-FLOOR_TYPICAL_LENGTH = 60
-FLOOR_TITLE_WEIGHT = 4
+PLAIN_LENGTH_WEIGHT = 0.75  # BM25's usual value
+PLAIN_LENGTH = 60  # terms; a store's own mean, which textbook BM25 takes, was no better on git-dev
+PLAIN_TITLE_WEIGHT = 2
 
 FEW = 8  # terms of a question up to which a text is searched for each; of more, its words are looked up
 REAL_TITLE = 3  # words from which on a title says something by itself; fewer are a name or a label
@@ -50,8 +49,8 @@ class Reading:
     """How a passage holds the terms of a question: how often in its body, in its title and in the rest of its header.
 
     `others` are weighed already; `pairs` is what words side by side are worth; `titled` the share of its real title
-    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `asks` whether it ends with a
-    question.
+    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `repeated` the share of its
+    title that its body repeats; `asks` whether it ends with a question.
     """
 
     body: dict[str, int]
@@ -61,6 +60,7 @@ class Reading:
     length: int
     titled: float
     named: bool
+    repeated: float
     asks: bool
 
 
@@ -77,6 +77,7 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
     held = asked.intersection(text.split()) if len(asked) > FEW else [term for term in asked if term in text]
     body = {term: count for term in held if (count := spaced.count(f" {term} "))}
     headed = heading.split()
+    titles = set(headed)
     said = _counted(headed, asked)
     others: dict[str, int] = _counted(who.split(), asked) if who else {}
     for term, count in _counted(keywords.split(), asked).items() if keywords else ():
@@ -90,8 +91,9 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
             "others": others,
             "pairs": _side_by_side(spaced, body, question.pairs, expected(length)) if len(body) > 1 else 0.0,
             "length": length,
-            "titled": _share_of_title(said, len(set(headed)), question.query.weights) if real else 0.0,
+            "titled": _share_of_title(said, len(titles), question.query.weights) if real else 0.0,
             "named": bool(said) and not real,
+            "repeated": len(titles.intersection(text.split())) / len(titles) if titles else 0.0,
             "asks": end.rstrip().endswith("?"),
         },
     )
@@ -112,29 +114,21 @@ def share(reading: Reading, question: Question, beside: Iterable[tuple[int, Read
     return min(1.0, (total + reading.pairs) / ((K1 + 1) * question.whole)) if question.whole else 0.0
 
 
-def weight(reading: Reading, question: Question) -> float:
-    """What the terms are worth that a passage holds, however often: a quick look before its neighbours are known."""
-    return fsum([question.weights[term] for term in {*reading.body, *reading.title, *reading.others}])
-
-
 def shortness(reading: Reading, middling: int) -> float:
     """1 for a short passage, a half for one of middling length, nearly nothing for a long one."""
     return 1 / (1 + (reading.length / middling) ** 2)
 
 
-def relevance(reading: Reading, question: Question) -> float:
-    """How much of a full match a passage is by itself, 0 to 1: what a floor can be set on.
-
-    Plain BM25F with plain rarity. It orders less well than `share`, but tells better whether anything fits at all: long
-    texts are not expected to be met in every rare word.
-    """
+def plain(reading: Reading, question: Question) -> float:
+    """Textbook BM25 by the passage's own words, as a share of a full match; a long text may have more than one."""
     if not question.whole_rarity:
         return 0.0
-    norm = (1 - FLOOR_LENGTH_WEIGHT) + FLOOR_LENGTH_WEIGHT * reading.length / FLOOR_TYPICAL_LENGTH
-    frequencies = _frequencies(reading, norm, FLOOR_TITLE_WEIGHT)
+    norm = (1 - PLAIN_LENGTH_WEIGHT) + PLAIN_LENGTH_WEIGHT * reading.length / PLAIN_LENGTH
     rarity = question.query.weights
-    total = fsum([rarity[term] * _saturated(often) for term, often in frequencies.items()])
-    return min(1.0, total / ((K1 + 1) * question.whole_rarity))
+    frequencies = _frequencies(reading, norm, PLAIN_TITLE_WEIGHT)
+    return fsum([rarity[term] * _saturated(often) for term, often in frequencies.items()]) / (
+        (K1 + 1) * question.whole_rarity
+    )
 
 
 def matched(stream: str, question: Question) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -171,86 +165,3 @@ def _share_of_title(said: Collection[str], length: int, rarity: Mapping[str, flo
     """Which part of a title the question says; what it leaves unsaid counts as words of middling rarity."""
     weight = fsum(rarity[term] for term in said)
     return weight / (weight + UNSAID_WORD * (length - len(said)) + TITLE_SLACK)
-
-
-@record
-class RankWeights:
-    """The weight of each signal: one setting for chats, long answers and titled notes, measured on LoCoMo, LongMemEval
-    and StackFAQ (docs/experiments.md)."""
-
-    words: float = 2.0
-    title: float = 1.0  # share of a real title that is said; where the title has a vector, that says it better
-    meaning: float = 2.0
-    titled_words: float = 0.5  # what has a real title is a note, and notes are asked for in other words than their own:
-    titled_meaning: float = 1.25  # … with vectors, words count half and meaning more
-    title_meaning: float = 0.3  # share of a real title in its meaning
-    label: float = 0.3  # the question mentions the speaker, or another title of a word or two
-    opening: float = 0.17  # a conversation's first turn tells the news, the next speak about it: half of it, a third …
-    person: float = 0.2  # "my" asks for what the speaker says of himself, "you" for what he was told
-    thread: float = 0.2  # what stands with a good hit is a little better for it
-    titled_thread: float = 0.4  # … and more so when they share a real title: they are about the same thing
-    time: float = 0.4  # said in the time that the question names
-    dated: float = 2.0  # … a note written then: as much as a full match of words, since notes are not written later
-    later: float = 0.2  # … or in the month after: people tell of things later
-    confidence: float = 0.05
-    recency: float = 0.05
-    copy: float = -0.2  # a node repeats what entries say, so the entry comes first
-    phrase: float = 3.0  # more than all of the above together: what is quoted is found first
-    id: float = 10.0
-
-
-DEFAULT_WEIGHTS = RankWeights()
-
-
-@record
-class Score:
-    """What each signal added to a score; they sum up to it."""
-
-    words: float = 0.0
-    title: float = 0.0
-    meaning: float = 0.0
-    label: float = 0.0
-    opening: float = 0.0
-    person: float = 0.0
-    thread: float = 0.0
-    time: float = 0.0
-    confidence: float = 0.0
-    recency: float = 0.0
-    copy: float = 0.0
-    phrase: float = 0.0
-    id: float = 0.0
-
-
-def balanced_weights(weights: RankWeights, semantic_weight: float) -> RankWeights:
-    """The weights with the caller's share of meaning: 0.5 leaves both as they are."""
-    return RankWeights(
-        **{
-            **vars(weights),
-            "words": weights.words * 2 * (1 - semantic_weight),
-            "title": weights.title * 2 * (1 - semantic_weight),
-            "meaning": weights.meaning * 2 * semantic_weight,
-        }
-    )
-
-
-def keyword_weights(weights: RankWeights) -> RankWeights:
-    """The weights for a word or two: no question in other words, so notes that say them keep their full share."""
-    return RankWeights(**{**vars(weights), "titled_words": 1.0})
-
-
-def nearness(weights: RankWeights, cosines: Iterable[tuple[int, float]], *, title: int) -> float:
-    """One number from the cosines of a text's pieces: the nearest piece, and its title where it has a real one.
-
-    Squared, and never below nothing: the difference between .6 and .7 tells more than that between .1 and .2.
-    """
-    by_piece = {piece: max(0.0, cosine) for piece, cosine in cosines}
-    nearest = max(by_piece.values(), default=0.0)
-    own = by_piece.get(title)
-    if own is None:
-        return nearest**2
-    return (1 - weights.title_meaning) * nearest**2 + weights.title_meaning * own**2
-
-
-def pulled(score: float, best_beside: float, pull: float) -> float:
-    """What a passage gains from the best one of its thread; nothing when it is that one."""
-    return pull / (1 + pull) * max(0.0, best_beside - score)

@@ -1,0 +1,76 @@
+"""What a hit shows: the answer that a passage holds, the words around the match, and nothing twice.
+
+Knows nothing about ranking.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect.core import calendar
+from recollect.core.learning import Learning
+from recollect.store.db import HEADER_LINES
+from recollect.text.sentences import snippet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.core.decision import Decision
+    from recollect.search.query import Question
+    from recollect.search.rank import Scored
+
+LOG, NODE = "log", "node"
+ANSWERS = ("outcome", "rule")  # the fields of a log entry that say what came out; a rule is the user's feedback
+ANSWER_WIDTH = 240  # characters: three lines of a terminal
+
+
+def answer_of(text: str, record: Learning | Decision | None, asked: frozenset[str]) -> str:
+    """Of a learning its action, of a reviewed decision what came of it, of a turn its last outcome."""
+    if isinstance(record, Learning):
+        said = record.action
+    elif record is not None:
+        said = f"{record.outcome}: {record.lesson or record.result}".rstrip(": ") if record.outcome else ""
+    else:
+        said = next((found for name in ANSWERS if (found := _field(text, name))), "")
+    return snippet(" ".join(said.split()), asked, width=ANSWER_WIDTH)
+
+
+def _field(text: str, name: str) -> str:
+    """The last such field of an entry, with the lines that continue it."""
+    _, found, rest = f"\n{text}".rpartition(f"\n- {name}:")
+    return rest.partition("\n- ")[0].strip() if found else ""
+
+
+def snippet_of(title: str, text: str, terms: str, asked: frozenset[str]) -> str:
+    """The line that says most of the question, cut around its match; where only the title does, the title."""
+    lines = text.split("\n")
+    shared = [len(asked.intersection(line.split())) for line in terms.split("\n")]
+    bodies = shared[HEADER_LINES:]
+    best = max(range(len(bodies)), key=lambda number: (bodies[number], -number), default=0)
+    if any(bodies):
+        return snippet(lines[best], asked)
+    return snippet(title if any(shared) else lines[0] or title, asked)
+
+
+def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]:
+    """Hits without nodes that say no more of the question than hits before them that they sum up."""
+    told: dict[str, frozenset[str]] = {}
+    kept = []
+    for hit in scored:
+        one = hit.passage
+        said = question.terms.intersection(one.terms.split())
+        if one.kind == NODE and said and said <= told.get(one.id, frozenset()):
+            continue
+        kept.append(hit)
+        for node in _above(one.id) if one.kind in (LOG, NODE) else ():
+            told[node] = told.get(node, frozenset()) | said
+    return kept
+
+
+def _above(id: str) -> tuple[str, ...]:
+    """The nodes that sum up an entry or a node."""
+    if id.startswith("log/"):
+        day = calendar.parse_day(id.removeprefix("log/").partition("#")[0])
+        return calendar.day(day).id, calendar.week(day).id, calendar.month(day).id, calendar.ROOT
+    parent = calendar.parent(calendar.parse_period(id)) if id != calendar.ROOT else None
+    return (parent.id, *_above(parent.id)) if parent else (calendar.ROOT,)
