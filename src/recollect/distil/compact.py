@@ -12,20 +12,21 @@ the lease.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
 
-from recollect.capture import logs
+from recollect.capture import log_text, logs
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, Level, Period
 from recollect.core.clock import HOUR, day_of, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node, NodeStatus
-from recollect.distil.node_files import NodeChange, NodeFiles, source_key, update_root
+from recollect.core.records import record, replace
+from recollect.distil.node_files import NodeFiles, source_key, update_root
 from recollect.distil.node_models import ModelSummaries
-from recollect.store import journal, passages
+from recollect.store import journal
 from recollect.store.db import Lease
 from recollect.store.journal import LogRow
 from recollect.text import tree
@@ -36,7 +37,7 @@ CLOCK_BEHIND = 48 * HOUR
 """A clock this far behind the last pass is wrong: no time zone or daylight saving explains more than 26 hours."""
 CLOSE_LOOK = timedelta(days=92)
 """How far back every pass compares stamps: a quarter, so that a month, its weeks and a late edit are inside."""
-_LOGS, _UNREADABLE, _BEGUN = "logs", "unreadable", "begun"
+_LOGS, _BEGUN = "logs", "begun"
 
 Progress = Callable[[str, int, int], object]
 """Called with a level, how many of its nodes are made and how many there are to make."""
@@ -47,8 +48,7 @@ class Pass:
     """The state of one pass. `run` works through the levels of the tree, leaves first."""
 
     ctx: Context
-    lease: Lease | None
-    dry_run: bool = False
+    lease: Lease
     everything: bool = False
     asking: bool = True
     progress: Progress = lambda *_: None
@@ -65,12 +65,10 @@ class Pass:
             monthly=settings.tree.monthly_lines,
             root_tokens=settings.tree.root_max_tokens,
         )
-        asking = self.asking and not self.dry_run
-        self.models = ModelSummaries(self.ctx, unlimited=self.everything, asking=asking)
+        self.models = ModelSummaries(self.ctx, unlimited=self.everything, asking=self.asking)
         self.files = NodeFiles(
             ctx=self.ctx,
             lease=self.lease,
-            dry_run=self.dry_run,
             today=day_of(self.now, zone_named(settings.timezone)),
             limits=self.limits,
             models=self.models,
@@ -81,20 +79,17 @@ class Pass:
             self.clock_behind = self.now < int(journal.state(tx, "last_run") or 0) - CLOCK_BEHIND
         # With a clock that runs behind, no node becomes final.
         self.fixing_day = date.min if self.clock_behind else self.files.today
-        if not self.dry_run:
-            self.models.renew()
+        self.models.renew()
         found = find_changes(self.files, everything=self.everything)
-        self._forget_logs(found.gone)
         touched = set(found.damaged) | set(map(calendar.day, found.written))
         for level in LEVELS:
             here = {period for period in touched if period.level == level} | self._due(level)
             touched |= self._level(level, here)
-        update_root(self.files, everything=self.everything, asking=self.asking and not self.dry_run)
-        if not self.dry_run:
-            stamps = folder_stamps(self.files)
-            with self.ctx.db.write(self.ctx.space) as tx:
-                journal.put_state(tx, "last_run", str(self.now))
-                remember_stamps(self.files, tx, stamps)
+        update_root(self.files, everything=self.everything, asking=self.asking)
+        stamps = folder_stamps(self.files)
+        with self.ctx.db.write(self.ctx.space) as tx:
+            journal.put_state(tx, "last_run", str(self.now))
+            remember_stamps(self.files, tx, stamps)
 
     def _due(self, level: Level) -> set[Period]:
         """Nodes that become final by their date, and the one that has waited longest for a model."""
@@ -111,7 +106,7 @@ class Pass:
     def _level(self, level: Level, touched: set[Period]) -> set[Period]:
         """Make the touched nodes of a level; returns the parents of those that changed."""
         order = sorted(touched, key=lambda period: period.first)
-        if order and not self._begun and not self.dry_run:
+        if order and not self._begun:
             with self.files.writing() as tx:
                 mark_begun(tx)
             self._begun = True
@@ -130,15 +125,18 @@ class Pass:
     def _daily(self, period: Period) -> bool:
         day = period.first
         stamp = self.ctx.vault.stamps(names=[log_path(day)]).get(log_path(day))
-        if stamp is None:
-            return self._adopt(period)
         try:
-            if not stamp:
+            if stamp == "":
                 raise BadInput(f"{log_path(day)} is not a regular file")
-            log = logs.read(self.ctx, day, copied=self.limits.daily * BYTES_PER_LINE)
+            log = log_text.read(self.ctx, day, copied=self.limits.daily * BYTES_PER_LINE)
         except (BadInput, StoreUnreachable):
             self.files.unreadable.append(log_path(day))
             return True
+        row = LogRow(day=day, stamp=stamp or "", hash=log.hash, entries=len(log.entries))
+        if not log.text.strip():  # an empty file, or one that is gone and of which nothing is remembered
+            with self.files.writing() as tx:
+                journal.put_log(tx, row)
+            return self._adopt(period)
         status: NodeStatus = "fixed" if self._is_past(period) else "tentative"
         key = source_key([(log_path(day), log.hash)], self.limits.daily)
         made = self._unchanged(period, key, status, ())
@@ -153,21 +151,17 @@ class Pass:
                 summariser=self.models.summariser(period.id),
             )
             made = (self._not_worse(node, key), key)
-        row = LogRow(day=day, stamp=stamp, hash=log.hash, entries=len(log.entries))
         return self.files.write(*made, also=lambda tx: self._index_log(tx, row, log))
 
-    def _index_log(self, tx: Tx, row: LogRow, log: logs.LogText) -> None:
+    def _index_log(self, tx: Tx, row: LogRow, log: log_text.LogText) -> None:
         journal.put_log(tx, row)
         path = log_path(row.day)
-        if self.ctx.vault.inside(tx).stamps(names=[path]).get(path) == log.stamp:
+        if self.ctx.vault.inside(tx).stamps(names=[path]).get(path, "") == log.stamp:
             logs.index(tx, self.ctx, log)  # otherwise the process that wrote meanwhile indexes it
 
     def _parent(self, period: Period) -> bool:
         level: Level = "daily" if period.level == "weekly" else "weekly"
-        if self.dry_run and self._will_change(level, period):
-            return self._planned(period)
-        with self.ctx.db.read(self.ctx.space) as tx:
-            rows = journal.nodes_between(tx, level, period.first, period.last)
+        rows = self.ctx.read(journal.nodes_between, level, period.first, period.last)
         children = [self.files.node(row.id) for row in rows]
         found = [child for child in children if child is not None]
         if not found:
@@ -198,17 +192,6 @@ class Pass:
             return node
         return replace(old, status=node.status, incomplete=node.incomplete)
 
-    def _will_change(self, level: Level, period: Period) -> bool:
-        """Whether a dry run would change a child: then the text of this node cannot be known."""
-        below = (calendar.parse_period(change.id) for change in self.files.changes if change.id.startswith(level))
-        return any(calendar.parent(child) == period for child in below)
-
-    def _planned(self, period: Period) -> bool:
-        before = self.files.row(period.id)
-        what = "created" if before is None else "reopened" if before.status == "fixed" else "updated"
-        self.files.changes.append(NodeChange(id=period.id, what=what))
-        return True
-
     def _incomplete(self, period: Period, children: Sequence[Node]) -> tuple[str, ...]:
         unread = {
             path
@@ -234,25 +217,15 @@ class Pass:
         node = self.files.node(period.id)
         return self.files.write(node, "", file=False) if node else False
 
-    def _forget_logs(self, gone: Sequence[date]) -> None:
-        """Take logs that were deleted out of search; their nodes stay."""
-        if gone and not self.dry_run:
-            with self.ctx.db.write(self.ctx.space) as tx:
-                for day in gone:
-                    journal.forget_log(tx, day)
-                    for id in passages.ids_under(tx, f"log/{day.isoformat()}#"):
-                        passages.remove(tx, id)
-
 
 # What changed since the last pass
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Changes:
-    """Days whose log was written to, days whose log is gone, and nodes that were deleted or edited."""
+    """Days whose log was written to or deleted, and nodes that were deleted or edited."""
 
     written: tuple[date, ...]
-    gone: tuple[date, ...]
     damaged: frozenset[Period]
 
 
@@ -262,16 +235,18 @@ def find_changes(files: NodeFiles, *, everything: bool) -> Changes:
         thorough = everything or journal.state(tx, "looked on") != files.today.isoformat()
         moved = {name for name, stamp in now.items() if thorough or journal.state(tx, f"look {name}") != stamp}
         known = journal.log_stamps(tx, date.min if _LOGS in moved else files.today - CLOSE_LOOK)
-        unread = unreadable_logs(tx)
+        unread = journal.unreadable_logs(tx)
+        # After a restore or a rebuild, entries may be remembered of days that no pass has seen.
+        unseen = [day for day in journal.entry_days(tx) if day.isoformat() not in known] if _LOGS in moved else []
         cut_off = _all_parents(tx) if journal.state(tx, _BEGUN) else frozenset()
     # Two days ahead: another machine's today may be our tomorrow.
     latest = [log_path(files.today + timedelta(days=2 - n)) for n in range(CLOSE_LOOK.days + 3)]
     stamps = files.ctx.vault.stamps(names=None if _LOGS in moved else latest)
     changed = (name for name, stamp in stamps.items() if everything or known.get(name[:-3]) != stamp)
     compared = {f"{day}.md" for day in known} if _LOGS in moved else set(latest)
+    gone = (f"{day}.md" for day, stamp in known.items() if stamp and f"{day}.md" in compared - stamps.keys())
     return Changes(
-        written=tuple(logs.days({*changed, *unread})),
-        gone=tuple(date.fromisoformat(day) for day in known if f"{day}.md" in compared - stamps.keys()),
+        written=tuple(logs.days({*changed, *gone, *unread, *map(log_path, unseen)})),
         damaged=cut_off.union(*(_damaged(files, level) for level in LEVELS if level in moved)),
     )
 
@@ -285,14 +260,9 @@ def remember_stamps(files: NodeFiles, tx: Tx, stamps: dict[str, str]) -> None:
     """Store the stamps at the end of a pass, and that it ended."""
     journal.put_state(tx, _BEGUN, "")
     journal.put_state(tx, "looked on", files.today.isoformat())
-    journal.put_state(tx, _UNREADABLE, " ".join(sorted(path for path in files.unreadable if "/" not in path)))
+    journal.put_state(tx, journal.UNREADABLE, " ".join(sorted(path for path in files.unreadable if "/" not in path)))
     for name, stamp in stamps.items():
         journal.put_state(tx, f"look {name}", stamp)
-
-
-def unreadable_logs(tx: Tx) -> list[str]:
-    """The logs that the last pass could not read; every pass tries them again."""
-    return journal.state(tx, _UNREADABLE).split()
 
 
 def folder_stamps(files: NodeFiles) -> dict[str, str]:

@@ -8,14 +8,17 @@ for a person does not hold up the other entries.
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
 
 from recollect.capture.documents import shared_path
 from recollect.capture.logs import today
 from recollect.capture.stage import change_file, refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, after
+from recollect.core.records import replace
+from recollect.core.trust import check_may
 from recollect.distil import documents, staged, staging_checks
 from recollect.distil.staged import (
     CONTRADICTION,
@@ -28,12 +31,13 @@ from recollect.distil.staged import (
     read_with_history,
     was_restored,
 )
-from recollect.distil.staging_checks import KnownText, Match
-from recollect.models.ask import OFFLINE, ask
-from recollect.models.ask import cached_answer as known_answer
+from recollect.distil.staging_checks import Checks, Match
+from recollect.models.ask import OFFLINE, ask, cached_answer
 from recollect.models.embed import Similarity, similarity_to
+from recollect.models.judge import judge_of
 from recollect.store import db, events
 from recollect.text import route
+from recollect.text.claims import spoken
 from recollect.text.documents import holds_block, rendered_entry, with_block
 from recollect.text.markdown import lines_of
 from recollect.text.sentences import counted
@@ -46,6 +50,7 @@ SIZE, LIMIT = "staging-size", "file-limit"
 
 def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
     """Do what is due. With `dry_run` nothing is written and `diff` says what would be."""
+    check_may(ctx.actor.trust, "staged", "consolidate")
     if dry_run:
         return _consolidate(ctx, dry_run=True)
     lease = db.take_lease(ctx, "consolidate", seconds=LEASE_SECONDS)
@@ -60,7 +65,8 @@ def consolidate(ctx: Context, *, dry_run: bool = False) -> Consolidation:
 
 def due(ctx: Context) -> ConsolidationPlan:
     """What a consolidation would take up now, by the trigger test and the freshness test."""
-    return planned(ctx, read_with_history(ctx, ctx.settings.staging.file), _waiting(ctx))
+    file = read_with_history(ctx, ctx.settings.staging.file)
+    return planned(ctx, file, _waiting(ctx, file))
 
 
 def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) -> Consolidation:
@@ -71,7 +77,7 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
             raise Refused(f"{file.path} is not valid UTF-8; fix that, then run this again")
     except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
         return Consolidation(due=False, trigger="none", reason=str(unusable))
-    made = planned(ctx, file, _waiting(ctx))
+    made = planned(ctx, file, _waiting(ctx, file))
     if made.trigger == "none":
         return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
     run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=similarity_to(ctx))
@@ -101,21 +107,24 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
     return run.finish(made)
 
 
-def _waiting(ctx: Context) -> dict[str, str]:
+def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
     """Entries that wait for a person, with the reason: taken up again they would be in the way of the others."""
-    waiting: dict[str, str] = {}
-    with ctx.db.read(ctx.space) as tx:
-        for item in events.all_escalations(tx):
-            if item.kind not in (CONTRADICTION, VAGUE):
-                continue
-            if item.resolved_at is None:
-                reason = f"waits for an answer to inbox item {item.number}"
-            elif (item.kind, item.resolution) == (VAGUE, "dismiss"):
-                reason = f"too vague (inbox item {item.number}); give it a title that states the rule"
-            else:
-                continue
-            entries = [id for id in (item.subject, item.other) if id.startswith("staged/")]
-            waiting |= {id.removeprefix("staged/"): reason for id in entries}
+    waiting = {
+        one.entry.slug: f"came from outside; adopt it first: recollect staged adopt {one.entry.slug}"
+        for one in file.entries
+        if one.entry.external
+    }
+    for item in ctx.read(events.all_escalations):
+        if item.kind not in (CONTRADICTION, VAGUE):
+            continue
+        if item.resolved_at is None:
+            reason = f"waits for an answer to inbox item {item.number}"
+        elif (item.kind, item.resolution) == (VAGUE, "dismiss"):
+            reason = f"too vague (inbox item {item.number}); give it a title that states the rule"
+        else:
+            continue
+        entries = [id for id in (item.subject, item.other) if id.startswith("staged/")]
+        waiting |= {id.removeprefix("staged/"): reason for id in entries}
     return waiting
 
 
@@ -130,13 +139,17 @@ class _Run:
     alike: Similarity | None
     started: dict[str, str] = field(init=False)
     manner: frozenset[str] = field(init=False)
-    _parsed: dict[str, tuple[str, list[KnownText]]] = field(default_factory=dict)
+    checks: Checks = field(init=False)
+    refusal: Callable[[str], str] = field(init=False)
     outcomes: list[EntryOutcome] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     escalations: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.started = dict(self.documents)
+        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx))
+        # Asked once for each document: an answer takes two git processes.
+        self.refusal = cache(lambda path: documents.write_refusal(self.ctx, path, self.started[path]))
         self.manner = route.manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
 
     # Deciding
@@ -145,36 +158,28 @@ class _Run:
         entry = one.entry
         if path := self._placed_before(one):
             return self._leave(one, "consolidated", path, "was placed by an earlier run that did not finish")
-        others = [other for other in self.file.entries if other.entry.slug not in self._gone()]
-        if newer := staging_checks.superseding(one, others):
+        gone = self._gone()
+        others = [each for each in self.file.entries if each.entry.slug not in gone and not each.entry.external]
+        if newer := self.checks.superseding(one, others):
             if not was_restored(self.ctx, entry.slug):
                 return self._leave(one, "superseded", newer.known.id, newer.comparison.reason, newer)
             if asked := self._contradicted(one, newer):
                 return asked
         if disputed := self._conflict_of_one_day(one, others):
             return disputed
-        pieces = [*self._sections(), *staging_checks.known_in_learnings(self.ctx, entry)]
-        if (conflict := staging_checks.contradicting(self.ctx, entry, pieces)) and (
-            asked := self._contradicted(one, conflict)
-        ):
-            return asked
+        known = staging_checks.all_known(self.ctx, self.documents, entry)
         older = [staging_checks.known_in_entry(each.entry) for each in others if each.entry.first < entry.first]
-        if (same := staging_checks.repeating(entry, [*pieces, *older], self.alike)) and not was_restored(
-            self.ctx, entry.slug
-        ):
-            return self._leave(one, "redundant", same.known.id, same.comparison.reason, same)
+        found = self.checks.settle(entry, known) or self.checks.repeating(entry, older)
+        if found and not found.comparison.repeats:
+            if asked := self._contradicted(one, found):
+                return asked
+        elif found and not was_restored(self.ctx, entry.slug):
+            return self._leave(one, "redundant", found.known.id, found.comparison.reason, found)
         refusal = ask(self.ctx, staging_checks.quality_question(entry)).value
         if refusal and self._resolution(VAGUE, entry.slug, "") not in ("keep-new", "keep-both"):
             self.escalate(VAGUE, f"staged/{entry.slug}", "", f"{refusal.why}. {refusal.rephrase}", title=entry.title)
             return self._stay(one, "vague", f"staged/{entry.slug}", refusal.why)
         return self._place(one)
-
-    def _sections(self) -> list[KnownText]:
-        """The sections of all documents; only a document that was written since is parsed again."""
-        for path, text in self.documents.items():
-            if path not in self._parsed or self._parsed[path][0] != text:
-                self._parsed[path] = (text, staging_checks.known_in_documents({path: text}))
-        return [piece for path in self.documents for piece in self._parsed[path][1]]
 
     def _contradicted(self, one: Aged, found: Match) -> EntryOutcome | None:
         """Ask a person once; afterwards follow the answer."""
@@ -188,26 +193,26 @@ class _Run:
 
     def _conflict_of_one_day(self, one: Aged, others: list[Aged]) -> EntryOutcome | None:
         """Neither of two entries of one day is the newer one: a person is asked, once for both."""
-        for other in others:
-            if found := staging_checks.contradicting_same_day(one, other):
-                older, newer = sorted((one.entry, other.entry), key=lambda entry: entry.first)
-                if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
-                    self._ask(newer, replace(found, known=staging_checks.known_in_entry(older)))
-                    return self._disputed(one, found)
+        for found in self.checks.contradicting_same_day(one, others):
+            other = next(each.entry for each in others if found.known.id == f"staged/{each.entry.slug}")
+            older, newer = sorted((one.entry, other), key=lambda entry: entry.first)
+            if not self._resolution(CONTRADICTION, newer.slug, f"staged/{older.slug}"):
+                said = found.comparison if newer is one.entry else found.comparison.turned
+                self._ask(newer, Match(known=staging_checks.known_in_entry(older), comparison=said))
+                return self._disputed(one, found)
         return None
 
     def _disputed(self, one: Aged, found: Match) -> EntryOutcome:
-        return self._stay(one, "contradiction", found.known.id, found.comparison.conflict, found.comparison.score)
+        return self._stay(one, "contradiction", found.known.id, found.comparison.question, found.comparison.score)
 
     def _both_stand(self, one: Aged, found: Match) -> bool:
         """Whether a person kept both this entry and another one that has since been placed in a document."""
-        id, said = f"staged/{one.entry.slug}", staging_checks.opposing_sentence(one.entry, found.known)
-        with self.ctx.db.read(self.ctx.space) as tx:
-            items = [each for each in events.all_escalations(tx) if each.kind == CONTRADICTION]
+        id, said = f"staged/{one.entry.slug}", spoken(found.comparison.against)
         return any(
-            each.resolution in ("keep-both", "dismiss")
+            each.kind == CONTRADICTION
+            and each.resolution in ("keep-both", "dismiss")
             and (id, said) in ((each.subject, each.detail.get("known")), (each.other, each.detail.get("new")))
-            for each in items
+            for each in self.ctx.read(events.all_escalations)
         )
 
     def _ask(self, entry: StagedEntry, found: Match) -> None:
@@ -215,9 +220,9 @@ class _Run:
             CONTRADICTION,
             f"staged/{entry.slug}",
             found.known.id,
-            found.comparison.conflict,
-            new=entry.title,
-            known=staging_checks.opposing_sentence(entry, found.known),
+            found.comparison.question,
+            new=spoken(found.comparison.claim),
+            known=spoken(found.comparison.against),
             under=found.known.title,
             score=found.comparison.score,
         )
@@ -231,8 +236,8 @@ class _Run:
         placed, words = chosen.value, said.value
         path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.NEW_DOCUMENT)
-        # Uncommitted changes from before the run are somebody else's; later ones are ours.
-        if path in self.started and (why := documents.write_refusal(self.ctx, path, self.started[path])):
+        # Uncommitted changes from before the run are another author's; later ones are ours.
+        if path in self.started and (why := self.refusal(path)):
             return self._stay(one, "refused", path, why)
         if len(lines_of(text)) >= self.ctx.settings.consolidate.file_limit and not split_before:
             try:
@@ -247,7 +252,8 @@ class _Run:
         how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
         reason = ("nearest in meaning" if path in self.documents else "new document") + how
         self._write({path: with_block(text, block, placed.heading or None)}, last=path)
-        return self._leave(one, "consolidated", f"{path}#{placed.heading}" if placed.heading else path, reason)
+        where = f"{path}#{placed.heading}" if placed.heading else path
+        return self._leave(one, "consolidated", where, reason, score=placed.score)
 
     def _split(self, path: str) -> None:
         changed = documents.split_document(self.ctx, path, self.documents, self.started)
@@ -263,7 +269,7 @@ class _Run:
     def _placed_before(self, one: Aged) -> str:
         """The document in which an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
-        worded = known_answer(self.ctx, staging_checks.rewrite_question(entry))
+        worded = cached_answer(self.ctx, staging_checks.rewrite_question(entry))
         forms = [(entry.title, entry.body), *([(worded.value.title, worded.value.body)] if worded else [])]
         blocks = [rendered_entry(title, body, level) for title, body in forms for level in (2, 3)]
         for path, text in self.documents.items():
@@ -273,15 +279,10 @@ class _Run:
 
     # Recording
 
-    def _leave(self, one: Aged, fate: Fate, where: str, reason: str, found: Match | None = None) -> EntryOutcome:
-        outcome = EntryOutcome(
-            slug=one.entry.slug,
-            title=one.entry.title,
-            fate=fate,
-            where=where,
-            reason=reason,
-            score=found.comparison.score if found else 0.0,
-        )
+    def _leave(
+        self, one: Aged, fate: Fate, where: str, reason: str, found: Match | None = None, score: float = 0.0
+    ) -> EntryOutcome:
+        outcome = self._stay(one, fate, where, reason, found.comparison.score if found else score)
         if not self.dry_run:
             if fate == "redundant" and found:
                 staged.record_recurrence(self.ctx, found.known, one.entry)
@@ -289,15 +290,13 @@ class _Run:
         return outcome
 
     def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:
-        return EntryOutcome(
-            slug=one.entry.slug, title=one.entry.title, fate=fate, where=where, reason=reason, score=score
-        )
+        entry = one.entry
+        return EntryOutcome(slug=entry.slug, title=entry.title, fate=fate, where=where, reason=reason, score=score)
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
         """Raise an inbox item, and report it, once; a dry run only reports that it would."""
-        with self.ctx.db.read(self.ctx.space) as tx:
-            if events.find_escalation(tx, kind=kind, subject=subject, other=other):
-                return
+        if self.ctx.read(events.find_escalation, kind=kind, subject=subject, other=other):
+            return
         if not self.dry_run:
             with self.ctx.db.write(self.ctx.space) as tx:
                 events.raise_escalation(
@@ -307,8 +306,7 @@ class _Run:
         self.escalations.append(f"{subject}{against}: {reason}")
 
     def _resolution(self, kind: str, slug: str, other: str) -> str:
-        with self.ctx.db.read(self.ctx.space) as tx:
-            item = events.find_escalation(tx, kind=kind, subject=f"staged/{slug}", other=other)
+        item = self.ctx.read(events.find_escalation, kind=kind, subject=f"staged/{slug}", other=other)
         return (item.resolution or "") if item else ""
 
     def _gone(self) -> set[str]:
@@ -333,25 +331,30 @@ class _Run:
         if gone:
             change_file(ctx, lambda text: marked_consolidated(text, today(ctx)))
         refresh_passages(ctx)
+        before = ctx.worktree.read(ctx.settings.consolidate.index)
         index = documents.write_index(ctx)
         changes = tuple(f"{problem.fault}: {problem.line}" for problem in index.problems) if index.written else ()
+        if before is None and changes:  # every line would be reported as missing
+            changes = (f"created {index.path} with {counted(len(changes), 'line')}",)
         done = replace(done, index_changes=changes, report=ctx.settings.consolidate.report)
         ctx.worktree.replace(done.report, staged.render_report(done, today(ctx)))
         return done
 
     def _diff(self, gone: set[str]) -> str:
         staging = without(self.file.text, gone)
-        changes = {path: (self.started.get(path, ""), text) for path, text in self.documents.items()}
+        changes = {path: (self.started.get(path), text) for path, text in self.documents.items()}
         changes[self.file.path] = (self.file.text, marked_consolidated(staging, today(self.ctx)) if gone else staging)
-        index, after = documents.index_change(self.ctx, self.documents)
-        changes[self.ctx.settings.consolidate.index] = (index or "", after)
+        changes[self.ctx.settings.consolidate.index] = documents.index_change(self.ctx, self.documents)
         return "".join(
             _unified(path, before, after) for path, (before, after) in sorted(changes.items()) if before != after
         )
 
 
-def _unified(path: str, before: str, after: str) -> str:
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
-    )
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+def _unified(path: str, before: str | None, after: str) -> str:
+    """A diff that `git apply` takes: a new file comes from /dev/null, a missing last line end is marked."""
+    import difflib
+    from io import StringIO
+
+    old, new = (StringIO(text, newline="\n").readlines() for text in (before or "", after))
+    lines = difflib.unified_diff(old, new, "/dev/null" if before is None else f"a/{path}", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

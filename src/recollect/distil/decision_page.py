@@ -1,44 +1,144 @@
-"""The compacted page: decisions at their levels, within a token budget, as one Markdown text, and its wordings.
+"""How decisions are shown as they age: their levels, the compacted page within a token budget, and its wordings.
 
-A wording is how a decision reads at the summary or digest level: prepared by a cycle and stored until the decision
-changes, by a model where one is configured, otherwise from the first sentences. Knows nothing about which decisions
-are asked for or who reads the page.
+Levels (full, summary, digest, wisdom) follow from age and policy and are never stored: the same record is shown shorter
+as it ages, and whole again when it is preserved. A wording is how a decision reads at the summary or digest level:
+prepared by a cycle and stored until the decision changes, by a model where one is configured, otherwise from the first
+sentences. Knows nothing about which decisions are asked for or who reads the page.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
-from recollect.core.clock import iso
+from recollect.core.clock import DAY, iso
 from recollect.core.context import Context, Tx
-from recollect.core.decision import Decision
-from recollect.core.records import plain
-from recollect.distil.decision_levels import (
-    DIGEST_WORDS,
-    SUMMARY_WORDS,
-    DigestLine,
-    Level,
-    Summary,
-    bridge_line,
-    digest_of,
-    digest_wording,
-    priority,
-    summary_of,
-    summary_wording,
-)
-from recollect.distil.wisdom import Wisdom
-from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask, ask_within, load_prompt, read_line
+from recollect.core.decision import STAKES, Decision, Policy
+from recollect.core.errors import BadInput
+from recollect.core.records import plain, record
+from recollect.distil.wisdom import Wisdom, bridge_line
+from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ModelAnswer, ask_within, prompt_version, read_line
 from recollect.models.budget import CallLimit
-from recollect.store import decisions as derived
+from recollect.store import decisions as rows
 from recollect.text.frame import escape, one_line
-from recollect.text.sentences import counted
+from recollect.text.sentences import clip, counted, first_sentence
 from recollect.text.tokens import tokens
 
+Level = Literal["full", "summary", "digest", "wisdom"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 
-@dataclass(frozen=True, kw_only=True)
+SUMMARY_WORDS = 40  # about two sentences
+DIGEST_WORDS = 14  # one line of a terminal
+
+
+def check_level(level: str | None) -> None:
+    if level is not None and level not in LEVELS:
+        raise BadInput(f"level must be one of {', '.join(LEVELS)}, not {level!r:.40}")
+
+
+def level_of(decision: Decision, policy: Policy, now: int) -> Level:
+    """The level by age; a preserved or kept decision is full at any age."""
+    marks = {f"stakes:{decision.stakes}", *(f"tag:{tag}" for tag in decision.tags)}
+    held = decision.preserve or not marks.isdisjoint(policy.keep)
+    return "full" if held else level_by_age(decision, policy, now)
+
+
+def level_by_age(decision: Decision, policy: Policy, now: int) -> Level:
+    """The level by age, whether or not the decision is preserved; one that waits for its review is full."""
+    age = now - decision.decided_at
+    waits = decision.outcome is None and decision.status == "active" and policy.unreviewed == "full"
+    if waits or age < policy.summary_days * DAY:
+        return "full"
+    if age < policy.digest_days * DAY:
+        return "summary"
+    return "digest" if age < policy.wisdom_days * DAY else "wisdom"
+
+
+def priority(decision: Decision) -> tuple[int, float, int, str]:
+    """The order of a page: high stakes first, then confidence (by its components), then the newest."""
+    parts = decision.components.values()
+    founded = sum(parts) / len(parts) if parts else decision.confidence
+    return (-STAKES.index(decision.stakes), -founded, -decision.decided_at, decision.id)
+
+
+@record
+class Summary:
+    """The summary level: the choice, its pattern, its outcome, and confidence against the outcome."""
+
+    id: str
+    category: str
+    stakes: str
+    decided_at: int
+    summary: str
+    pattern: str
+    outcome: str | None
+    confidence: float
+    actual: float | None
+    status: str
+    bridge: str
+    lesson: str
+
+
+@record
+class DigestLine:
+    """The digest level: one line, grouped by category on the page."""
+
+    id: str
+    category: str
+    text: str
+    outcome: str | None
+    confidence: float
+    actual: float | None
+    status: str
+    bridge: str
+
+
+Wordings = Mapping[tuple[str, str], str]
+"""Prepared wordings by decision id and level; one that is missing is made on the spot."""
+
+
+def at_level(decision: Decision, level: str, wordings: Wordings) -> Decision | Summary | DigestLine:
+    """A decision as a level shows it; at the wisdom level one line, as in a digest."""
+    if level == "full":
+        return decision
+    wording = wordings.get((decision.id, level))
+    return summary_of(decision, wording) if level == "summary" else digest_of(decision, wording)
+
+
+def summary_of(decision: Decision, wording: str | None = None) -> Summary:
+    return Summary(
+        stakes=decision.stakes,
+        decided_at=decision.decided_at,
+        summary=wording or summary_wording(decision),
+        pattern=one_line(decision.pattern),
+        lesson=first_sentence(decision.lesson, SUMMARY_WORDS),
+        **_shared_fields(decision),
+    )
+
+
+def digest_of(decision: Decision, wording: str | None = None) -> DigestLine:
+    return DigestLine(text=wording or digest_wording(decision), **_shared_fields(decision))
+
+
+def _shared_fields(decision: Decision) -> dict[str, Any]:
+    names = ("id", "category", "outcome", "confidence", "actual", "status")
+    return {**{name: getattr(decision, name) for name in names}, "bridge": bridge_line(decision)}
+
+
+def summary_wording(decision: Decision) -> str:
+    return clip(decision.decision, SUMMARY_WORDS)
+
+
+def digest_wording(decision: Decision) -> str:
+    return first_sentence(decision.decision, DIGEST_WORDS)
+
+
+MODEL_CALLS = 10  # about decisions in one cycle, every try counted: under two minutes at ten seconds a call
+
+
+@record
 class DecisionPage:
     """The decisions of a page, most important first within each level; `ids` are what the budget left of some."""
 
@@ -49,10 +149,6 @@ class DecisionPage:
     digest: Mapping[str, tuple[DigestLine, ...]]
     ids: Mapping[str, tuple[str, ...]]
     wisdom: tuple[Wisdom, ...]
-
-
-Wordings = Mapping[tuple[str, str], str]
-"""Prepared wordings by decision id and level; one that is missing is made on the spot."""
 
 
 def make_page(
@@ -71,22 +167,26 @@ def make_page(
     shown: dict[str, str] = {decision.id: level for decision, level in leveled if level != "wisdom"}
     ordered = sorted((decision for decision, level in leveled if level != "wisdom"), key=priority)
     if budget is not None:
-        _shrink(ordered, shown, budget - tokens("\n".join(_wisdom_lines(wisdom))), wordings)
-
-    def at(level: str) -> list[Decision]:
-        return [decision for decision in ordered if shown[decision.id] == level]
-
+        _shrink(ordered, shown, budget - tokens(wisdom_text(wisdom)), wordings)
+    full, summary = [], []
     digest: dict[str, list[DigestLine]] = defaultdict(list)
-    for decision in at("digest"):
-        digest[decision.category].append(digest_of(decision, wordings.get((decision.id, "digest"))))
     ids: dict[str, list[str]] = defaultdict(list)
-    for decision in at("id"):
-        ids[decision.category].append(decision.id)
+    for decision in ordered:
+        level = shown[decision.id]
+        wording = wordings.get((decision.id, level))
+        if level == "full":
+            full.append(decision)
+        elif level == "summary":
+            summary.append(summary_of(decision, wording))
+        elif level == "digest":
+            digest[decision.category].append(digest_of(decision, wording))
+        else:
+            ids[decision.category].append(decision.id)
     return DecisionPage(
         as_of=iso(as_of),
         total=total,
-        full=tuple(at("full")),
-        summary=tuple(summary_of(decision, wordings.get((decision.id, "summary"))) for decision in at("summary")),
+        full=tuple(full),
+        summary=tuple(summary),
         digest={category: tuple(digest[category]) for category in sorted(digest)},
         ids={category: tuple(ids[category]) for category in sorted(ids)},
         wisdom=tuple(wisdom),
@@ -95,25 +195,26 @@ def make_page(
 
 def _shrink(ordered: Sequence[Decision], shown: dict[str, str], budget: int, wordings: Wordings) -> None:
     """Move the least important decisions down, level by level, until the page fits."""
-    cost = {decision.id: _cost(decision, shown[decision.id], wordings) for decision in ordered}
+
+    def cost_at(decision: Decision, level: str) -> int:
+        return tokens(decision.id if level == "id" else _text(at_level(decision, level, wordings)))
+
+    cost = {decision.id: cost_at(decision, shown[decision.id]) for decision in ordered}
     spent = sum(cost.values())
     for level, below in (("full", "summary"), ("summary", "digest"), ("digest", "id")):
         for decision in reversed(ordered):
             if spent <= budget:
                 return
             if shown[decision.id] == level and not decision.preserve:
-                smaller = _cost(decision, below, wordings)
+                smaller = cost_at(decision, below)
                 spent += smaller - cost[decision.id]
                 shown[decision.id], cost[decision.id] = below, smaller
 
 
-def _cost(decision: Decision, level: str, wordings: Wordings) -> int:
-    wording = wordings.get((decision.id, level))
-    if level == "full":
-        return tokens(full_text(decision))
-    if level == "summary":
-        return tokens(summary_line(summary_of(decision, wording)))
-    return tokens(digest_line(digest_of(decision, wording)) if level == "digest" else decision.id)
+def _text(shown: Decision | Summary | DigestLine) -> str:
+    if isinstance(shown, Decision):
+        return full_text(shown)
+    return summary_line(shown) if isinstance(shown, Summary) else digest_line(shown)
 
 
 def render_page(page: DecisionPage) -> str:
@@ -132,7 +233,7 @@ def render_page(page: DecisionPage) -> str:
             if also := page.ids.get(category):
                 lines.append(f"- also: {' '.join(also)}")
     if page.wisdom:
-        lines += ["", "## Wisdom", *_wisdom_lines(page.wisdom)]
+        lines += ["", "## Wisdom", "", wisdom_text(page.wisdom)]
     return "\n".join(lines) + "\n"
 
 
@@ -167,7 +268,7 @@ def headline(shown: Decision | Summary | DigestLine) -> str:
 def summary_line(summary: Summary) -> str:
     parts = [f"- {summary.id} ({summary.category}, {summary.stakes}): {_safe(summary.summary)}"]
     parts += [f"Pattern: {_safe(summary.pattern)}"] if summary.pattern else []
-    parts.append(f"Outcome: {_against(summary.outcome, summary.confidence, summary.actual, summary.status)}")
+    parts.append(f"Outcome: {_against(summary)}")
     parts += [f"Lesson: {_safe(summary.lesson)}"] if summary.lesson else []
     parts += [f"Bridge: {_safe(summary.bridge)}"] if summary.bridge else []
     return " | ".join(parts)
@@ -175,17 +276,10 @@ def summary_line(summary: Summary) -> str:
 
 def digest_line(line: DigestLine) -> str:
     bridge = f" | {_safe(line.bridge)}" if line.bridge else ""
-    return (
-        f"- {line.id} {_safe(line.text)} — {_against(line.outcome, line.confidence, line.actual, line.status)}{bridge}"
-    )
+    return f"- {line.id} {_safe(line.text)} — {_against(line)}{bridge}"
 
 
 def wisdom_text(wisdom: Sequence[Wisdom]) -> str:
-    """Wisdom alone, for reading."""
-    return "\n".join(_wisdom_lines(wisdom)).strip()
-
-
-def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
     lines: list[str] = []
     for one in wisdom:
         lines += ["", f"### {one.category}: {counted(one.decisions, 'decision')}"]
@@ -200,13 +294,13 @@ def _wisdom_lines(wisdom: Sequence[Wisdom]) -> list[str]:
         lines += [f"- Bridge: {_safe(bridge.text)} ({len(bridge.ids)})" for bridge in one.bridges]
         lines += [f"- ids: {' '.join(one.ids)}"] if one.ids else []
         lines += [f"- and {one.more} older ones: recollect decision list --category {one.category}"] if one.more else []
-    return lines
+    return "\n".join(lines).strip()
 
 
-def _against(outcome: str | None, confidence: float, actual: float | None, status: str) -> str:
-    text = f"{outcome or 'not reviewed'} {confidence:.2f}"
-    text += "" if actual is None else f"→{actual:g}"
-    return text if status == "active" else f"{text}, {status}"
+def _against(shown: Summary | DigestLine) -> str:
+    text = f"{shown.outcome or 'not reviewed'} {shown.confidence:.2f}"
+    text += "" if shown.actual is None else f"→{shown.actual:g}"
+    return text if shown.status == "active" else f"{text}, {shown.status}"
 
 
 def _field(name: str, text: str) -> list[str]:
@@ -218,92 +312,79 @@ def _safe(text: str) -> str:
     return escape(one_line(text))
 
 
-_OFFLINE = {"summary": summary_wording, "digest": digest_wording}
-_WORDS = {"summary": SUMMARY_WORDS, "digest": DIGEST_WORDS}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """How many wordings a cycle made, and how many still wait for a model."""
-
-    made: int
-    waiting: int
-
-
-def source_of(decision: Decision) -> str:
-    """The fields that a wording is made from, as JSON."""
-    names = ("decision", "context", "reasons", "pattern", "outcome", "result", "lesson")
-    return json.dumps({name: plain(getattr(decision, name)) for name in names}, ensure_ascii=False, sort_keys=True)
+WORDED: dict[Level, tuple[Callable[[Decision], str], int]] = {
+    "summary": (summary_wording, SUMMARY_WORDS),
+    "digest": (digest_wording, DIGEST_WORDS),
+}
+"""The levels that have wordings: how one is made offline, and how many words it has."""
 
 
 def load_wordings(tx: Tx, leveled: Sequence[tuple[Decision, str]]) -> Wordings:
     """The prepared wordings of decisions at their levels, where the decision has not changed since."""
     found: dict[tuple[str, str], str] = {}
-    for level in _OFFLINE:
+    for level in WORDED:
         now = {decision.id: decision.version for decision, at in leveled if at == level}
-        for id, (version, wording, _) in derived.wordings(tx, level, list(now)).items():
+        for id, (version, wording, _) in rows.wordings(tx, level, list(now)).items():
             if version == now[id]:
                 found[id, level] = wording
     return found
 
 
-def missing_wordings(ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]) -> list[tuple[Decision, Level]]:
-    """Decisions whose wording is missing, out of date, or not by the model and prompt that are configured now."""
-    lacking: list[tuple[Decision, Level]] = []
-    for level in _OFFLINE:
+def missing_wordings(
+    ctx: Context, tx: Tx, leveled: Sequence[tuple[Decision, Level]]
+) -> list[tuple[Decision, Level, bool]]:
+    """Decisions without a wording of their version; and, with True, those whose wording is not by today's prompt."""
+    lacking: list[tuple[Decision, Level, bool]] = []
+    for level in WORDED:
         here = [decision for decision, at in leveled if at == level]
-        stored = derived.wordings(tx, level, [decision.id for decision in here])
-        modelled = ctx.models.provider(f"decision-{level}") is not None
-        by_prompt = f"@{load_prompt(f'decision-{level}').version}"
+        stored = rows.wordings(tx, level, [decision.id for decision in here])
+        prompt = prompt_version(ctx, f"decision-{level}")
         for decision in here:
             version, _, generator = stored.get(decision.id, (0, "", ""))
-            if version != decision.version or (modelled and not generator.endswith(by_prompt)):
-                lacking.append((decision, level))  # type: ignore[arg-type]
+            usable = version == decision.version
+            if not usable or not generator.endswith(prompt):
+                lacking.append((decision, level, usable))
     return lacking
 
 
-def prepare_wordings(ctx: Context, lacking: Sequence[tuple[Decision, Level]]) -> Prepared:
-    """Make wordings; a model is called for a few, newest first, and the others wait for the next cycle."""
-    limit = CallLimit(left=ctx.settings.decisions.model_calls)
+def prepare_wordings(
+    ctx: Context, lacking: Sequence[tuple[Decision, Level, bool]], limit: CallLimit
+) -> tuple[int, int]:
+    """Make wordings; how many were made, and how many wait for a model's."""
     made = waiting = 0
-    done: list[tuple[Decision, Level, str, str]] = []
-    with ctx.db.read(ctx.space) as tx:
-        stored = load_wordings(tx, lacking)
+    done: list[tuple[Decision, Level, ModelAnswer[str]]] = []
     # Decisions that a model failed on come after those it was not asked about yet.
-    for decision, level in sorted(lacking, key=lambda pair: (pair[0].id, pair[1]) in stored):
-        asked = wording_question(decision, level)
-        modelled = ctx.models.provider(asked.kind) is not None
-        answer = ask_within(ctx, asked, limit) if modelled else ask(ctx, asked)
-        if answer is None:
-            waiting += 1
-            continue
-        if answer.generator == OFFLINE and modelled:
-            waiting += 1
-            if (decision.id, level) in stored:  # the stored wording is up to date, and may be a model's
-                continue
-        done.append((decision, level, answer.value, answer.generator))
-    for start in range(0, len(done), 500):
+    for decision, level, usable in sorted(lacking, key=lambda one: one[2]):
+        answer = ask_within(ctx, wording_question(decision, level), limit)
+        lacks = answer is None or (answer.generator == OFFLINE and ctx.models.provider(f"decision-{level}") is not None)
+        waiting += lacks
+        if answer is not None and not (lacks and usable):  # what is stored may be a model's
+            done.append((decision, level, answer))
+    for start in range(0, len(done), 500):  # rows of one transaction; chosen, other writers wait meanwhile
         with ctx.db.write(ctx.space) as tx:
-            for decision, level, wording, generator in done[start : start + 500]:
-                made += derived.put_wording(
-                    tx, decision.id, level, version=decision.version, wording=wording, generator=generator
+            for decision, level, answer in done[start : start + 500]:
+                made += rows.put_wording(
+                    tx,
+                    decision.id,
+                    level,
+                    version=decision.version,
+                    wording=answer.value,
+                    generator=answer.generator,
                 )
-    return Prepared(made=made, waiting=waiting)
+    return made, waiting
 
 
 def wording_question(decision: Decision, level: Level) -> Ask[str]:
     """The question how one decision reads at a level."""
+    offline, words = WORDED[level]
+    names = ("decision", "context", "reasons", "pattern", "outcome", "result", "lesson")
+    told = {name: plain(getattr(decision, name)) for name in names}
     return Ask(
         kind=f"decision-{level}",
         subject=decision.id,
-        sources=(source_of(decision),),
+        sources=(json.dumps(told, ensure_ascii=False, sort_keys=True),),
         own_words=RETOLD_SHARE,
-        offline=lambda: _OFFLINE[level](decision),
-        accept=lambda text: _accepted(text, _WORDS[level]),
+        offline=lambda: offline(decision),
+        accept=lambda text: one_line(read_line(text, words=words * 3 // 2)),
         max_tokens=200,
     )
-
-
-def _accepted(text: str, words: int) -> str:
-    """A model's wording if it is one short line."""
-    return one_line(read_line(text, words=words * 3 // 2))

@@ -10,47 +10,43 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import msgspec
-
-from recollect.core.clock import DAY
+from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.decision import ACTUAL, Decision, Policies, policies_of
 from recollect.core.errors import BadInput, Trouble
-from recollect.core.records import plain
+from recollect.core.records import plain, record
+from recollect.core.trust import check_may
 from recollect.distil import decision_page
-from recollect.distil import wisdom as distil_wisdom
-from recollect.distil.decision_levels import (
+from recollect.distil.decision_page import (
     LEVELS,
+    DecisionPage,
     DigestLine,
     Level,
     Summary,
+    at_level,
     check_level,
-    digest_of,
+    level_by_age,
     level_of,
-    summary_of,
+    make_page,
 )
-from recollect.distil.decision_page import DecisionPage, Wordings, make_page
-from recollect.distil.wisdom import Wisdom, calibration_of, wisdom_of
+from recollect.distil.wisdom import PRINCIPLE_KIND, Wisdom, calibration_of, reword_principles, wisdom_of
 from recollect.models.ask import prompt_version
 from recollect.models.budget import CallLimit
 from recollect.search.query import ask
 from recollect.search.rank import Candidates, best
-from recollect.store import decisions as derived
 from recollect.store import decisions as rows
 from recollect.store.decisions import KIND, DecisionFilter
 from recollect.store.files import content_hash
 from recollect.store.passages import Narrow, Ranked
 
 PAGE = 500  # decisions of a page unless the caller says otherwise
-MAX_IDS = 500
-"""Ids that one category's wisdom names; the others are counted, and `decisions --list` shows them."""
+MAX_IDS = 500  # that one category's wisdom names; the others are counted, and `decision list` shows them
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AwaitedReview:
     """A decision without an outcome, and whether its review is due."""
 
@@ -59,14 +55,13 @@ class AwaitedReview:
     due: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Compaction:
-    """How many decisions are at each level, and how many wordings were, or would be, prepared."""
+    """How many decisions are at each level, how many wordings were prepared, and how many wait for a model."""
 
     levels: dict[str, int]
     prepared: int
     waiting: int
-    dry_run: bool
 
 
 def compacted(
@@ -89,8 +84,7 @@ def compacted(
     taught = wisdom(ctx, category=category, agent=agent) if level in (None, "wisdom") else []
     wanted = DecisionFilter(category=category, agent=agent, until=now)
     with ctx.db.read(ctx.space) as tx:
-        found = _above_wisdom(ctx, tx, wanted, now) if level != "wisdom" else iter(())
-        matching = (pair for pair in found if level is None or pair[1] == level)
+        matching = (pair for pair in _above_wisdom(ctx, tx, wanted, now) if level in (None, pair[1]))
         shown = list(islice(matching, offset, offset + limit))
         prepared = decision_page.load_wordings(tx, shown)
         return make_page(shown, taught, now, rows.count(tx, wanted), budget, prepared)
@@ -103,30 +97,31 @@ def wisdom(ctx: Context, *, category: str | None = None, agent: str | None = Non
     """
     now = ctx.clock.now()
     policies = policies_of(ctx.settings.decisions)
-    scope = content_hash(
-        json.dumps(
-            [category, agent, plain(policies), prompt_version(ctx, distil_wisdom.PRINCIPLE_KIND)], sort_keys=True
-        )
-    )
-    wanted = DecisionFilter(category=category, agent=agent)
+    made_from = [category, agent, plain(policies), prompt_version(ctx, PRINCIPLE_KIND)]
+    scope = content_hash(json.dumps(made_from, sort_keys=True))
     with ctx.db.read(ctx.space) as tx:
-        stored = derived.get_wisdom(tx, scope, now)
+        stored = rows.get_wisdom(tx, scope, now)
+        if stored == "[]":
+            return []
         if stored is not None:
+            import msgspec  # takes as long as half a bare interpreter, and an idle cycle gets here
+
             return msgspec.json.decode(stored, type=list[Wisdom])
         before = rows.fingerprint(tx)
-        made = _wisdom_now(tx, wanted, policies, now)
+        made = _wisdom_now(tx, category, agent, policies, now)
         until = _next_change(tx, policies, now)
-    made = distil_wisdom.reword_principles(ctx, made, CallLimit(left=0))
+    made = reword_principles(ctx, made, CallLimit(left=0))
     # A store that cannot be written right now can still be read.
     with suppress(Trouble), ctx.db.write(ctx.space) as tx:
         if rows.fingerprint(tx) == before:
             packed = json.dumps(plain(made), ensure_ascii=False)
-            derived.put_wisdom(tx, scope=scope, made_for=now, valid_until=until, wisdom=packed)
+            rows.put_wisdom(tx, scope=scope, made_for=now, valid_until=until, wisdom=packed)
     return made
 
 
-def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
+def compact(ctx: Context) -> Compaction:
     """Prepare the wordings and the wisdom that pages show. No decision changes."""
+    check_may(ctx.actor.trust, KIND, "consolidate")
     now = ctx.clock.now()
     with ctx.db.read(ctx.space) as tx:
         shown = list(_above_wisdom(ctx, tx, DecisionFilter(until=now), now))
@@ -134,31 +129,32 @@ def compact(ctx: Context, *, dry_run: bool = False) -> Compaction:
         total = rows.count(tx, DecisionFilter(until=now))
     levels: dict[str, int] = {level: sum(at == level for _, at in shown) for level in LEVELS}
     levels["wisdom"] = total - len(shown)
-    if dry_run:
-        return Compaction(levels=levels, prepared=len(lacking), waiting=0, dry_run=True)
-    done = decision_page.prepare_wordings(ctx, lacking)
+    limit = CallLimit(left=decision_page.MODEL_CALLS)
+    prepared, waiting = decision_page.prepare_wordings(ctx, lacking, limit)
     taught = wisdom(ctx)
-    if distil_wisdom.reword_principles(ctx, taught, CallLimit(left=ctx.settings.decisions.model_calls)) != taught:
+    if reword_principles(ctx, taught, limit) != taught:
         with ctx.db.write(ctx.space) as tx:
-            derived.forget_wisdom(tx)  # the next page is made with the new words
-    return Compaction(levels=levels, prepared=done.made, waiting=done.waiting, dry_run=False)
+            rows.forget_wisdom(tx)  # the next page is made with the new words
+    return Compaction(levels=levels, prepared=prepared, waiting=waiting)
 
 
 def calibration(
     ctx: Context, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
 ) -> dict[str, Any]:
-    """How well confidence predicted outcomes: overall, and for each category and agent."""
+    """How well confidence predicted outcomes: overall, and for each category, agent and month of review."""
     if window_days is not None and not 1 <= window_days <= 36_500:
         raise BadInput("window must be between 1 and 36,500 days")
     since = ctx.clock.now() - window_days * DAY if window_days is not None else None
-    with ctx.db.read(ctx.space) as tx:
-        found = rows.calibration_pairs(tx, DecisionFilter(category=category, agent=agent), reviewed_after=since)
-    by: dict[str, dict[str, list[tuple[int, int]]]] = {"categories": defaultdict(list), "agents": defaultdict(list)}
+    found = ctx.read(rows.calibration_pairs, DecisionFilter(category=category, agent=agent), reviewed_after=since)
+    zone = zone_named(ctx.settings.timezone)
+    by: dict[str, dict[str, list[tuple[int, int]]]]
+    by = {"categories": defaultdict(list), "agents": defaultdict(list), "months": defaultdict(list)}
     everything: list[tuple[int, int]] = []
-    for its_category, its_agent, confidence, outcome in found:
+    for its_category, its_agent, confidence, outcome, reviewed_at in found:
         pair = (confidence, ACTUAL[outcome])
         everything.append(pair)
         by["categories"][its_category].append(pair)
+        by["months"][f"{day_of(reviewed_at, zone):%Y-%m}"].append(pair)
         if its_agent:
             by["agents"][its_agent].append(pair)
     return {
@@ -170,24 +166,23 @@ def calibration(
 
 def review_queue(ctx: Context, *, agent: str | None = None, due_only: bool = False) -> list[AwaitedReview]:
     """Decisions without an outcome, due ones first. One without a review date is due after `summary_days`."""
-    now = ctx.clock.now()
+    now, days = ctx.clock.now(), ctx.settings.decisions.summary_days
+
+    def due_at(decision: Decision) -> int:
+        return decision.decided_at + days * DAY if decision.review_at is None else decision.review_at
+
     with ctx.db.read(ctx.space) as tx:
         waiting = list(rows.walk(tx, DecisionFilter(agent=agent, reviewed=False, status="active")))
     queue = [
         AwaitedReview(
             decision=decision,
             age_days=(now - decision.decided_at) // DAY,
-            due=_due_at(ctx, decision) <= now,
+            due=due_at(decision) <= now,
         )
         for decision in waiting
     ]
-    queue.sort(key=lambda one: (not one.due, _due_at(ctx, one.decision), one.decision.id))
+    queue.sort(key=lambda one: (not one.due, due_at(one.decision), one.decision.id))
     return [one for one in queue if one.due or not due_only]
-
-
-def _due_at(ctx: Context, decision: Decision) -> int:
-    week = ctx.settings.decisions.summary_days * DAY
-    return decision.review_at if decision.review_at is not None else decision.decided_at + week
 
 
 def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Iterator[tuple[Decision, Level]]:
@@ -204,17 +199,15 @@ def _above_wisdom(ctx: Context, tx: Tx, wanted: DecisionFilter, now: int) -> Ite
                 yield decision, level
 
 
-def _wisdom_now(tx: Tx, wanted: DecisionFilter, policies: Policies, now: int) -> list[Wisdom]:
-    oldest_first: dict[str, list[Decision]] = defaultdict(list)
-    until = now - policies.shortest() * DAY
-    tags_matter = any(rule.startswith("tag:") for policy in policies.all() for rule in policy.keep)
-    aged = DecisionFilter(category=wanted.category, agent=wanted.agent, until=until)
-    for decision in rows.walk(tx, aged, whole=tags_matter):
-        if decision.trust == "external":
-            continue
-        if level_of(decision, policies.of(decision.agent, decision.category), now) == "wisdom":
-            oldest_first[decision.category].append(decision)
-    made = [wisdom_of(category, members, MAX_IDS) for category, members in oldest_first.items()]
+def _wisdom_now(tx: Tx, category: str | None, agent: str | None, policies: Policies, now: int) -> list[Wisdom]:
+    """Wisdom by age alone: preserving a decision changes how it is shown, not what it taught."""
+    by_category: dict[str, list[Decision]] = defaultdict(list)
+    aged = DecisionFilter(category=category, agent=agent, until=now - policies.shortest() * DAY)
+    for decision in rows.walk(tx, aged, whole=False):
+        policy = policies.of(decision.agent, decision.category)
+        if decision.trust != "external" and level_by_age(decision, policy, now) == "wisdom":
+            by_category[decision.category].append(decision)
+    made = [wisdom_of(name, members, MAX_IDS) for name, members in by_category.items()]
     return sorted(made, key=lambda one: (-one.decisions, one.category))
 
 
@@ -229,7 +222,7 @@ def _next_change(tx: Tx, policies: Policies, now: int) -> int:
     return min(moments)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class DecisionHit:
     """A decision that was found, as its level shows it; at the wisdom level one line, as in a digest."""
 
@@ -252,14 +245,14 @@ def query(
     """Decisions that match `text`, best first; without a text the newest. `whole` shows each in full."""
     policies, now = policies_of(ctx.settings.decisions), ctx.clock.now()
 
-    def reached(decision: Decision) -> Level:
+    def level_now(decision: Decision) -> Level:
         return level_of(decision, policies.of(decision.agent, decision.category), now)
 
     with ctx.db.read(ctx.space) as tx:
 
         def passing(some: Sequence[Ranked]) -> set[str]:
             ids = rows.passing(tx, [one.id for one in some], wanted)
-            return ids if level is None else {one.id for one in rows.many(tx, sorted(ids)) if reached(one) == level}
+            return ids if level is None else {one.id for one in rows.many(tx, sorted(ids)) if level_now(one) == level}
 
         if text.strip():
             among = Candidates(wanted=Narrow(kinds=(KIND,)), keep=passing)
@@ -267,27 +260,18 @@ def query(
             found = rows.many(tx, [hit.passage.id for hit in scored][offset:])
             total = len(scored)
         elif level is not None:
-            there = [one for one in rows.walk(tx, wanted) if reached(one) == level]
+            there = [one for one in rows.walk(tx, wanted) if level_now(one) == level]
             found, total = there[offset : offset + limit], len(there)
         else:
             found, total = rows.listed(tx, wanted, limit=limit, offset=offset)
-        leveled = [(each, reached(each)) for each in found]
+        leveled = [(each, level_now(each)) for each in found]
         prepared = decision_page.load_wordings(tx, leveled)
-    hits = [
+    return [
         DecisionHit(
             id=decision.id,
-            level=level,
+            level=reached,
             out_of_use=decision.out_of_use,
-            decision=_at_level(decision, level, prepared, whole),
+            decision=decision if whole else at_level(decision, reached, prepared),
         )
-        for decision, level in leveled
-    ]
-    return hits, total
-
-
-def _at_level(decision: Decision, level: Level, prepared: Wordings, whole: bool) -> Decision | Summary | DigestLine:
-    if whole or level == "full":
-        return decision
-    if level == "summary":
-        return summary_of(decision, prepared.get((decision.id, "summary")))
-    return digest_of(decision, prepared.get((decision.id, "digest")))
+        for decision, reached in leveled
+    ], total

@@ -7,11 +7,11 @@ staged learnings.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from recollect.capture.documents import paths
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, Refused, after
+from recollect.core.records import record
 from recollect.store.files import content_hash
 from recollect.text import documents as text
 from recollect.text.documents import IndexProblem, Split, make_index, relinked
@@ -21,7 +21,7 @@ NEW_DOCUMENT = "# Learnings\n"
 """How the document begins that takes every entry which fits no other."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Refactored:
     """What a split made: every file it wrote, by path; none when the document was short enough."""
 
@@ -29,7 +29,7 @@ class Refactored:
     written: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class IndexState:
     """The memory index: what is, or was, wrong with it, and whether it was written."""
 
@@ -47,7 +47,7 @@ def write_refusal(ctx: Context, path: str, document: str) -> str:
     """Why a document must not be written into now; empty when it may."""
     if "\ufffd" in document:
         return f"{path} is not valid UTF-8"
-    # A diff of ours would be mixed with somebody else's.
+    # Our diff would be mixed with another author's.
     return f"{path} has uncommitted changes" if ctx.git.committed(path) != document else ""
 
 
@@ -65,7 +65,7 @@ def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
     documents = load_documents(ctx)
     if path not in documents:
         raise NotFound(f"{path} is not one of the permanent documents (setting consolidate.documents)")
-    if not force and len(lines_of(documents[path])) <= ctx.settings.consolidate.split_most:
+    if not force and len(lines_of(documents[path])) <= text.MOST:
         return Refactored(path=path, written=())
     changed = split_document(ctx, path, documents, documents)
     with after("Parts that are written stay", "Run this again: no part is written twice"):
@@ -77,9 +77,9 @@ def refactor(ctx: Context, path: str, *, force: bool = False) -> Refactored:
 def split_document(ctx: Context, path: str, documents: Mapping[str, str], started: Mapping[str, str]) -> dict[str, str]:
     """Every file that changes when a document is split: its parts, itself, and documents that link to it.
 
-    `started` are the documents before this run changed any: what is not committed in those is somebody else's.
+    `started` are the documents before this run changed any: another author made what is not committed in those.
     """
-    done = _parts(ctx, path, documents)
+    done = _parts(path, documents)
     if done is None:
         raise Refused(f"{path} has no H2 or H3 headings to split it at; add some, or split it by hand")
     changed = dict(done.files)
@@ -92,13 +92,12 @@ def split_document(ctx: Context, path: str, documents: Mapping[str, str], starte
     return changed
 
 
-def _parts(ctx: Context, path: str, documents: Mapping[str, str]) -> Split | None:
-    limits = ctx.settings.consolidate
-    done = text.split(path, documents[path], least=limits.split_least, most=limits.split_most)
+def _parts(path: str, documents: Mapping[str, str]) -> Split | None:
+    done = text.split(path, documents[path])
     foreign = done and any(documents.get(name, part) != part for name, part in done.files.items() if name != path)
     if not foreign:
         return done  # also when a run that was cut off wrote some of the parts
-    return text.split(path, documents[path], taken=documents, least=limits.split_least, most=limits.split_most)
+    return text.split(path, documents[path], taken=documents)
 
 
 def check_index(ctx: Context) -> IndexState:

@@ -9,20 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from typing import Any
 
-from recollect.capture import edit
+from recollect.capture import decide, edit
+from recollect.capture.change import PROPOSAL, Noun
 from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
-from recollect.capture.stage import appended, change_file, read_file, refresh_passages
+from recollect.capture.stage import (
+    REMOVED,
+    RESTORED,
+    appended,
+    change_file,
+    claims_of,
+    find_entry,
+    read_file,
+    refresh_passages,
+    words_of,
+)
 from recollect.core.context import Context, Event, Tx
+from recollect.core.decision import DecisionEdit, Review
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.new_learning import LearningEdit
-from recollect.distil import documents, staged
-from recollect.distil.staged import CONTRADICTION, REMOVED, RESTORED, VAGUE, EntryOutcome, find_entry
+from recollect.core.records import plain, record
+from recollect.core.trust import check_may
+from recollect.distil import documents, staged, themes
+from recollect.distil.staged import CONTRADICTION, VAGUE, EntryOutcome
+from recollect.models.judge import judge_of
 from recollect.store import events
 from recollect.store.events import Escalation
 from recollect.store.files import content_hash
-from recollect.text.compare import contradiction
+from recollect.text.claims import is_sentence
+from recollect.text.compare import Judge, compare
 from recollect.text.documents import (
     Section,
     rendered_entry,
@@ -55,17 +71,43 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     verbs = verbs_of(item)
     if verb not in verbs:
         raise BadInput(f"{verb!r} does not resolve a {item.kind} item; choose one of {', '.join(verbs)}")
+    ctx = ctx.as_one_change()  # `take_back` finds what was done by it
     with after("Changes made so far stay", f"Resolve item {number} again, with dismiss if {verb} is refused"):
-        EFFECTS[item.kind][verb](ctx, item)
+        EFFECTS[item.kind][verb][0](ctx, item)
         with ctx.db.write(ctx.space) as tx:
             events.resolve_escalation(tx, number, resolution=verb, at=ctx.clock.now())
             events.record(tx, ctx, subject=item.subject, what="inbox.resolved", reason=f"{number}: {verb}")
             return events.get_escalation(tx, number)
 
 
-def verbs_of(item: Escalation) -> tuple[str, ...]:
-    """The verbs that resolve an item of its kind."""
-    return tuple(sorted(EFFECTS.get(item.kind, {})))
+def take_back(ctx: Context, number: int) -> Escalation:
+    """Undo what the answer to an item did, and reopen the item."""
+    if ctx.actor.trust != "human":
+        raise Forbidden("only a person may take back an answer; run this from your own terminal")
+    with ctx.db.read(ctx.space) as tx:
+        item = events.get_escalation(tx, number)
+        if item.resolved_at is None:
+            raise Refused(f"inbox item {number} is open")
+        answers = [event for event in events.of(tx, item.subject) if event.what == "inbox.resolved"]
+        change = next((one.change for one in reversed(answers) if one.reason.startswith(f"{number}: ")), "")
+        done = events.of_change(tx, change) if change else []
+    for event in done:
+        if event.what == REMOVED:
+            restore(ctx, event.subject)
+        elif event.what == "theme.renamed":
+            themes.rename(ctx, event.new["name"], event.old["name"])
+    if any(event.what.startswith(("learning.", "decision.")) for event in done):
+        decide.undo_newest(ctx, change=change)
+    with ctx.db.write(ctx.space) as tx:
+        if events.get_escalation(tx, number).resolved_at is not None:  # a restored entry reopens it too
+            events.reopen_escalation(tx, number)
+            events.record(tx, ctx, subject=item.subject, what="inbox.reopened", reason=f"{number}: taken back")
+        return events.get_escalation(tx, number)
+
+
+def verbs_of(item: Escalation) -> dict[str, str]:
+    """The verbs that resolve an item of its kind, each with what it does."""
+    return {verb: does for verb, (_, does) in EFFECTS.get(item.kind, {}).items()}
 
 
 # Effects on learnings
@@ -127,27 +169,70 @@ def _note_both_hold(ctx: Context, item: Escalation) -> None:
     refresh_passages(ctx)
 
 
-EFFECTS: dict[str, dict[str, Callable[[Context, Escalation], None]]] = {
-    "best-practice": {"accept": _make_best_practice, "dismiss": _no_effect},
+def _carry_out(ctx: Context, item: Escalation) -> None:
+    """Make the change that a caller from outside proposed, as the change of the person who accepts it."""
+    import msgspec  # heavy, and the cycle loads this module
+
+    id, verb, given = item.subject, item.detail["verb"], item.detail["given"]
+    if item.detail["noun"] == "theme":
+        themes.rename(ctx, id.removeprefix("theme/"), **given)
+        return
+    noun: Noun[Any] = decide.DECISION if item.detail["noun"] == "decision" else edit.LEARNING
+    now = ctx.read(noun.get, id)
+    was = item.detail.get("was", {})  # items of earlier versions do not say
+    if moved := [name for name, value in was.items() if plain(getattr(now, name), name) != value]:
+        raise Refused(f"{id} changed after this was proposed ({', '.join(moved)}); dismiss it or edit {id} yourself")
+    if noun.name == "decision":
+        if verb == "review":
+            decide.review(ctx, id, Review(**given))
+        else:
+            decide.edit(ctx, id, msgspec.convert(given["changes"], DecisionEdit))
+    elif "changes" in given:
+        edit.edit(ctx, id, msgspec.convert(given["changes"], LearningEdit))
+    else:
+        _LEARNING_VERBS[verb](ctx, id, **given)
+
+
+_LEARNING_VERBS: dict[str, Callable[..., object]] = {
+    "label": edit.retag,
+    "archive": edit.archive,
+    "restore": edit.restore,
+    "supersede": edit.supersede,
+    "merge": edit.merge,
+}
+EFFECTS: dict[str, dict[str, tuple[Callable[[Context, Escalation], None], str]]] = {
+    "best-practice": {
+        "accept": (_make_best_practice, "the learning's type becomes best-practice"),
+        "dismiss": (_no_effect, "nothing changes"),
+    },
     LEARNING_CONTRADICTION: {
-        "keep-old": _supersede_new,
-        "keep-new": _supersede_old,
-        "merge": _merge_learnings,
-        "keep-both": _no_effect,
-        "dismiss": _no_effect,
+        "keep-old": (_supersede_new, "the old learning supersedes the new one"),
+        "keep-new": (_supersede_old, "the new learning supersedes the old one"),
+        "merge": (_merge_learnings, "the old learning takes over tags, sources and recurrence of the new one"),
+        "keep-both": (_no_effect, "they contradict each other and both stay"),
+        "dismiss": (_no_effect, "they do not contradict each other; nothing changes"),
     },
     CONTRADICTION: {
-        "keep-old": _drop_entry,
-        "keep-new": _replace_with_entry,
-        "merge": _merge_with_entry,
-        "keep-both": _note_both_hold,
-        "dismiss": _no_effect,
+        "keep-old": (_drop_entry, "the entry leaves the staging file, with a record"),
+        "keep-new": (_replace_with_entry, "the entry replaces what it contradicts"),
+        "merge": (_merge_with_entry, "the entry goes beside what it contradicts"),
+        "keep-both": (_note_both_hold, "the entry says that both hold; the next consolidation places it"),
+        "dismiss": (_no_effect, "no contradiction: the next consolidation places the entry"),
     },
-    VAGUE: {"keep-old": _drop_entry, "keep-new": _no_effect, "keep-both": _no_effect, "dismiss": _no_effect},
-    "staging-size": {"dismiss": _no_effect},
-    "file-limit": {"dismiss": _no_effect},
+    VAGUE: {
+        "keep-old": (_drop_entry, "the entry leaves the staging file, with a record"),
+        "keep-new": (_no_effect, "the next consolidation places the entry"),
+        "keep-both": (_no_effect, "the next consolidation places the entry"),
+        "dismiss": (_no_effect, "the entry stays staged"),
+    },
+    PROPOSAL: {
+        "accept": (_carry_out, "the change is made, as yours"),
+        "dismiss": (_no_effect, "nothing changes"),
+    },
+    "staging-size": {"dismiss": (_no_effect, "nothing changes")},
+    "file-limit": {"dismiss": (_no_effect, "nothing changes")},
 }
-"""Kind of item × verb → effect."""
+"""Kind of item × verb → effect, and what it does in words."""
 
 
 def _drop(ctx: Context, id: str, *, reason: str, where: str) -> None:
@@ -188,7 +273,11 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
         raise Refused(f"{item.other} no longer exists; resolve this with keep-old or dismiss")
     if why := documents.write_refusal(ctx, path, text):
         raise Refused(f"{why}; fix that, then resolve this item")
-    after = _with_both(text, section, entry) if verb == "merge" else _with_entry_instead(text, section, entry)
+    after = (
+        _with_both(text, section, entry)
+        if verb == "merge"
+        else _with_entry_instead(text, section, entry, judge_of(ctx))
+    )
     now = next(each for each in sections(after) if each.first == section.first)
     ctx.worktree.replace(path, after, expect=content_hash(text))
     with ctx.db.write(ctx.space) as tx:
@@ -213,15 +302,15 @@ def _with_both(text: str, section: Section, entry: StagedEntry) -> str:
     return with_block(text, rendered_entry(entry.title, entry.body, section.level + 1), section.slug)
 
 
-def _with_entry_instead(text: str, section: Section, entry: StagedEntry) -> str:
-    """The document with the entry in place of what contradicts it most: a sentence, or the heading."""
+def _with_entry_instead(text: str, section: Section, entry: StagedEntry, judge: Judge | None) -> str:
+    """The document with the entry in place of what contradicts it most: a sentence, or a heading that is one."""
 
     def opposition(said: str) -> float:
-        found = contradiction(entry.title, said)
-        return found.score if found.answer != "no" else 0.0
+        found = compare(claims_of(entry.title, entry.said), (said,), judge)
+        return found.score if found.kind != "near" else 0.0
 
     most = max(map(opposition, sentences(section.text)), default=0.0)
-    if opposition(section.title) >= max(most, MIN_OPPOSITION):
+    if is_sentence(section.title) and opposition(section.title) >= max(most, MIN_OPPOSITION):
         return with_section(text, section, rendered_entry(entry.title, entry.body, section.level))
     if most < MIN_OPPOSITION:
         raise Refused(
@@ -235,7 +324,7 @@ def _with_entry_instead(text: str, section: Section, entry: StagedEntry) -> str:
 # Taking an answer back
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RestoredEntry:
     """An entry that is staged again; `taken_out_of` names what it was taken out of, empty when its text stays there."""
 
@@ -247,22 +336,29 @@ class RestoredEntry:
 
 def restore(ctx: Context, slug: str) -> RestoredEntry:
     """Stage an entry again that left the file, word for word, and reopen the items it was dropped by."""
+    check_may(ctx.actor.trust, "staged", "restore")
     slug = slug.removeprefix(_STAGED)
-    with ctx.db.read(ctx.space) as tx:
-        event = _last_removal(events.of(tx, f"staged/{slug}"))
-    if event is None:
-        raise NotFound(f"{slug!r} is not among the entries that left the staging file, or was restored already")
-    title, body = event.old["title"], event.old["body"]
+    history = ctx.read(events.of, f"staged/{slug}")
+    event = _last_removal(history)
+    words = (event.old["title"], event.old["body"]) if event else words_of(history)
+    if words is None:
+        raise NotFound(f"{slug!r} is not among the entries that left the staging file, and no words of it are known")
+    title, body = words
     if any((entry.title, entry.body) == (title, body) for entry in read_staging(read_file(ctx)).entries):
         raise Refused(f"{title!r} is staged already")
-    taken_out_of, note = _take_out(ctx, event)
+    taken_out_of, note = _take_out(ctx, event) if event else ("", "it was gone from the file")
     taken_out = after(f"{title!r} was taken out of {taken_out_of}", "Run this again to stage it")
     with taken_out if taken_out_of else nullcontext():
         change_file(ctx, lambda text: appended(ctx, text, title, body))
     with after(f"{title!r} is staged again", "Once that is fixed, run: recollect cycle"):
         with ctx.db.write(ctx.space) as tx:
             events.record(
-                tx, ctx, subject=f"staged/{slug}", what=RESTORED, new={"removal": event.seq}, reason=note or "asked for"
+                tx,
+                ctx,
+                subject=f"staged/{slug}",
+                what=RESTORED,
+                new={"removal": event.seq if event else 0},
+                reason=note or "asked for",
             )
             _reopen(tx, ctx, f"staged/{slug}")
         refresh_passages(ctx)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput, StoreUnreachable
 from recollect.core.journal import Node
+from recollect.core.records import record, replace
 from recollect.core.values import Passage
 from recollect.distil import node_models
 from recollect.distil.node_models import ModelSummaries
@@ -74,11 +75,11 @@ def kept_passage(id: str, text: str) -> Passage:
 KIND = "node"
 LEASE_SECONDS = 600  # longer than a model may take for one node: three tries of 120 seconds
 RENEWED_EVERY = 50  # nodes; without a model these take a second or two
-MADE_BY = "tree/2"
+MADE_BY = "tree/3"
 """Changes with the code that makes nodes, so that a newer program makes them again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NodeChange:
     """One node that a pass made: created, updated, fixed, reopened, adopted."""
 
@@ -88,11 +89,10 @@ class NodeChange:
 
 @dataclass(kw_only=True)
 class NodeFiles:
-    """The nodes as one pass reads and writes them, and what it changed. A dry run only collects the changes."""
+    """The nodes as one pass reads and writes them, and what it changed."""
 
     ctx: Context
-    lease: Lease | None
-    dry_run: bool
+    lease: Lease
     today: date
     limits: Limits
     models: ModelSummaries
@@ -121,18 +121,17 @@ class NodeFiles:
         )
 
     def row(self, id: str) -> NodeRow | None:
-        with self.ctx.db.read(self.ctx.space) as tx:
-            return journal.node(tx, id)
+        return self.ctx.read(journal.node, id)
 
     def write(self, node: Node, key: str, *, file: bool = True, also: Callable[[Tx], None] | None = None) -> bool:
         """Write the file, then its row and passage; returns whether the parent has to be made again."""
         before = self.row(node.id)
         text = nodes.render(node) if file else ""
         old = self.ctx.vault.read(path_of(node.id)) if file else text
-        row = self.row_of(node, key, text)
+        row = self.row_of(node, key)
         if old == text and before and replace(before, made_at=row.made_at) == row:
             failed = node.id in self.models.failed
-            if (also or failed) and not self.dry_run:
+            if also or failed:
                 with self.writing() as tx:
                     if also:
                         also(tx)
@@ -140,8 +139,6 @@ class NodeFiles:
                         journal.wait_again(tx, node.id, at=row.made_at)
             return False
         self.changes.append(NodeChange(id=node.id, what=_what(before, node, file=file)))
-        if self.dry_run:
-            return True
         if old != text:
             self._keep_foreign_text(node.id, old, before)
             self.ctx.vault.replace(path_of(node.id), text)
@@ -160,11 +157,10 @@ class NodeFiles:
     def writing(self) -> Iterator[Tx]:
         """A transaction that is refused when another process took over the lease."""
         with self.ctx.db.write(self.ctx.space) as tx:
-            if self.lease:
-                db.check_lease(tx, self.lease)
+            db.check_lease(tx, self.lease)
             yield tx
 
-    def row_of(self, node: Node, key: str, text: str) -> NodeRow:
+    def row_of(self, node: Node, key: str) -> NodeRow:
         level = node.id.partition("/")[0]
         return NodeRow(
             id=node.id,
@@ -177,7 +173,8 @@ class NodeFiles:
             topics=node.topics,
             incomplete=node.incomplete,
             capsule=pack_digest(tree.month_digest_of(node)) if level == "monthly" else "",
-            tokens=tokens(text or node.body),
+            # Marks and hashes are not counted: no reader is shown them, and keys in them are random.
+            tokens=tokens("\n".join(line for line in node.body.split("\n") if not line.startswith("<!--"))),
             waiting=self.models.waits(node),
             made_at=self.ctx.clock.now(),
         )
@@ -267,16 +264,13 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
         before = journal.node(tx, ROOT)
         days = tree.recent_days(journal.days_until(tx, files.today, limit=7), files.today)
         answered = bool(model_rows.answered_asks(tx, node_models.PATTERNS_KIND))
-    if files.dry_run and any(change.id.startswith("monthly/") for change in files.changes):
-        files.changes.append(NodeChange(id=ROOT, what="updated" if before else "created"))
-        return
     if not months:
         return
-    recent = [node for day in days if (node := files.node(calendar.day(day).id))]
+    texts = {id: text for day in days if (text := files.text(id := calendar.day(day).id)) is not None}
     key = source_key(
         [
             *months.items(),
-            *((node.id, digest(node.body)) for node in recent),
+            *((id, digest(text)) for id, text in texts.items()),
             (str(files.today), prompt_version(files.ctx, node_models.PATTERNS_KIND)),
         ],
         files.limits.root_tokens,
@@ -289,7 +283,7 @@ def update_root(files: NodeFiles, *, everything: bool, asking: bool) -> None:
     made = tree.root_files(
         _past(files, {id: sha for id, sha in months.items() if id not in latest}),
         capsules,
-        recent,
+        [_parsed(id, text) for id, text in texts.items()],
         today=files.today,
         limits=files.limits,
         sources=tree.month_key(months),
@@ -305,11 +299,10 @@ def _past(files: NodeFiles, months: dict[str, str]) -> Past:
         if months and journal.state(tx, "past key") == key:
             return replace(unpack_past(journal.state(tx, "past")), rest=journal.state(tx, "past rest"))
         past = fold([unpack_digest(text) for text in journal.capsules(tx, list(months))], files.limits.root_tokens)
-    if not files.dry_run:
-        with files.writing() as tx:
-            journal.put_state(tx, "past", pack_past(past))
-            journal.put_state(tx, "past rest", past.rest)
-            journal.put_state(tx, "past key", key)
+    with files.writing() as tx:
+        journal.put_state(tx, "past", pack_past(past))
+        journal.put_state(tx, "past rest", past.rest)
+        journal.put_state(tx, "past key", key)
     return past
 
 
@@ -322,8 +315,6 @@ def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: Node
     node = Node(id=ROOT, status="tentative", topics=(), sources=(), generator=said.generator, body=said.body)
     if (old, old_overflow) != (text, overflow):
         files.changes.append(NodeChange(id=ROOT, what="updated" if old else "created"))
-    if files.dry_run:
-        return
     if old is not None and before is None and nodes.parse(ROOT, old).generator == nodes.FOREIGN:
         files.keep(KEPT_ROOT, old)
     if old != text:
@@ -333,5 +324,5 @@ def _write(files: NodeFiles, made: dict[str, str | None], key: str, before: Node
     elif overflow is not None and old_overflow != overflow:
         vault.replace(root.OVERFLOW, overflow)
     with files.writing() as tx:
-        journal.put_node(tx, files.row_of(node, key, text))
+        journal.put_node(tx, files.row_of(node, key))
         passages.put(tx, passage_of(files.ctx, node, files.today))

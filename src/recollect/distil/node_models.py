@@ -10,15 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from recollect.capture import logs
+from recollect.capture import log_text
 from recollect.core import calendar
 from recollect.core.calendar import LEVELS, ROOT, Level, Period
 from recollect.core.context import Context, Tx
 from recollect.core.errors import BadInput
 from recollect.core.journal import Node
-from recollect.models.ask import MAX_SOURCE_CHARS, OFFLINE, RETOLD_SHARE, Ask, ask_within, load_prompt, strip_fence
+from recollect.models.ask import (
+    MAX_SOURCE_CHARS,
+    OFFLINE,
+    RETOLD_SHARE,
+    TRIES,
+    Ask,
+    ask_within,
+    load_prompt,
+    strip_fence,
+)
 from recollect.models.budget import CallLimit
-from recollect.models.embed import distil_embedder
 from recollect.store import journal, model_rows
 from recollect.store.journal import NodeRow
 from recollect.text import nodes, points, root
@@ -39,8 +47,6 @@ class ModelSummaries:
         self._unlimited = unlimited and asking
         self._asking = asking
         self._configured = {level for level in LEVELS if ctx.models.provider(level) is not None}
-        by_meaning = distil_embedder(ctx)
-        self._offline = nodes.offline_by_meaning(by_meaning[1], by_meaning[0]) if by_meaning else nodes.offline
         self._allowed: set[str] = set()
         self.calls = 0
         self.failed: set[str] = set()
@@ -83,18 +89,18 @@ class ModelSummaries:
 
     def summariser(self, node: str) -> Summariser:
         if node.partition("/")[0] not in self._configured:
-            return self._offline
+            return nodes.offline
 
         def summarise(material: Material) -> tuple[str, str]:
             allowed = self._unlimited or (self._asking and node in self._allowed)
-            limit = CallLimit(left=1 if allowed and len(material.text) <= MAX_SOURCE_CHARS else 0)
+            limit = CallLimit(left=TRIES if allowed and len(material.text) <= MAX_SOURCE_CHARS else 0)
             found = ask_within(self._ctx, summary_question(material), limit)
             self.calls += limit.made
             if found is None:
-                return self._offline(material)
+                return nodes.offline(material)
             if found.generator == OFFLINE:
                 self.failed.add(node)
-                return self._offline(material)
+                return nodes.offline(material)
             return found.value, found.generator
 
         return summarise
@@ -108,8 +114,8 @@ def summary_question(material: Material) -> Ask[str]:
         kind=material.period.level,
         subject=material.period.id,
         prompt=PROMPT,
-        sources=(head, material.text),
-        must_keep=[point.text for point in material.points if point.kept],
+        sources=(head, nodes.without_kept(material.text)),
+        ours=lambda text: nodes.without_kept(strip_fence(text), material.points),
         own_words=RETOLD_SHARE,
         offline=lambda: nodes.offline(material)[0],
         accept=lambda text: _accepted(text, material),
@@ -119,8 +125,11 @@ def summary_question(material: Material) -> Ask[str]:
 
 
 def _accepted(text: str, material: Material) -> str:
-    """A model's summary with the points it left out put back; raises BadInput when it cannot be used."""
-    body = strip_fence(text)
+    """A model's summary with the points it left out put back; raises BadInput when it cannot be used.
+
+    What a person said of themselves or as feedback is put in as it was said, whatever the model made of it.
+    """
+    body = text
     reason = nodes.fault(body, material)
     if not reason:
         body = nodes.completed(body, material)
@@ -151,8 +160,7 @@ def patterns_wording(ctx: Context, *, asking: bool = True) -> Wording:
     def word(lines: Sequence[str]) -> tuple[list[str], str]:
         if not lines:
             return root.as_found(lines)
-        asked = patterns_question(lines)
-        found = ask_within(ctx, asked, CallLimit(left=int(asking)))
+        found = ask_within(ctx, patterns_question(lines), CallLimit(left=TRIES if asking else 0))
         return root.as_found(lines) if found is None or found.generator == OFFLINE else (found.value, found.generator)
 
     return word
@@ -200,12 +208,11 @@ def node_question(ctx: Context, id: str) -> Ask[str] | None:
     period = calendar.parse_period(id)
     limits = ctx.settings.tree
     if period.level == "daily":
-        log = logs.read(ctx, period.first, copied=limits.daily_lines * BYTES_PER_LINE)
+        log = log_text.read(ctx, period.first, copied=limits.daily_lines * BYTES_PER_LINE)
         nodes.daily_body(period.first, log.entries, log.raw, limits.daily_lines, collect)
     else:
         below = "daily" if period.level == "weekly" else "weekly"
-        with ctx.db.read(ctx.space) as tx:
-            rows = journal.nodes_between(tx, below, period.first, period.last)
+        rows = ctx.read(journal.nodes_between, below, period.first, period.last)
         texts = [(row.id, ctx.vault.read(path_of(row.id))) for row in rows]
         children = [nodes.parse(child, text) for child, text in texts if text is not None]
         threshold = limits.weekly_lines if period.level == "weekly" else limits.monthly_lines

@@ -7,33 +7,41 @@ Knows nothing about why an entry leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
 from recollect.capture.learn import KIND as LEARNING_CONTRADICTION
 from recollect.capture.learn import Captured, learn
 from recollect.capture.logs import today
-from recollect.capture.stage import change_file, read_file, refresh_passages, refuse_conflicts
+from recollect.capture.stage import (
+    REMOVED,
+    RESTORED,
+    change_file,
+    find_entry,
+    read_file,
+    refresh_passages,
+    refuse_conflicts,
+)
+from recollect.core.choices import Trust
 from recollect.core.context import Context
 from recollect.core.errors import NotFound, after
 from recollect.core.new_learning import TITLE_LIMIT, NewLearning
+from recollect.core.records import record
+from recollect.core.trust import check_may
 from recollect.distil.staging_checks import KnownText
 from recollect.store import events
 from recollect.store import learnings as learning_rows
 from recollect.text.markdown import lines_of
-from recollect.text.staging import HEADING_LINE, StagedEntry, StagingText, read_staging, without_entry
+from recollect.text.staging import HEADING_LINE, MARK_LINES, StagedEntry, StagingText, read_staging, without_entry
 from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack, Thresholds, active_days_after, aged, plan
 
 REMOVED_TOGETHER = 2
 """Entries that a commit must take out to count as a consolidation: one alone is an edit."""
 CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
 """The kinds of inbox item that are about one entry."""
-REMOVED, RESTORED = "staged.removed", "staged.restored"
-"""The names of the two events in an entry's history."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EntryAge:
     """One entry of the report: its age in active days and the day it was added; None before its first commit."""
 
@@ -43,7 +51,7 @@ class EntryAge:
     slug: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Ages:
     """The report of a staging file, oldest entry first."""
 
@@ -52,7 +60,7 @@ class Ages:
     entries: tuple[EntryAge, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StagingFile:
     """A staging file read together with its history."""
 
@@ -68,22 +76,22 @@ def ages(ctx: Context, path: str | None = None) -> Ages:
     """How long each entry has been staged. Raises NoHistory where git cannot say; an age is never guessed."""
     file = read_with_history(ctx, path or ctx.settings.staging.file)
     oldest_first = sorted(file.entries, key=lambda one: (one.added or date.max, one.entry.first))
-    return Ages(
-        file_lines=file.staging.lines,
-        last_consolidation=file.last_consolidation,
-        entries=tuple(
-            EntryAge(title=one.entry.title, age=one.age, added=one.added, slug=one.entry.slug) for one in oldest_first
-        ),
-    )
+    return _ages(file.staging, file.last_consolidation, oldest_first)
 
 
 def undated(ctx: Context) -> Ages:
     """The entries without ages, for a project where git cannot give them."""
     staging = read_staging(read_file(ctx))
+    return _ages(staging, staging.consolidated_on, [Aged(entry=one, added=None, age=None) for one in staging.entries])
+
+
+def _ages(staging: StagingText, last: date | None, entries: Sequence[Aged]) -> Ages:
     return Ages(
         file_lines=staging.lines,
-        last_consolidation=staging.consolidated_on,
-        entries=tuple(EntryAge(title=one.title, age=None, added=None, slug=one.slug) for one in staging.entries),
+        last_consolidation=last,
+        entries=tuple(
+            EntryAge(title=one.entry.title, age=one.age, added=one.added, slug=one.entry.slug) for one in entries
+        ),
     )
 
 
@@ -110,15 +118,14 @@ def read_with_history(ctx: Context, path: str) -> StagingFile:
 
 def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> ConsolidationPlan:
     """The trigger test, the freshness test and the batch, by the settings."""
-    given = ctx.settings.staging
-    limits = Thresholds(
-        lines=given.lines,
-        stale_days=given.stale_days,
-        fresh_days=given.fresh_days,
-        batch=given.batch,
-        keep_newest=given.keep_newest,
+    return plan(
+        file.entries,
+        lines=file.staging.lines,
+        since_last=file.since_last,
+        limits=Thresholds(**{name: getattr(ctx.settings.staging, name) for name in Thresholds.__annotations__}),
+        waiting=waiting,
+        mark_lines=0 if file.staging.consolidated_on else MARK_LINES,
     )
-    return plan(file.entries, lines=file.staging.lines, since_last=file.since_last, limits=limits, waiting=waiting)
 
 
 # Leaving the file
@@ -126,7 +133,7 @@ def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> Cons
 Fate = Literal["consolidated", "superseded", "redundant", "contradiction", "vague", "refused", "file limit"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EntryOutcome:
     """What became of one entry. `where` is a document's heading, or the id of what it was compared with."""
 
@@ -141,15 +148,6 @@ class EntryOutcome:
     def left(self) -> bool:
         """Whether it left the staging file."""
         return self.fate in ("consolidated", "superseded", "redundant")
-
-
-def find_entry(ctx: Context, id: str) -> StagedEntry:
-    """A staged entry by its id or slug."""
-    slug = id.removeprefix("staged/")
-    found = read_staging(read_file(ctx)).entry(slug)
-    if found is None:
-        raise NotFound(f"no staged entry {slug!r}; `recollect staged list` lists them")
-    return found
 
 
 def remove_entry(ctx: Context, entry: StagedEntry, outcome: EntryOutcome) -> None:
@@ -188,16 +186,17 @@ def record_recurrence(ctx: Context, known: KnownText, entry: StagedEntry) -> Non
 
 def was_restored(ctx: Context, slug: str) -> bool:
     """Whether a person brought this entry back: then no later run drops it a second time."""
-    with ctx.db.read(ctx.space) as tx:
-        return any(event.what == RESTORED for event in events.of(tx, f"staged/{slug}"))
+    return any(event.what == RESTORED for event in ctx.read(events.of, f"staged/{slug}"))
 
 
 def promote(ctx: Context, slug: str, *, context: str = "", implication: str = "", action: str = "") -> Captured:
     """Make a staged entry a learning with confidence; it leaves the staging file."""
     found = find_entry(ctx, slug)
-    paragraphs = [part.strip() for part in found.body.split("\n\n") if part.strip()] or [found.title]
+    trust: Trust = "external" if found.external else "agent"
+    check_may(ctx.actor.trust, "staged", "promote", trust)
+    paragraphs = [part.strip() for part in found.said.split("\n\n") if part.strip()] or [found.title]
     captured = learn(
-        ctx,
+        ctx.trusted_as(trust) if found.external else ctx,
         NewLearning(
             title=found.title[:TITLE_LIMIT].rstrip(),
             context=context or f"Staged in {ctx.settings.staging.file}",
@@ -231,7 +230,7 @@ def _copy_resolutions(ctx: Context, slug: str, learning: str) -> None:
 # The report of a consolidation
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Consolidation:
     """One run: whether it was due and why, what became of each entry, what stays and why."""
 
@@ -278,9 +277,8 @@ def render_report(run: Consolidation, day: date) -> str:
 
 
 def _report_lines(run: Consolidation, fate: Fate, link: str) -> list[str]:
-    lines = []
-    for one in run.outcomes:
-        if one.fate == fate:
-            score = f", score {one.score:.2f}" if one.score else ""
-            lines.append(f"- {one.title} ({one.slug}) {link} {one.where}: {one.reason}{score}")
-    return lines
+    return [
+        f"- {one.title} ({one.slug}) {link} {one.where}: {one.reason}" + (f", score {one.score:.2f}" * bool(one.score))
+        for one in run.outcomes
+        if one.fate == fate
+    ]

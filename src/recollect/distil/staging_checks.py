@@ -1,53 +1,54 @@
 """Checks of a staged learning: against what is known, and with the questions a model may be asked about it.
 
-`text/compare` answers whether an entry is superseded, contradicted or repeated; a model, when one is configured, judges
-only the pairs that stay unsure. A model may also judge quality, choose the document and reword the entry. It chooses
-among what it is given; the reasons that people read are ours. Knows nothing about files or what becomes of an entry.
+`text/compare` answers whether an entry is superseded, contradicted or repeated, claim by claim; a configured model
+judges only the pairs that stay unsure. A model may also judge quality, choose the document and reword the entry. It
+chooses among what it is given; the reasons that people read are ours. Knows nothing about files or what becomes of an
+entry.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
+from recollect.capture import learn, stage
 from recollect.core.context import Context
 from recollect.core.errors import BadInput
+from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, read_object, read_text
 from recollect.models.embed import Similarity
+from recollect.models.judge import nearest
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
 from recollect.text import quality, route
-from recollect.text.compare import Comparison, contradiction, redundancy, supersession
+from recollect.text.claims import claims
+from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.documents import sections
-from recollect.text.markdown import code_blocks, own_lines, without_fences
+from recollect.text.markdown import code_blocks, without_fences
 from recollect.text.patterns import lazy
 from recollect.text.quality import Refusal
 from recollect.text.route import Likeness, Placement
-from recollect.text.sentences import split_sentences
 from recollect.text.staging import StagedEntry
 from recollect.text.staging_due import Aged
-from recollect.text.statement import statements
 
 Judged = Literal["contradiction", "redundant", "compatible", "unsure"]
 
 COMPARED_LEARNINGS = 12  # those that share the rarest words with an entry; chosen, each costs one comparison
-MIN_DOUBT = 0.6  # score from which an unsure contradiction is worth asking a person; chosen
-MIN_COVERED = 0.8  # share of an entry's words that the text it repeats must hold; chosen
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class KnownText:
     """A piece of what is known, by its id: `doc/<path>#<slug>`, `learn_…` or `staged/<slug>`."""
 
     id: str
     title: str
-    text: str
+    claims: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Match:
     """A known text that supersedes, contradicts or repeats an entry, and how the two compare."""
 
@@ -55,16 +56,22 @@ class Match:
     comparison: Comparison
 
 
-def known_in_documents(documents: Mapping[str, str]) -> list[KnownText]:
-    """Every section of the documents."""
-    return [
-        KnownText(id=f"doc/{path}#{section.slug}", title=section.title, text=prose_of(section.title, section.text))
-        for path, text in documents.items()
-        for section in sections(text)
-    ]
+def all_known(ctx: Context, documents: Mapping[str, str], entry: StagedEntry) -> list[KnownText]:
+    """What an entry is compared with: every section of the documents, and the learnings nearest in words."""
+    found = [known for path, text in documents.items() for known in _known_in_document(path, text)]
+    return [*found, *_known_in_learnings(ctx, entry)]
 
 
-def known_in_learnings(ctx: Context, entry: StagedEntry) -> list[KnownText]:
+@lru_cache(maxsize=256)  # documents: a run asks for all of them again for every entry
+def _known_in_document(path: str, text: str) -> tuple[KnownText, ...]:
+    """Every section of a document that claims something."""
+    found = [(section, claims(section.title if section.level > 1 else "", section.text)) for section in sections(text)]
+    return tuple(
+        KnownText(id=f"doc/{path}#{section.slug}", title=section.title, claims=said) for section, said in found if said
+    )
+
+
+def _known_in_learnings(ctx: Context, entry: StagedEntry) -> list[KnownText]:
     """The active learnings nearest in words."""
     with ctx.db.read(ctx.space) as tx:
         query = lookup.understand(tx, lookup.terms_in(f"{entry.title}\n{entry.body}"))
@@ -72,86 +79,65 @@ def known_in_learnings(ctx: Context, entry: StagedEntry) -> list[KnownText]:
         ids = [stored.id for stored in passages.ranked(tx, docs, Narrow(kinds=(learning_rows.KIND,)))]
         found = learning_rows.many(tx, sorted(ids))
     return [
-        KnownText(id=each.id, title=each.title, text=f"{each.title}. {each.observation} {each.action}")
+        KnownText(id=each.id, title=each.title, claims=learn.claims_of(each))
         for each in found
-        if each.status == "active"
+        if each.status == "active" and each.trust != "external"
     ]
 
 
-def superseding(entry: Aged, others: Sequence[Aged]) -> Match | None:
-    """A newer staged entry that supersedes this one."""
-    for other in others:
-        if _is_newer(other, entry):
-            found = supersession(other.entry.title, entry.entry.title)
-            if found.holds:
-                return Match(known=known_in_entry(other.entry), comparison=found)
-    return None
-
-
-def contradicting_same_day(entry: Aged, other: Aged) -> Match | None:
-    """Another entry of the same day that contradicts this one: neither is the newer."""
-    if other.entry.slug == entry.entry.slug or other.added != entry.added:
-        return None
-    found = contradiction(entry.entry.title, other.entry.title)
-    return Match(known=known_in_entry(other.entry), comparison=found) if found.holds else None
-
-
-def contradicting(ctx: Context, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
-    """The first known text that contradicts this entry, or may."""
-    doubts: list[Match] = []
-    for each in known:
-        found = contradiction(entry.title, each.text)
-        if found.holds:
-            return Match(known=each, comparison=found)
-        if found.answer == "unsure" and found.score >= MIN_DOUBT:
-            doubts.append(Match(known=each, comparison=found))
-    for doubt in sorted(doubts, key=lambda one: -one.comparison.score):
-        judged = _judge_pair(ctx, entry, doubt.known)
-        if judged in ("contradiction", "unsure"):
-            return doubt
-    return None
-
-
-def opposing_sentence(entry: StagedEntry, known: KnownText) -> str:
-    """The sentence of a known text that contradicts an entry most."""
-    said = _sentences(known.text) or [known.title]
-    return max(said, key=lambda each: (found := contradiction(entry.title, each)).score * (found.answer != "no"))
-
-
-def repeating(entry: StagedEntry, known: Sequence[KnownText], alike: Similarity | None) -> Match | None:
-    """A known text that already says all of this entry."""
-    words = _words(entry.title)
-    for each in known:
-        said = [sentence for sentence in _sentences(each.text) if 2 * len(words & _words(sentence)) >= len(words)]
-        cosines = alike(entry.title, said) if alike else [None] * len(said)
-        for sentence, cosine in zip(said, cosines, strict=True):
-            found = redundancy(entry.title, sentence, cosine=cosine)
-            if found.holds and _adds_nothing(each, entry):
-                return Match(known=each, comparison=found)
-    return None
-
-
 def known_in_entry(entry: StagedEntry) -> KnownText:
-    return KnownText(id=f"staged/{entry.slug}", title=entry.title, text=prose_of(entry.title, entry.body))
+    return KnownText(id=f"staged/{entry.slug}", title=entry.title, claims=stage.claims_of(entry.title, entry.said))
 
 
-def prose_of(title: str, body: str) -> str:
-    """The prose of a section, without code and quotes."""
-    return "\n".join([title, *own_lines(body)])
+@record
+class Checks:
+    """What entries are compared with, and how; one for a run."""
+
+    ctx: Context
+    alike: Similarity | None
+    judge: Judge | None
+
+    def superseding(self, one: Aged, others: Sequence[Aged]) -> Match | None:
+        """A newer staged entry that contradicts this one."""
+        newer = [known_in_entry(each.entry) for each in others if _is_newer(each, one)]
+        return next((m for m in self._related(known_in_entry(one.entry), newer) if _certain(m)), None)
+
+    def contradicting_same_day(self, one: Aged, others: Sequence[Aged]) -> Sequence[Match]:
+        """The other entries of the same day that contradict this one: neither is the newer."""
+        rivals = [each.entry for each in others if each.added == one.added and each.entry.slug != one.entry.slug]
+        found = self._related(known_in_entry(one.entry), [known_in_entry(each) for each in rivals])
+        return [match for match in found if _certain(match)]
+
+    def settle(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
+        """The known text that contradicts this entry, or may, or else says all of it."""
+        found = self._related(known_in_entry(entry), known)
+        if certain := next((match for match in found if _certain(match)), None):
+            return certain
+        if same := next((match for match in found if match.comparison.repeats), None):
+            return same
+        # What may only be a repetition is placed: on strangers' pairs fewer than half of such doubts were right.
+        doubts = [match for match in found if match.comparison.conflicts]
+        for doubt in sorted(doubts, key=lambda match: -match.comparison.score):
+            judged = ask(self.ctx, compare_question(entry, doubt.known)).value
+            if judged == "redundant":
+                return replace(doubt, comparison=replace(doubt.comparison, kind="same", sure=True))
+            if judged != "compatible":
+                return doubt
+        return None
+
+    def repeating(self, entry: StagedEntry, known: Sequence[KnownText]) -> Match | None:
+        """A known text that says all of this entry."""
+        return next((m for m in self._related(known_in_entry(entry), known) if m.comparison.repeats), None)
+
+    def _related(self, entry: KnownText, known: Sequence[KnownText]) -> list[Match]:
+        """The known texts near an entry, each with what the two say to each other."""
+        by_id = {each.id: each for each in known}
+        near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
+        return [Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()]
 
 
-def _adds_nothing(known: KnownText, entry: StagedEntry) -> bool:
-    """Whether an entry's body adds nothing to what is known."""
-    wanted, there = _words(prose_of("", entry.body)), _words(known.text)
-    return not wanted or len(wanted & there) / len(wanted) >= MIN_COVERED
-
-
-def _words(text: str) -> set[str]:
-    return {word for each in statements(text) for word in each.words}
-
-
-def _sentences(text: str) -> list[str]:
-    return [part.strip() for line in text.split("\n") for part in split_sentences(line, lower_case=True)]
+def _certain(match: Match) -> bool:
+    return match.comparison.conflicts and match.comparison.sure
 
 
 def _is_newer(one: Aged, other: Aged) -> bool:
@@ -161,17 +147,12 @@ def _is_newer(one: Aged, other: Aged) -> bool:
     return one.added > other.added
 
 
-def _judge_pair(ctx: Context, entry: StagedEntry, known: KnownText) -> Judged:
-    """A model's verdict on a pair that the words leave unsure; without a model it stays unsure."""
-    return ask(ctx, compare_question(entry, known)).value
-
-
 def compare_question(entry: StagedEntry, known: KnownText) -> Ask[Judged]:
     """The question whether an entry contradicts or repeats a known text."""
     return Ask(
         kind="compare",
         subject=f"staged/{entry.slug} {known.id}",
-        sources=(json.dumps({"new": entry.title, "known": known.text[:4000]}, ensure_ascii=False),),
+        sources=(json.dumps({"new": entry.title, "known": "\n".join(known.claims)[:4000]}, ensure_ascii=False),),
         offline=lambda: "unsure",
         accept=_accepted,
         longest=200,
@@ -188,13 +169,13 @@ def _accepted(text: str) -> Judged:
 
 
 OFFERED_PLACES = 8  # that a model may choose from; chosen to keep the prompt short
-GIST_CHARS = 300  # of each section that a model is shown
+GIST_CHARS = 300  # of each section that a model is shown; chosen to keep the prompt short
 JSON_MARGIN = 200  # characters that JSON may add to a text
-TITLE_LIMIT = 200
+TITLE_LIMIT = 200  # characters of a title that a model words; chosen, two lines of a terminal
 _STRUCTURE = lazy(r"(?m)^ {0,3}(?:#{1,6}\s|---+\s*$|===+\s*$|<!--)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Wording:
     """A staged learning as its document will hold it."""
 

@@ -8,16 +8,13 @@ nothing about files and rows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from recollect.core.finding import Finding, Theme
+from recollect.core.records import record
 from recollect.text.cluster import (
-    BY_BOTH,
-    BY_WORDS,
-    Affinity,
+    TOGETHER,
     Vectors,
-    blended,
     group,
     medoid,
     merge_nearest,
@@ -38,16 +35,13 @@ from recollect.text.themes import (
     uncounted,
 )
 
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Texts to unit vectors."""
-
-SAME_LINE = Affinity(together=0.55, neighbour=0.6)
+SAME_LINE = 0.55
 """Findings this similar say the same and share a line. Chosen stricter than for one theme, so that no rule is lost."""
-DESCRIPTION_WORDS = 28  # with the rule about 60 tokens, so that a theme's 300 hold five lines
-RULE_WORDS = 18
+DESCRIPTION_WORDS = 28  # with the rule about 60 tokens, so that the 300 of a theme hold five lines
+RULE_WORDS = 18  # with the description about 60 tokens
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PlannedTheme:
     """A theme as it will be stored, and its file's content within the budget."""
 
@@ -55,7 +49,7 @@ class PlannedTheme:
     text: ThemeText
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class KnownTheme:
     """A theme of an earlier run or of another program: its findings and the lines written about it."""
 
@@ -67,20 +61,12 @@ class KnownTheme:
     inherited_units: tuple[str, ...] = ()
 
 
-def plan(
-    findings: Sequence[Finding],
-    known: Sequence[KnownTheme] = (),
-    embed: Embed | None = None,
-    most: int = MAX_THEMES,
-) -> list[PlannedTheme]:
+def plan(findings: Sequence[Finding], known: Sequence[KnownTheme] = (), most: int = MAX_THEMES) -> list[PlannedTheme]:
     """Themes for all findings that are not dismissed, best supported first."""
     live = [finding for finding in findings if not finding.dismissed]
     inherited = [theme for theme in known if theme.inherited]
     texts = [finding.text for finding in live] + [" ".join(theme.inherited) for theme in inherited]
-    vectors: Vectors = topic_vectors(texts)
-    if embed and texts:
-        vectors = blended(vectors, embed(texts))
-    board = _Board(live, texts, vectors, BY_BOTH if embed else BY_WORDS, known)
+    board = _Board(live, texts, topic_vectors(texts), known)
     for offset, theme in enumerate(inherited):
         board.anchor(theme.name, len(live) + offset)
     board.place_new()
@@ -99,10 +85,9 @@ class _Board:
         live: Sequence[Finding],
         texts: Sequence[str],
         vectors: Vectors,
-        affinity: Affinity,
         known: Sequence[KnownTheme],
     ):
-        self.live, self.texts, self.vectors, self.affinity = live, texts, vectors, affinity
+        self.live, self.texts, self.vectors = live, texts, vectors
         self.known = {theme.name: theme for theme in known}
         self.groups: dict[int, list[int]] = {}
         self.names: dict[int, str] = {}
@@ -132,18 +117,19 @@ class _Board:
                 continue
             likeness = {number: similarity(self.vectors[item], home) for number, home in homes.items()}
             best = max(likeness, key=lambda number: (likeness[number], -number), default=None)
-            if best is not None and likeness[best] >= self.affinity.together:
+            if best is not None and likeness[best] >= TOGETHER:
                 self.groups[best].append(item)
             else:
                 strays.append(item)
-        for items in group([self.vectors[item] for item in strays], self.affinity) if strays else []:
+        for items in group([self.vectors[item] for item in strays], TOGETHER) if strays else []:
             self._add([strays[item] for item in items])
 
     def merge_down(self, most: int) -> None:
         """Merge the nearest themes until `most` are left. Two themes that people named are not merged."""
         numbers = sorted(self.groups, key=lambda number: (-len(self.groups[number]), min(self.groups[number])))
         ordered = [self.groups[number] for number in numbers]
-        human = {min(self.groups[number]) for number in numbers if self._by_human(number)}
+        by_human = {name for name, theme in self.known.items() if theme.named_by == "human"}
+        human = {min(self.groups[number]) for number in numbers if self.names.get(number) in by_human}
         settled = {item for number in self.names for item in self.groups[number]}
         merged = merge_nearest(ordered, self.vectors, most, apart=human, settled=settled)
         if len(merged) == len(ordered):
@@ -152,7 +138,7 @@ class _Board:
         self.groups, self.names = {}, {}
         for items in merged:
             parts = [(len(part), name) for part, name in old.items() if name and part <= set(items)]
-            parts.sort(key=lambda part: (self.known[part[1]].named_by != "human", -part[0], part[1]))
+            parts.sort(key=lambda part: (part[1] not in by_human, -part[0], part[1]))
             self._add(items, parts[0][1] if parts else None)
 
     def split_up(self, most: int) -> None:
@@ -195,10 +181,6 @@ class _Board:
         if name:
             self.names[number] = name
         return number
-
-    def _by_human(self, number: int) -> bool:
-        name = self.names.get(number)
-        return name is not None and self.known[name].named_by == "human"
 
     def _findings(self, number: int) -> list[int]:
         return [item for item in sorted(self.groups[number]) if item < len(self.live)]

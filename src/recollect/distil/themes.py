@@ -10,31 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
+from recollect.capture.change import propose
 from recollect.capture.finding import FOLDER, Survey, passage_of, survey, when
 from recollect.core.clock import iso
-from recollect.core.context import Context, Tx
+from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused, Stale, after
 from recollect.core.finding import SkippedFile, Theme, check_theme_name
+from recollect.core.records import record, replace
+from recollect.core.trust import PROPOSED, check_may
 from recollect.core.values import Passage
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask, prompt_version, read_line
-from recollect.models.embed import distil_embedder
 from recollect.store import db, events, journal, model_rows, passages
 from recollect.store import themes as rows
 from recollect.store.files import content_hash
 from recollect.store.themes import StoredTheme
 from recollect.text.frame import one_line
-from recollect.text.themes import SUMMARY_WORDS, Index, parse_index, parse_theme, render_index, render_theme, uncounted
+from recollect.text.themes import (
+    SUMMARY_WORDS,
+    Index,
+    parse_index,
+    parse_theme,
+    render_index,
+    render_theme,
+    uncounted,
+)
 
 SUMMARY_KIND = "theme"
-
-
-def reword_summary(ctx: Context, planned: PlannedTheme) -> tuple[PlannedTheme, str]:
-    """The theme with its summary, and who worded it."""
-    answer = ask(ctx, summary_question(planned))
-    return replace(planned, theme=replace(planned.theme, summary=answer.value)), answer.generator
 
 
 def summary_question(planned: PlannedTheme) -> Ask[str]:
@@ -46,13 +49,9 @@ def summary_question(planned: PlannedTheme) -> Ask[str]:
         sources=(json.dumps(told, ensure_ascii=False),),
         own_words=RETOLD_SHARE,
         offline=lambda: planned.theme.summary,
-        accept=_accepted,
+        accept=lambda text: one_line(read_line(text, words=SUMMARY_WORDS * 3 // 2)).replace(" → ", " -> "),
         max_tokens=100,
     )
-
-
-def _accepted(text: str) -> str:
-    return one_line(read_line(text, words=SUMMARY_WORDS * 3 // 2)).replace(" → ", " -> ")
 
 
 INDEX = f"{FOLDER}/INDEX.md"
@@ -62,7 +61,7 @@ WORDED_BY = "themes by"
 """The key of the state that holds the version of the prompt the summaries were asked for with."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Due:
     """Whether a gathering is due, why, and the counts behind it."""
 
@@ -72,7 +71,7 @@ class Due:
     pending: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Gathering:
     """What a run did. `left_out` counts findings that did not fit their theme's budget."""
 
@@ -98,39 +97,45 @@ def due(ctx: Context, seen: Survey) -> Due:
         before = parse_index(ctx.vault.read(INDEX) or "").raw_files_processed
         pending = max(0, len(seen.files) - before)
         needed = settings.new_files if before else settings.first_files
+    reason, is_due = f"{pending} of {needed} new raw files", True
     if pending >= needed:
-        return Due(due=True, reason=f"{pending} new or changed raw files", files=len(seen.files), pending=pending)
-    if stored and (answered or worded_by != prompt_version(ctx, SUMMARY_KIND)):
-        return Due(due=True, reason="summaries to be worded", files=len(seen.files), pending=pending)
-    if any(_file_is_missing(ctx, one) for one in stored):
-        return Due(due=True, reason="theme files are missing", files=len(seen.files), pending=pending)
-    reason = f"{pending} of {needed} new raw files"
-    return Due(due=False, reason=reason, files=len(seen.files), pending=pending)
+        reason = f"{pending} new or changed raw files"
+    elif stored and (answered or worded_by != prompt_version(ctx, SUMMARY_KIND)):
+        reason = "summaries to be worded"
+    elif any(_file_is_missing(ctx, one) for one in stored):
+        reason = "theme files are missing"
+    else:
+        is_due = False
+    return Due(due=is_due, reason=reason, files=len(seen.files), pending=pending)
 
 
 def run(ctx: Context, *, always: bool = False) -> Gathering:
     """Gather findings into themes when that is due, or `always`; the reason says why not."""
+    check_may(ctx.actor.trust, "finding", "consolidate")
     seen = survey(ctx)
     _index_new(ctx, seen)
     test = due(ctx, seen)
+    done = Gathering(ran=False, reason=test.reason, files=len(seen.files), skipped=seen.skipped)
     if not seen.files or not (test.due or always):
-        return Gathering(ran=False, reason=test.reason, files=len(seen.files), skipped=seen.skipped)
+        return done
     lease = db.take_lease(ctx, "themes", seconds=LEASE_SECONDS)
     if lease is None:
-        return Gathering(ran=False, reason="another process is gathering", files=len(seen.files), skipped=seen.skipped)
+        return replace(done, reason="another process is gathering")
     try:
         made = _gather(ctx, seen, lease)
     finally:
         db.release_lease(ctx, lease)
-    left_out = sum(len(theme.left_out) for theme in made)
-    return Gathering(
-        ran=True, reason=test.reason, files=len(seen.files), themes=made, left_out=left_out, skipped=seen.skipped
-    )
+    return replace(done, ran=True, themes=made, left_out=sum(len(theme.left_out) for theme in made))
 
 
 def rename(ctx: Context, old: str, new: str) -> Theme:
-    """Rename a theme; later runs keep a name that a person gave."""
+    """Rename a theme; later runs keep a name that was given."""
     check_theme_name(new)
+    if check_may(ctx.actor.trust, KIND, "edit", "agent") == PROPOSED:
+        with ctx.db.write(ctx.space) as tx:
+            rows.get(tx, old)
+            waits = propose(tx, ctx, KIND, "edit", f"theme/{old}", {"new": new})
+        raise waits
     with ctx.db.write(ctx.space) as tx:
         stored = rows.everything(tx)
         known = rows.get(tx, old)
@@ -149,22 +154,17 @@ def rename(ctx: Context, old: str, new: str) -> Theme:
             with suppress(Stale):  # an edited file stays, and the next run takes its lines in
                 ctx.vault.delete(theme_path(old), expect=known.file_hash)
             run(ctx, always=True)
-    with ctx.db.read(ctx.space) as tx:
-        return rows.get(tx, new).theme
+    return ctx.read(rows.get, new).theme
 
 
 def themes(ctx: Context) -> list[Theme]:
     """All themes, best supported first."""
-    with ctx.db.read(ctx.space) as tx:
-        found = [stored.theme for stored in rows.everything(tx)]
+    found = [stored.theme for stored in ctx.read(rows.everything)]
     return sorted(found, key=lambda theme: (-len(theme.work_ids), -len(theme.findings), theme.name))
 
 
 def text_of(ctx: Context, name: str) -> tuple[Theme, str]:
-    """A theme and the text of its file."""
-    with ctx.db.read(ctx.space) as tx:
-        theme = rows.get(tx, name).theme
-    return theme, ctx.vault.read(theme_path(name)) or ""
+    return ctx.read(rows.get, name).theme, ctx.vault.read(theme_path(name)) or ""
 
 
 def index(ctx: Context) -> str:
@@ -182,18 +182,17 @@ def planned_from_file(ctx: Context, name: str) -> PlannedTheme:
 
 
 def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
-    by_meaning = distil_embedder(ctx)
     with ctx.db.read(ctx.space) as tx:
         stored = rows.everything(tx)
         placed = rows.text_hashes(tx)
         read = rows.files(tx)
         last = rows.last_run(tx)
-    findings = [finding for file in seen.files for finding in file.findings]
+    findings = [each for file in seen.files for each in file.findings if each.trust != "external"]
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
     known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
     known += _foreign_themes(on_disk, {one.theme.name for one in stored})
-    planned, generators = _reword_summaries(ctx, plan(findings, known, by_meaning[1] if by_meaning else None), lease)
+    planned, generators = _reword_summaries(ctx, plan(findings, known), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
     made = [_stored(one, known, on_disk.get(theme_path(one.theme.name))) for one in planned]
@@ -207,9 +206,18 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
         rows.replace_all(tx, made, hashes)
         rows.mark_read(tx, fresh, at=at)
         processed = len(rows.files(tx))
-        _write_passages(tx, planned, {one.theme.name for one in stored} - kept, at)
-        _forget_findings(tx, placed, hashes)
-        _record(tx, ctx, made, fresh, generators)
+        gone = [f"theme/{one.theme.name}" for one in stored if one.theme.name not in kept]
+        for id in sorted([*gone, *(placed.keys() - hashes.keys())]):
+            passages.remove(tx, id)
+        for each in planned:
+            passages.put(tx, theme_passage(each.theme.name, render_theme(each.text), at=at))
+        done = {
+            "themes": [one.theme.name for one in made],
+            "files": sorted(fresh),
+            "left_out": [id for one in made for id in one.theme.left_out],
+            **({"worded_by": generators} if generators else {}),
+        }
+        events.record(tx, ctx, subject="themes", what="themes.gathered", new=done)
         journal.put_state(tx, WORDED_BY, prompt_version(ctx, SUMMARY_KIND))
     with after("The themes were gathered", "Run: recollect theme run --always"):
         _write_files(ctx, planned, on_disk, last_compaction=iso(at), processed=processed)
@@ -224,11 +232,11 @@ def _reword_summaries(
         return list(planned), {}
     made, generators = [], {}
     for one in planned:
-        said, generator = reword_summary(ctx, one)
+        answer = ask(ctx, summary_question(one))
         db.renew_lease(ctx, lease, seconds=LEASE_SECONDS)
-        made.append(said)
-        if generator != OFFLINE:
-            generators[one.theme.name] = generator
+        made.append(replace(one, theme=replace(one.theme, summary=answer.value)))
+        if answer.generator != OFFLINE:
+            generators[one.theme.name] = answer.generator
     return made, generators
 
 
@@ -279,8 +287,7 @@ def _foreign_themes(on_disk: dict[str, str | None], ours: set[str]) -> list[Know
 
 
 def _stored(planned: PlannedTheme, known: Sequence[KnownTheme], before: str | None) -> StoredTheme:
-    by_name = {one.name: one for one in known}
-    old = by_name.get(planned.theme.name)
+    old = next((one for one in known if one.name == planned.theme.name), None)
     return StoredTheme(
         theme=planned.theme,
         inherited=old.inherited if old else (),
@@ -298,8 +305,7 @@ def _file_is_missing(ctx: Context, stored: StoredTheme) -> bool:
 
 def _index_new(ctx: Context, seen: Survey) -> None:
     """Make new raw findings searchable, whether or not a gathering is due."""
-    with ctx.db.read(ctx.space) as tx:
-        read = rows.files(tx)
+    read = ctx.read(rows.files)
     fresh = [file for file in seen.files if read.get(file.path) != file.sha]
     if fresh:
         with ctx.db.write(ctx.space) as tx:
@@ -308,40 +314,10 @@ def _index_new(ctx: Context, seen: Survey) -> None:
                     passages.put(tx, passage_of(finding, at=when(file.timestamp)))
 
 
-def _write_passages(tx: Tx, planned: Sequence[PlannedTheme], gone: set[str], at: int) -> None:
-    for name in sorted(gone):
-        passages.remove(tx, f"theme/{name}")
-    for one in planned:
-        passages.put(tx, theme_passage(one.theme.name, render_theme(one.text), at=at))
-
-
 def theme_passage(name: str, text: str, *, at: int) -> Passage:
     """A theme as search finds it: by the lines of its file."""
     lines = tuple(line.text for line in parse_theme(name, text).lines)
     return Passage(id=f"theme/{name}", kind=KIND, title=name.replace("-", " "), lines=lines, at=at, trust="agent")
-
-
-def _forget_findings(tx: Tx, placed: dict[str, str], hashes: dict[str, str]) -> None:
-    for id in sorted(set(placed) - set(hashes)):
-        passages.remove(tx, id)
-
-
-def _record(
-    tx: Tx, ctx: Context, made: Sequence[StoredTheme], fresh: dict[str, str], generators: dict[str, str]
-) -> None:
-    left_out = [id for one in made for id in one.theme.left_out]
-    events.record(
-        tx,
-        ctx,
-        subject="themes",
-        what="themes.gathered",
-        new={
-            "themes": [one.theme.name for one in made],
-            "files": sorted(fresh),
-            "left_out": left_out,
-            **({"worded_by": generators} if generators else {}),
-        },
-    )
 
 
 def theme_path(name: str) -> str:

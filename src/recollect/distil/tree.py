@@ -5,7 +5,6 @@ One process at a time works on it, under a lease; a second one is told so and lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from recollect.core import calendar
@@ -13,6 +12,8 @@ from recollect.core.calendar import ROOT
 from recollect.core.context import Context
 from recollect.core.errors import NotFound
 from recollect.core.journal import NodeStatus, Point
+from recollect.core.records import record
+from recollect.core.trust import check_may
 from recollect.distil.compact import Pass, Progress
 from recollect.distil.node_files import LEASE_SECONDS, NodeChange, is_kept
 from recollect.store import db, journal
@@ -23,7 +24,7 @@ from recollect.text.tree import path_of
 LEASE = "tree"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Compacted:
     """What a pass did. `held`: another process has the lease. `waiting`: nodes that wait for a model.
 
@@ -39,7 +40,7 @@ class Compacted:
     waiting: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NodeView:
     """A node as `recollect log tree` lists it."""
 
@@ -54,19 +55,13 @@ class NodeView:
 
 
 def compact(
-    ctx: Context,
-    *,
-    everything: bool = False,
-    dry_run: bool = False,
-    asking: bool = True,
-    progress: Progress | None = None,
+    ctx: Context, *, everything: bool = False, asking: bool = True, progress: Progress | None = None
 ) -> Compacted:
     """Bring every node up to date. With `everything`, ignore stamps and let a model summarise all waiting nodes.
 
     Not `asking`, only cached answers are used.
     """
-    if dry_run:
-        return _run_pass(Pass(ctx=ctx, lease=None, dry_run=True, everything=everything))
+    check_may(ctx.actor.trust, "log", "consolidate")
     lease = db.take_lease(ctx, LEASE, seconds=LEASE_SECONDS)
     if lease is None:
         return Compacted(held=True)
@@ -100,10 +95,7 @@ def sources(ctx: Context, id: str) -> list[Point]:
     """Every line of a node with the entries it was taken from; the root and kept copies name none."""
     if id == ROOT or is_kept(id):
         return []
-    text = ctx.vault.read(path_of(id))
-    if text is None:
-        raise NotFound(f"no node {id}; see: recollect log tree")
-    node = nodes.parse(id, text)
+    node = nodes.parse(id, read(ctx, id))
     return nodes.points_of(id, node.body, node.generator)
 
 
@@ -118,8 +110,7 @@ def read(ctx: Context, id: str) -> str:
 
 def ids(ctx: Context) -> list[str]:
     """The ids of all nodes."""
-    with ctx.db.read(ctx.space) as tx:
-        return journal.ids(tx)
+    return ctx.read(journal.ids)
 
 
 def _run_pass(work: Pass) -> Compacted:
@@ -145,13 +136,5 @@ def _path(row: NodeRow) -> tuple[date, date, date]:
 
 
 def _view(row: NodeRow) -> NodeView:
-    return NodeView(
-        id=row.id,
-        level=row.level,
-        status=row.status,
-        generator=row.generator,
-        tokens=row.tokens,
-        topics=tuple(map(str, row.topics)),
-        incomplete=row.incomplete,
-        waiting=row.waiting,
-    )
+    values = {name: getattr(row, name) for name in NodeView.__annotations__}
+    return NodeView(**{**values, "topics": tuple(map(str, row.topics))})

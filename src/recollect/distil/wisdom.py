@@ -11,34 +11,34 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from recollect.core.context import Context
 from recollect.core.decision import ACTUAL, OUTCOMES, Decision
 from recollect.core.errors import BadInput
-from recollect.distil.decision_levels import bridge_line
+from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, RETOLD_SHARE, Ask, ask_within, read_line
 from recollect.models.budget import CallLimit
-from recollect.text.cluster import Affinity, group, medoid, wording_vectors
+from recollect.text.cluster import group, medoid, wording_vectors
 from recollect.text.frame import one_line
 from recollect.text.sentences import counted, first_sentence
 
-SAME_PRINCIPLE = Affinity(together=0.45, neighbour=0.5)
+SAME_PRINCIPLE = 0.45
 """Chosen strict: patterns are repeated nearly word for word, and sentences that only share a subject are different
 principles."""
 MIN_CONFIRMATIONS = 2  # one success is an anecdote
-MIN_FAILURES = 2
+MIN_FAILURES = 2  # the same
 MAX_PRINCIPLES = 10  # of a category: what fits on a screen
-PRINCIPLE_WORDS = 25
-MAX_SENTENCES = 2000  # of a category that are clustered; the cost is quadratic
-SHOWN_WORDINGS = 12  # of a principle that a model is shown
+PRINCIPLE_WORDS = 25  # a long sentence; chosen
+MAX_SENTENCES = 2000  # of a category that are clustered; chosen, the cost is quadratic
+SHOWN_WORDINGS = 12  # of a principle that a model is shown; chosen to keep the prompt short
 _MIN_WORDS = 3  # a single keyword is not a principle
 _NORMAL_95 = 1.959964  # 97.5th percentile of the standard normal distribution
 NEGATION = re.compile(r"\b(?:not|no|never|without|avoid\w*|stop|cannot|don't|doesn't|isn't|can't|won't|shouldn't)\b")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SharedSentence:
     """A sentence that several decisions share: `ids` confirm it, `against` failed with it."""
 
@@ -54,7 +54,7 @@ class SharedSentence:
         return f"{self.text} ({counted(len(self.ids), noun)})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Wisdom:
     """One category's wisdom. `key_principles` and `common_failure_mode` are the seed's strings."""
 
@@ -83,15 +83,11 @@ def wisdom_of(category: str, decisions: Sequence[Decision], most_ids: int | None
     principles = principles_of(reviewed)
     failure = failure_mode_of(reviewed)
     pairs = [(round(d.confidence * 1000), ACTUAL[d.outcome]) for d in reviewed if d.outcome is not None]
-    rate = success_rate(pairs)
     outcomes = Counter(d.outcome for d in reviewed)
     return Wisdom(
         category=category,
         decisions=len(ordered),
-        success_rate=None if rate is None else round(rate, 2),
-        success_interval=None if rate is None else wilson(rate, len(reviewed)),
-        brier=brier(pairs),
-        mean_confidence=mean_confidence(pairs),
+        **_rates(pairs, digits=2),
         outcomes={outcome: outcomes[outcome] for outcome in OUTCOMES},
         key_principles=tuple(saying.line("confirmation") for saying in principles),
         common_failure_mode=failure.line("failure") if failure else None,
@@ -107,13 +103,19 @@ Pairs = Sequence[tuple[int, int]]
 """Confidence and what came of it, both in thousandths."""
 
 
+def _rates(pairs: Pairs, *, digits: int) -> dict[str, Any]:
+    rate = success_rate(pairs)
+    return {
+        "success_rate": None if rate is None else round(rate, digits),
+        "success_interval": None if rate is None else wilson(rate, len(pairs)),
+        "brier": brier(pairs),
+        "mean_confidence": round(sum(pair[0] for pair in pairs) / (1000 * len(pairs)), 3) if pairs else None,
+    }
+
+
 def success_rate(pairs: Pairs) -> float | None:
     """The mean outcome: success 1, partial 0.5, failure and abandoned 0."""
     return sum(actual for _, actual in pairs) / (1000 * len(pairs)) if pairs else None
-
-
-def mean_confidence(pairs: Pairs) -> float | None:
-    return round(sum(confidence for confidence, _ in pairs) / (1000 * len(pairs)), 3) if pairs else None
 
 
 def brier(pairs: Pairs) -> float | None:
@@ -146,9 +148,7 @@ def principles_of(decisions: Sequence[Decision]) -> tuple[SharedSentence, ...]:
     found = []
     for texts, confirming, against in _group_sentences(voices):
         if len(confirming) >= MIN_CONFIRMATIONS and len(confirming) > len(against):
-            used = tuple(
-                text for text, _ in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN_WORDINGS]
-            )
+            used = tuple(sorted(texts, key=lambda text: (-texts[text], text))[:SHOWN_WORDINGS])
             found.append(SharedSentence(text=_most_used(texts), ids=confirming, against=against, wordings=used))
     found.sort(key=lambda saying: (-len(saying.ids), len(saying.against), saying.text))
     return tuple(found[:MAX_PRINCIPLES])
@@ -170,6 +170,10 @@ def failure_mode_of(decisions: Sequence[Decision]) -> SharedSentence | None:
     return min(found, key=lambda saying: (-len(saying.ids), saying.text), default=None)
 
 
+def bridge_line(decision: Decision) -> str:
+    return one_line(decision.bridge.line()) if decision.bridge else ""
+
+
 def bridges_of(decisions: Iterable[Decision]) -> tuple[SharedSentence, ...]:
     """Every bridge, once per wording, with the decisions that share it."""
     behind: dict[str, list[str]] = defaultdict(list)
@@ -180,7 +184,6 @@ def bridges_of(decisions: Iterable[Decision]) -> tuple[SharedSentence, ...]:
 
 
 def _first_sentences(*texts: str) -> list[str]:
-    """The first sentence of each text that has one."""
     return [saying for text in texts if text and (saying := _first_sentence(text))]
 
 
@@ -262,14 +265,13 @@ def _accepted(text: str, saying: SharedSentence) -> str:
     return line
 
 
-BUCKETS = 5
-WINDOWS = (30, 60, 90)  # days
-MIN_REVIEWED = 5
-"""Reviewed decisions below which no verdict is given; chosen."""
+BUCKETS = 5  # chosen: a few dozen reviews fill them
+WINDOWS = (30, 60, 90)  # days; chosen
+MIN_REVIEWED = 5  # reviewed decisions below which no verdict is given; chosen
 _FAIR_GAP = 0.05  # between mean confidence and success rate; chosen
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Bucket:
     """Decisions of about the same confidence. Half-open, the last one closed: [0.8, 1.0]."""
 
@@ -281,7 +283,7 @@ class Bucket:
     gap: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Calibration:
     """`gap` is mean confidence minus success rate: above zero is over-confident."""
 
@@ -296,37 +298,31 @@ class Calibration:
 
 
 def calibration_of(pairs: Pairs) -> Calibration:
-    rate = success_rate(pairs)
     gap = _gap(pairs)
+    if gap is None or len(pairs) < MIN_REVIEWED:
+        verdict = "too few reviews"
+    elif abs(gap) <= _FAIR_GAP:
+        verdict = "well calibrated"
+    else:
+        verdict = "over-confident" if gap > 0 else "under-confident"
     return Calibration(
         decisions=len(pairs),
-        mean_confidence=mean_confidence(pairs),
-        success_rate=None if rate is None else round(rate, 3),
-        success_interval=None if rate is None else wilson(rate, len(pairs)),
-        brier=brier(pairs),
+        **_rates(pairs, digits=3),
         gap=gap,
-        verdict=verdict_of(gap, len(pairs)),
+        verdict=verdict,
         buckets=tuple(_bucket(number, pairs) for number in range(BUCKETS)),
     )
 
 
-def verdict_of(gap: float | None, decisions: int) -> str:
-    if gap is None or decisions < MIN_REVIEWED:
-        return "too few reviews"
-    if abs(gap) <= _FAIR_GAP:
-        return "well calibrated"
-    return "over-confident" if gap > 0 else "under-confident"
-
-
 def _bucket(number: int, pairs: Pairs) -> Bucket:
     inside = [pair for pair in pairs if min(pair[0] * BUCKETS // 1000, BUCKETS - 1) == number]
-    rate = success_rate(inside)
+    rates = _rates(inside, digits=3)
     return Bucket(
         low=number / BUCKETS,
         high=(number + 1) / BUCKETS,
         decisions=len(inside),
-        mean_confidence=mean_confidence(inside),
-        success_rate=None if rate is None else round(rate, 3),
+        mean_confidence=rates["mean_confidence"],
+        success_rate=rates["success_rate"],
         gap=_gap(inside),
     )
 

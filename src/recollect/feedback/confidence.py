@@ -1,6 +1,7 @@
-"""How confidence moves: by verdicts and by decay. All arithmetic is in integer thousandths and clamped.
+"""How confidence moves: by verdicts and by decay. Every move is an event.
 
-Every move is an event.
+A verdict counts once per injection, and only where the learning was shown; a person may change it later. All arithmetic
+is in integer thousandths and clamped.
 """
 
 from __future__ import annotations
@@ -9,20 +10,135 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date, datetime, time, tzinfo
 
-from recollect.core.choices import Verdict
+from recollect.core.choices import VERDICTS, Verdict
 from recollect.core.clock import DAY, day_of, zone_named
-from recollect.core.context import Context, Tx
-from recollect.core.errors import NoHistory
+from recollect.core.context import Context, Tx, lowest
+from recollect.core.errors import BadInput, Forbidden, NoHistory, Refused
 from recollect.core.learning import Learning
+from recollect.core.records import record
+from recollect.core.trust import check_may
 from recollect.core.values import decimal, thousandths
-from recollect.store import events
+from recollect.core.writes import TaskVerdicts
+from recollect.store import events, tasks
 from recollect.store import learnings as rows
+from recollect.text.markers import read_signals
+from recollect.text.storable import storable_id
+
+PROGRAMS = ("api", "mcp")  # channels of callers that name their own tasks
+
+
+@record
+class Taken:
+    """What became of the verdicts in one output; ids in the order they were read."""
+
+    counted: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
+    not_injected: tuple[str, ...] = ()
+
+
+def take(ctx: Context, given: TaskVerdicts, *, change: str | None = None) -> Taken:
+    """Count the markers in an agent's final message. The same output again changes nothing."""
+    # The verdicts are an agent's, even when a person brings them; a person's own is given by `rate`.
+    check_may(ctx.actor.trust, "learning", "rate")
+    ctx = ctx.trusted_as(lowest(ctx.actor.trust, "agent"))
+    task = storable_id(given.task, "task")  # of the output, only the ids in it are kept
+    signals = read_signals(given.output)
+    counted: list[str] = []
+    repeated: list[str] = []
+    missing: list[str] = []
+    verdicts: list[tuple[str, Verdict]] = [(id, "helpful") for id in signals.helpful]
+    verdicts += [(id, "not_helpful") for id in signals.not_helpful]
+    if verdicts:
+        change = change or ctx.ids("change")
+        with ctx.db.write(ctx.space) as tx:
+            for id, verdict in verdicts:
+                known = tasks.verdict_on(tx, learning=id, task=task)
+                if known is None:
+                    missing.append(id)
+                elif known[0] is not None or tasks.judged_beside(tx, id, task):
+                    repeated.append(id)
+                else:
+                    _count(tx, ctx, id, task, verdict, change)
+                    counted.append(id)
+    return Taken(
+        counted=tuple(counted), repeated=tuple(repeated), both=tuple(signals.both), not_injected=tuple(missing)
+    )
+
+
+def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
+    """A verdict given by hand. Without a task it is about the last time the learning was shown."""
+    if verdict not in VERDICTS:
+        raise BadInput(f"a verdict is one of {', '.join(VERDICTS)}, not {verdict!r}")
+    check_may(ctx.actor.trust, "learning", "rate")
+    task = storable_id(task, "task") if task is not None else None
+    with ctx.db.write(ctx.space) as tx:
+        rows.get(tx, learning)
+        if task is None:
+            shown = tasks.injections_of_learning(tx, learning)
+            if not shown:
+                raise Refused(f"{learning} was never injected, so it cannot be rated")
+            task = shown[0].task_id
+        known = tasks.verdict_on(tx, learning=learning, task=task)
+        if known is None:
+            raise Refused(f"{learning} was not injected into task {task}; a verdict counts only where it was shown")
+        if known[0] == verdict:
+            return rows.get(tx, learning)
+        if known[0] is not None and ctx.actor.trust != "human":
+            raise Forbidden(
+                f"{learning} already has the verdict {known[0]} for task {task}; only a person may change it"
+            )
+        _count(tx, ctx, learning, task, verdict, ctx.ids("change"))
+        return rows.get(tx, learning)
+
+
+def _lowered_lately(tx: Tx, ctx: Context, id: str) -> bool:
+    """Whether this program lowered the learning within a day: invented tasks must not switch off what is known.
+
+    People may do it again, and so may hooks and commands, which speak for a session that a person runs.
+    """
+    if ctx.actor.trust == "human" or ctx.actor.channel not in PROGRAMS:
+        return False
+    since = ctx.clock.now() - DAY
+    return any(
+        (event.who, event.channel) == (ctx.actor.name, ctx.actor.channel)
+        and event.at > since
+        and event.what == "confidence.not_helpful"
+        and event.new["confidence"] < event.old["confidence"]
+        for event in events.of(tx, id)
+    )
+
+
+def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: str) -> None:
+    """Apply a verdict; when it replaces another, first undo what the other moved."""
+    known = tasks.verdict_on(tx, learning=id, task=task)
+    assert known is not None
+    earlier, moved = known
+    now = ctx.clock.now()
+    before = round(rows.get(tx, id).confidence * 1000)
+    base = without_verdict(ctx, before, moved)
+    after = base if verdict == "not_helpful" and _lowered_lately(tx, ctx, id) else after_verdict(ctx, base, verdict)
+    steps = {"helpful": 0, "not_helpful": 0, verdict: 1}
+    if earlier is not None:
+        steps[earlier] -= 1
+    rows.count_verdict(tx, id, helpful=steps["helpful"], not_helpful=steps["not_helpful"], stored=after, at=now)
+    tasks.set_verdict(tx, learning=id, task=task, verdict=verdict, delta=after - base, trust=ctx.actor.trust, at=now)
+    events.record(
+        tx,
+        ctx,
+        change=change,
+        subject=id,
+        what=f"confidence.{verdict}",
+        old={"confidence": decimal(before), "verdict": earlier},
+        new={"confidence": decimal(after), "verdict": verdict},
+        reason=f"task {task}",
+    )
+
 
 BATCH = 500  # learnings per transaction: few enough that other writers do not wait long
 
 
 def after_verdict(ctx: Context, stored: int, verdict: Verdict) -> int:
-    """Confidence after one more verdict."""
     rules = ctx.settings.confidence
     # A person may have set a value beyond the bounds; then a verdict does not move it back.
     if verdict == "helpful":
@@ -37,11 +153,11 @@ def without_verdict(ctx: Context, stored: int, moved: int) -> int:
     return max(lowest, min(highest, stored - moved))
 
 
-def decay(ctx: Context, *, dry_run: bool = False) -> int:
+def decay(ctx: Context) -> int:
     """Lower the confidence of unused learnings, once per full period since the last use, however often this runs.
 
-    Gives how many lost confidence; with `dry_run`, how many would. The end of the last counted period is stored, not
-    the time of the run, so that a late run takes neither more nor less.
+    Gives how many lost confidence. The end of the last counted period is stored, not the time of the run, so that a
+    late run takes neither more nor less.
     """
     changed = 0
     now = ctx.clock.now()
@@ -52,9 +168,9 @@ def decay(ctx: Context, *, dry_run: bool = False) -> int:
         except NoHistory:
             return 0  # without known active days nothing decays
     for batch in _due_batches(ctx, now):
-        with ctx.db.read(ctx.space) if dry_run else ctx.db.write(ctx.space) as tx:
+        with ctx.db.write(ctx.space) as tx:
             for id in batch:
-                changed += _decay_one(tx, ctx, rows.get(tx, id), now, active, dry_run=dry_run)
+                changed += _decay_one(tx, ctx, rows.get(tx, id), now, active)
     return changed
 
 
@@ -73,9 +189,7 @@ def active_periods_due(anchor: int, now: int, days: int, active: tuple[date, ...
     return count, round(datetime.combine(after[count * days - 1], time.min, zone).timestamp() * 1000)
 
 
-def _decay_one(
-    tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple[date, ...] | None, *, dry_run: bool
-) -> int:
+def _decay_one(tx: Tx, ctx: Context, learning: Learning, now: int, active: tuple[date, ...] | None) -> int:
     rules = ctx.settings.confidence
     used = rows.last_used(learning)
     if active is None:
@@ -87,8 +201,6 @@ def _decay_one(
     before = round(learning.confidence * 1000)
     # A confidence that was set below the floor stays there: decay never raises.
     after = min(before, max(thousandths(rules.floor), before - count * thousandths(rules.decay)))
-    if dry_run:
-        return int(after != before)
     rows.set_decayed(tx, learning.id, stored=after, until=until)
     if after == before:
         return 0

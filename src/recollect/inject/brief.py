@@ -1,48 +1,55 @@
 """The brief: what a session starts with. Read-only, and the same bytes all day while nothing is remembered or settled.
 
-What waits comes first; then ROOT.md with its ages counted to today, the most recent day whatever its age, and the index
-of themes. Each has a share of the room; what one leaves over goes to the others, in this order. Cut is from the end, of
-a day's entries from the beginning. Knows nothing about hosts.
+Each fact stands once: what waits, where the last session broke off, what people asked for, what is open, the topics
+that live, what helped and what binds, then a map of all other topics, finer where it is recent. A part may take its
+share of the room; the map, and then single entries, take what is left. What does not fit is counted, with the command
+that shows it. Knows nothing about hosts.
 """
 
 from __future__ import annotations
 
 import re
 
-from recollect.core.clock import DAY, day_of, zone_named
+from recollect.core.clock import DAY, day_of, iso, zone_named
 from recollect.core.records import record
-from recollect.store import events, reviews
-from recollect.store.files import content_hash
-from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote, with_ages
+from recollect.store import events, start, topics
+from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import split_frontmatter
+from recollect.text.sentences import counted, gist
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date
 
     from recollect.core.context import Context, Tx
     from recollect.store.spool import Queue
+    from recollect.store.start import Told
+    from recollect.store.topics import TopicRow
     from recollect.text.frame import ContextBudget
 
 NOTE = (
     "What earlier sessions left behind, as facts to weigh; the task decides. A backslash before punctuation is only an "
-    "escape. `recollect recall QUESTION` finds the raw words behind a line, `recollect search` what was learned.\n"
-    "A final message may hold lines `DISCOVERY[blocker]: …`, also with constraint, pattern or decision: they are kept."
+    "escape. `recollect search QUESTION` finds more, `recollect get ID` shows it whole.\n"
+    "A final message may hold lines `DISCOVERY[blocker]: …` (also constraint, pattern, decision), `TOPIC: …`, "
+    "`DONE: …` and `OPEN: …`: they are kept."
 )
 NOTHING = "Nothing is remembered yet."
-MORE = "- … and more"
-ROOT_FILE, DAILY_FOLDER, INDEX_FILE = "ROOT.md", "daily", "learnings/INDEX.md"
-SHARES = {"root": 0.55, "daily": 0.3, "index": 0.15}
-REVIEWS_SHOWN = 5
-ENTRY_CHARACTERS = 1_200
-"""What one entry of the most recent day may take: a long answer must not hide the rest of the day."""
+ROOT_FILE, INDEX_FILE = "ROOT.md", "learnings/INDEX.md"
+REVIEWS_SHOWN = 5  # of the decisions that are due; chosen, the count names the others
+AWAY = 7  # days without an entry after which the brief says so
+ALIVE = 8  # topics with a line each
+OPEN_SHOWN = 6
+LEARNED = 5
+DECIDED = 5
+LINE = 220  # characters of a line; a longer sentence is cut
+FRESH = 30  # days after its last mention in which a topic counts as alive
+HALF_LIFE = 14  # days, of the weight by which living topics are chosen
+MAPPED = 2_000  # topics that the map is made from; older ones are counted
+SAME_START = 24  # characters from which a title and a sentence say the same
+ENTRIES = 80  # single entries at the end, where there is room
 
-LOG_CHARACTERS = 1_000_000
-"""A longer log is left to its node."""
-
-_LOG = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
-_ROOT_ORDER = ("Active Context", "Topics Index", "Recent Patterns", "Historical Summary")
-"""The most telling first: what does not fit is cut from the end."""
+_KEPT = re.compile(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
 
 
 @record
@@ -55,153 +62,236 @@ class Brief:
 
 @record
 class Part:
-    """A piece of the brief: blocks of lines, the most telling first, or last in a day's entries."""
+    """A section: its lines, the share of the room that it may take, and what to say of lines that find no room."""
 
     name: str
     heading: str
-    blocks: tuple[tuple[str, ...], ...]
-    latest_last: bool = False
+    lines: tuple[str, ...]
+    share: float
+    more: str = ""
 
 
 def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> Brief:
     """What a session starts with, within the room that its host gives; `aside` are writes that were set aside."""
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
-    held = ctx.read(waiting, ctx, aside=aside)
-    parts = [
-        Part(name="root", heading="At a glance", blocks=_root(with_ages(ctx.vault.read(ROOT_FILE) or "", today))),
-        _daily(ctx, room),
-        Part(name="index", heading="Themes", blocks=_lines(ctx.vault.read(INDEX_FILE) or "")),
-    ]
-    parts = [part for part in parts if part.blocks]
-    if not parts and not held:
-        return Brief(text=f"{BRIEF_HEADING}\n\n{NOTE}\n\n{NOTHING}\n\n{BRIEF_END}\n", parts=())
+    page = split_frontmatter(ctx.vault.read(ROOT_FILE) or "")[1]
+    index = [line for line in quote(split_frontmatter(ctx.vault.read(INDEX_FILE) or "")[1], below=4) if line.strip()]
+    with ctx.db.read(ctx.space) as tx:
+        held = waiting(tx, ctx, aside=aside)
+        told = _Telling(tx, ctx, today)
+        parts = [*told.parts(page), Part(name="themes", heading="Themes of findings", lines=tuple(index), share=0.1)]
     fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), *held, "", BRIEF_END]
-    left = room.characters - sum(map(room.cost, fixed))
-    shown = _fitted(parts, left, room)
-    text = "\n".join([*fixed[:-2], *(line for lines in shown for line in lines), *fixed[-2:]]) + "\n"
-    return Brief(text=text, parts=(*(["waiting"] if held else []), *(part.name for part in parts)))
+    whole = left = room.characters - sum(map(room.cost, fixed))
+    shown: list[tuple[str, list[str]]] = []
+    for part in parts:
+        lines = _fitted(part, min(left, int(whole * part.share)), room)
+        shown.append((part.name, lines))
+        left -= sum(map(room.cost, lines))
+    above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
+    so_far = "\n".join(line for _, lines in shown for line in lines)
+    others = [row for row in told.others if row.entries > 1 or _said(row.name) not in so_far]
+    mapped = _map(others, told.total - above - len(told.others) + len(others), today, left, room)
+    left -= sum(map(room.cost, mapped))
+    entries = Part(name="", heading="Latest entries", lines=tuple(told.entries("\n".join(mapped))), share=1)
+    shown += [("map", mapped), ("entries", _fitted(entries, left, room))]
+    lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
+    text = "\n".join([*fixed[:-2], *lines, *fixed[-2:]]) + "\n"
+    return Brief(text=text, parts=(*(["waiting"] if held else []), *(name for name, some in shown if some)))
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:
     """What only a person settles, and what is due."""
     now = ctx.clock.now()
-    due = reviews.due(tx, now=now, otherwise_after=ctx.settings.decisions.summary_days * DAY)
-    lines = [f"- {escape(one_line(id))}: {escape(one_line(text))[:200]}" for id, text in due[:REVIEWS_SHOWN]]
+    due = _due(tx, ctx)
+    lines = [f"- {_said(id)}: {_said(text)[:200]}" for id, text in due[:REVIEWS_SHOWN]]
     if due:
-        count = f"{len(due)} decision{'' if len(due) == 1 else 's'}"
-        lines = [
-            "",
-            "### Waiting",
-            "",
-            f"{count} without an outcome, due for review (`recollect decision review`):",
-            *lines,
-        ]
+        count = counted(len(due), "decision")
+        lines = ["", f"{count} without an outcome, due for review (`recollect decision review`):", *lines]
     inbox = len(events.waiting_escalations(tx))
     if inbox:
-        lines += ["", f"{inbox} matter{'' if inbox == 1 else 's'} in the inbox for a person (`recollect inbox`)."]
+        lines += ["", f"{counted(inbox, 'item')} in the inbox for a person (`recollect inbox`)."]
     if aside and aside.count:
         days = (now - (aside.oldest_at or now)) // DAY  # in days, so that the brief stays the same all day
-        age = f"{days} day{'' if days == 1 else 's'} old" if days > 0 else "less than a day old"
+        age = f"{counted(days, 'day')} old" if days > 0 else "less than a day old"
         writes = f"{aside.count} write{' that failed is' if aside.count == 1 else 's that failed are'}"
         lines += ["", f"{writes} set aside, the oldest {age}: not in memory until `recollect doctor --fix` succeeds."]
-    return lines
+    return ["", "### Waiting", *lines] if lines else []
 
 
-def _root(text: str) -> tuple[tuple[str, ...], ...]:
-    """ROOT.md line by line, its sections in the order of what they are worth."""
-    sections: list[list[str]] = [[]]
-    for line in quote(split_frontmatter(text)[1], below=4):
-        if line.startswith("#"):
-            sections.append([])
-        if line.strip():
-            sections[-1].append(line)
-    told = [section for section in sections if len(section) > 1]
-    told.sort(key=lambda section: next((n for n, name in enumerate(_ROOT_ORDER) if name in section[0]), 9))
-    blocks: list[tuple[str, ...]] = []
-    for section in told:
-        # A heading comes with its first line, never alone.
-        blocks += [("", section[0], "", section[1]), *((line,) for line in section[2:])]
-    return tuple(blocks)
+def _due(tx: Tx, ctx: Context) -> list[tuple[str, str]]:
+    return start.due(tx, now=ctx.clock.now(), otherwise_after=ctx.settings.decisions.summary_days * DAY)
 
 
-def _daily(ctx: Context, room: ContextBudget) -> Part:
-    """The most recent day: yesterday or last month, it is where work was left.
+class _Telling:
+    """The parts in the order they are read; each remembers which entries it told, so that none is told twice."""
 
-    Its node, or the log itself while the node does not know of the last entries yet. A log with external text is not
-    shown as it is: the node leaves such text out.
+    def __init__(self, tx: Tx, ctx: Context, today: date):
+        self._tx = tx
+        self._ctx = ctx
+        self._today = today
+        self._zone = zone_named(ctx.settings.timezone)
+        self._now = ctx.clock.now()
+        self._told: set[str] = set()
+        self._latest = start.latest_entries(tx, ENTRIES)
+        self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
+
+    def parts(self, page: str) -> Iterator[Part]:
+        """The parts before the map. `page` is ROOT.md, for what people said and for lessons of the last months."""
+        yield Part(name="stand", heading="Where things stand", lines=tuple(self._stand()), share=0.15)
+        kept = [found for line in page.split("\n") if (found := _KEPT.fullmatch(line))]
+        self._told.update(one[4] for one in kept)
+        rules = [_kept(one) for one in kept if one[2] != "reference"]
+        pointers = [_kept(one) for one in kept if one[2] == "reference"]
+        more = "{} more, in `recollect log tree root` and its overflow file"
+        yield Part(name="rules", heading="What people asked for", lines=tuple(rules), share=0.2, more=more)
+        left_open, alive = self._living()
+        yield Part(name="open", heading="Left open", lines=tuple(left_open), share=0.15)
+        yield Part(name="topics", heading="Topics alive now", lines=tuple(alive), share=0.25)
+        yield Part(name="learned", heading="Learned", lines=tuple(self._learned(page)), share=0.15)
+        yield Part(name="decided", heading="Decisions that bind", lines=tuple(self._decided()), share=0.15)
+        more = "{} more: `recollect search WORDS`"
+        yield Part(name="pointers", heading="Where to look", lines=tuple(pointers), share=0.08, more=more)
+
+    def entries(self, above: str) -> Iterator[str]:
+        """Single entries that nothing above tells, newest first."""
+        for one in self._latest:
+            if one.id not in self._told and _said(one.title) not in above:
+                yield f"- {_titled(one)} → {one.id}"
+
+    def _stand(self) -> Iterator[str]:
+        if not self._latest:
+            return
+        last = self._latest[0]
+        if (away := self._away()) >= AWAY:
+            day = day_of(last.at, self._zone)
+            yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
+        self._told.add(last.id)
+        yield f"- The last session broke off after: {_titled(last)} → {last.id}"
+
+    def _living(self) -> tuple[list[str], list[str]]:
+        """Lines of the topics that live: those that left something open, and others. The map has the rest."""
+        fresh = [row for row in self.others if row.state == "open" and self._age(row.last_at) <= FRESH + self._away()]
+        left_open: list[str] = []
+        alive: list[str] = []
+        for row in sorted(fresh, key=self._weight)[: 2 * (ALIVE + OPEN_SHOWN)]:
+            new = [one for one in start.entries_of(self._tx, row.id, 3) if one.id not in self._told]
+            if not new:
+                continue
+            said, is_open = gist(new[0].text)
+            some, most = (left_open, OPEN_SHOWN) if is_open else (alive, ALIVE)
+            if len(some) < most:
+                head = f"- {_said(row.name)} ({counted(row.entries, 'entry')}, {self._age(row.last_at)}d)"
+                some.append(f"{head}: {_cut(said or new[0].title)} → {new[0].id}")
+                self._told.add(new[0].id)
+                self.others.remove(row)
+        return left_open, alive
+
+    def _learned(self, page: str) -> Iterator[str]:
+        found = start.proven(self._tx, LEARNED)
+        for id, title, action, confidence, helped in found:
+            worth = f"confidence {confidence / 1000:.2f}, helped {helped}x"
+            yield f"- {_said(title)}: {_cut(action)} ({worth}) {id}"
+        for text, confirmed in start.principles(self._tx, now=self._now, limit=3):
+            yield f"- {_cut(text)} ({counted(confirmed, 'decision')} confirm it)"
+        patterns = page.partition("\n## Recent Patterns\n")[2].partition("\n## ")[0].split("\n")
+        for line in patterns[: max(LEARNED - len(found), 0)]:
+            said, _, id = line.removeprefix("- ").rpartition(" → ")
+            if said and id not in self._told:
+                self._told.add(id)
+                yield f"- {_cut(said)} → {id}"
+
+    def _decided(self) -> Iterator[str]:
+        """Decisions that bind, but for those that wait for a review and stand above."""
+        due = [id for id, _ in _due(self._tx, self._ctx)[:REVIEWS_SHOWN]]
+        for id, said, category, at in start.binding(self._tx, now=self._now, but=due, limit=DECIDED):
+            yield f"- {_cut(said)} ({_said(category)}, {iso(at)[:10]}) {id}"
+
+    def _weight(self, row: TopicRow) -> tuple[float, str]:
+        """Much spoken of and lately; the name decides between equals."""
+        return -(row.entries**0.5) * 0.5 ** (self._age(row.last_at) / HALF_LIFE), row.name
+
+    def _age(self, at: int) -> int:
+        return max((self._today - day_of(at, self._zone)).days, 0)
+
+    def _away(self) -> int:
+        """Days since the last entry."""
+        return self._age(self._latest[0].at) if self._latest else 0
+
+
+def _kept(found: re.Match[str]) -> str:
+    return f"- {_said(found[1])}: {_cut(found[3] or '')} → {found[4]}"
+
+
+def _map(others: Sequence[TopicRow], unnamed: int, today: date, left: int, room: ContextBudget) -> list[str]:
+    """Other topics by their last mention: this month and the two before it by month, earlier ones by quarter.
+
+    `unnamed` topics stand in no line above; those that stand in none here either are counted.
     """
-    path = max(ctx.vault.paths(DAILY_FOLDER), default="")
-    text = (ctx.vault.read(path) if path else None) or ""
-    day = path.removeprefix(f"{DAILY_FOLDER}/").removesuffix(".md")
-    copied = "\ngenerator: copy\n" in text
-    log = max((name for name in ctx.vault.stamps() if _LOG.fullmatch(name)), default="").removesuffix(".md")
-    if log >= day and log:
-        raw = ctx.vault.read(f"{log}.md") or ""
-        if content_hash(raw) not in text and "trust=external" not in raw and len(raw) <= LOG_CHARACTERS:
-            text, day, copied = raw, log, True
-    blocks = _entries(text, room.cost, most=room.characters if copied else None)
-    return Part(name=f"daily/{day}", heading=f"Most recent day: {day}", blocks=blocks, latest_last=copied)
-
-
-def _entries(text: str, cost: Callable[[str], int], *, most: int | None) -> tuple[tuple[str, ...], ...]:
-    """The entries of a day, one block each; only the last when they cost more than `most`: a session waits for it."""
-    stretches: list[list[str]] = [[]]
-    for line in split_frontmatter(text)[1].splitlines():
-        if line.lstrip().startswith("#"):
-            stretches.append([])
-        stretches[-1].append(line)
-    blocks: list[tuple[str, ...]] = []
-    entry: list[str] = []
-    taken = 0
-    for stretch in reversed(stretches):
-        entry = [line for line in quote("\n".join(stretch), below=4) if line.strip()] + entry
-        if entry and (entry[0].startswith("#### ") or stretch is stretches[0]):
-            blocks.append(("", *_clipped(entry)))
-            taken += sum(map(cost, blocks[-1]))
-            entry = []
-        if most is not None and taken > most:
+    head = ["", "### All other topics, by last mention (how many entries)"]
+    periods = list(dict.fromkeys(_period(iso(row.last_at)[:7], today) for row in others))  # the latest comes first
+    names: dict[str, list[str]] = {period: [] for period in periods}
+    for row in sorted(others, key=lambda row: (-row.entries, -row.last_at, row.name)):
+        count = f" ({row.entries})" if row.entries > 1 else ""
+        names[_period(iso(row.last_at)[:7], today)].append(f"{_said(row.name)}{count}")
+    heads = {period: f"- {period} ({len(some)}): " for period, some in names.items()}
+    left -= sum(map(room.cost, [*head, *heads.values(), _rest(unnamed)]))
+    taken: dict[str, list[str]] = {period: [] for period in names}
+    for period, name in _in_turn(names):
+        left -= room.cost(f"{name},")
+        if left < 0:
             break
-    return tuple(blocks[::-1])
+        taken[period].append(name)
+    lines = [f"{heads[period]}{', '.join(some)}" for period, some in taken.items() if some]
+    rest = unnamed - sum(map(len, taken.values()))
+    return [*head, *lines, *([_rest(rest)] if rest else [])] if lines else []
 
 
-def _lines(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple((line,) for line in quote(split_frontmatter(text)[1], below=4) if line.strip())
+def _in_turn(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Names of each period in turn, two of a recent one for one of an older."""
+    for turn in range(max(map(len, names.values()), default=0)):
+        for place, (period, some) in enumerate(names.items()):
+            step = 2 if place < 3 else 1
+            yield from ((period, name) for name in some[turn * step : (turn + 1) * step])
 
 
-def _clipped(lines: list[str]) -> list[str]:
-    """An entry within its room; the line that leaves it is cut, since many an answer is one long line."""
+def _rest(count: int) -> str:
+    return f"- {count} more topics: `recollect topic list`"
+
+
+def _period(month: str, today: date) -> str:
+    """The month as 2026-03, or from three months back its quarter as 2025-Q4."""
+    year, number = int(month[:4]), int(month[5:])
+    back = today.year * 12 + today.month - year * 12 - number
+    return month if back < 3 else f"{year}-Q{(number + 2) // 3}"
+
+
+def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
+    """The lines of a part that fit, below their heading; nothing at all when none does."""
+    head = ["", f"### {part.heading}"]
+    allowed -= sum(map(room.cost, head)) + (room.cost("- " + part.more.format(9_999)) if part.more else 0)
     kept: list[str] = []
-    left = ENTRY_CHARACTERS
-    for line in lines:
-        if len(line) >= left:
-            return [*kept, line[:left] + " …"]
-        left -= len(line) + 1
+    for line in part.lines:
+        allowed -= room.cost(line)
+        if allowed < 0:
+            break
         kept.append(line)
-    return kept
+    left = len(part.lines) - len(kept)
+    return [*head, *kept, *([f"- {part.more.format(left)}"] if left and part.more else [])] if kept else []
 
 
-def _fitted(parts: Sequence[Part], left: int, room: ContextBudget) -> list[list[str]]:
-    """The lines of every part that fit: first within its share, then within what all left over."""
-    heads = [["", f"### {part.heading}"] for part in parts]
-    left -= sum(room.cost(line) for head in (*heads, [MORE] * len(parts)) for line in head)
-    shares = [int(left * SHARES[part.name.partition("/")[0]]) for part in parts]
-    spare = left - sum(shares)
-    taken = [0] * len(parts)
-    for share_counts in (True, False):
-        for place, part in enumerate(parts):
-            allowed = spare + (shares[place] if share_counts else 0)
-            order = part.blocks[::-1] if part.latest_last else part.blocks
-            for block in order[taken[place] :]:
-                cost = sum(map(room.cost, block))
-                if cost > allowed:
-                    break
-                allowed -= cost
-                taken[place] += 1
-            spare = allowed
-    shown: list[list[str]] = []
-    for head, part, count in zip(heads, parts, taken, strict=True):
-        kept = (part.blocks[-count:] if part.latest_last else part.blocks[:count]) if count else ()
-        more = [MORE] if count < len(part.blocks) else []
-        body = [line for block in kept for line in block]
-        shown.append([*head, *more, *body] if part.latest_last else [*head, *body, *more])
-    return shown
+def _titled(one: Told) -> str:
+    """An entry's title and, where it says more, its gist."""
+    title, (said, _) = one_line(one.title), gist(one.text)
+    begun = min(len(title.rstrip(".…")), len(said.rstrip(".…")), SAME_START)
+    if said[:begun].casefold() == title[:begun].casefold():
+        return _cut(max(title, said, key=len))
+    return _cut(f"{title}: {said}")
+
+
+def _cut(text: str, limit: int = LINE) -> str:
+    line = one_line(text)
+    return escape(line if len(line) <= limit else line[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…")
+
+
+def _said(text: str) -> str:
+    return escape(one_line(text))

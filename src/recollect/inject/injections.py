@@ -5,6 +5,7 @@ Apart from the choosing: the start of a session remembers too, and searches for 
 
 from __future__ import annotations
 
+from recollect.core.trust import check_may
 from recollect.store import events, tasks
 from recollect.text.storable import storable_record
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 def remember_task(ctx: Context, given: TaskInjection, *, change: str) -> None:
     """Remember what a task was shown; shown again, it is the same injection. Purged learnings are left out."""
+    check_may(ctx.actor.trust, "learning", "inject")
     given, _ = storable_record(given)
     with ctx.db.write(ctx.space) as tx:
         tasks.ensure_task(tx, given.task, outcome=given.outcome, at=ctx.clock.now(), title=given.title)
@@ -34,7 +36,9 @@ def remember_session(ctx: Context, given: SessionEvent, *, change: str) -> None:
         if given.learnings:
             tasks.ensure_task(tx, task, outcome=session, at=now)
             _record(tx, ctx, task=task, outcome=session, learnings=given.learnings, change=change)
-        sessions.begin(tx, session, host=given.host, at=now, transcript=given.transcript, place=given.place)
+        sessions.begin(
+            tx, session, host=given.host, at=now, transcript=given.transcript, place=given.place, pid=given.pid
+        )
         # A subagent has its own context: what it was shown is new to its session.
         seen = (*given.learnings, *given.given) if task == session else ()
         sessions.happened(tx, id=change, session=session, event=given.event, at=now, given=seen, fresh=given.fresh)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
-from recollect.core.records import check_limit, record
+from recollect.core.records import check_limit, record, replace
 from recollect.core.values import FULL, thousandths
 from recollect.search.query import Question, ask
 from recollect.search.rank import QUICK, Candidates, best, looked_up
-from recollect.store import learnings
 from recollect.store import learnings as rows
 from recollect.store.learnings import Filter
 from recollect.store.passages import Narrow
@@ -27,6 +26,7 @@ LEARNINGS = Narrow(kinds=(rows.KIND,), trusts=INJECTABLE)
 LIMIT = 50  # learnings a caller may ask for; more would drown the task
 MOST_TOKENS = 1_000_000  # of a budget; the largest context of a model
 LOOKED_AT = 10  # hits between the two bars; some of them may have had their trial already
+TRIAL_VERDICTS = 3  # a learning below the bar is tried until it has so many: two helpful ones lift 0.5 over 0.6
 
 
 @record
@@ -49,10 +49,9 @@ class NewInjection:
         object.__setattr__(self, "outcome", storable_id(self.outcome, "outcome"))
         if not isinstance(self.title, str) or not isinstance(self.description, str):
             raise BadInput("title and description must be text")
-        if not isinstance(self.learnings, tuple | list):
-            raise BadInput("learnings must be a list of ids")
-        if not isinstance(self.known, tuple | list):
-            raise BadInput("known must be a list of ids")
+        for name in ("learnings", "known"):
+            if not isinstance(getattr(self, name), tuple | list):
+                raise BadInput(f"{name} must be a list of ids")
         if not self.title.strip() and not self.learnings:
             raise BadInput("title is empty; say what the task is about")
         if self.max_learnings is not None:
@@ -112,7 +111,7 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
     explore_from = thousandths(settings.explore_from)
 
     # A search for an id finds it in any state; a task that mentions an id is not such a search.
-    question = Question(**{**vars(question), "ids": ()})
+    question = replace(question, ids=())
     rules = Filter(min_confidence=min(bar, explore_from), exclude_outcome=wanted.outcome, trusts=INJECTABLE)
     docs: list[int] = []
     confidences: dict[int, int] = {}
@@ -130,9 +129,9 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
         among = Candidates(wanted=LEARNINGS, docs=some)
         while True:
             found = best(tx, question, among, limit=limit + len(left_out), effort=QUICK)
-            near = [hit.passage.id for hit in found if hit.relevance >= settings.relevance]
+            near = [hit.passage.id for hit in found if hit.relevance >= settings.learning_relevance]
             near = [id for id in near if id not in left_out][:limit]
-            repeated = learnings.from_outcome(tx, near, wanted.outcome)
+            repeated = rows.from_outcome(tx, near, wanted.outcome)
             if not repeated:
                 records = {learning.id: learning for learning in rows.many(tx, near)}
                 return [records[id] for id in near]
@@ -140,8 +139,11 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     # Two rankings, because in a young store many learnings are on trial and would crowd out the proven.
     proven = between(slots, least=bar)
-    if wanted.min_confidence is not None or explore_from >= bar or (slots == 1 and proven):
-        return proven  # the caller set the bar
-    waiting = between(LOOKED_AT, least=explore_from, below=bar)
-    on_trial = [learning for learning in waiting if learning.verdicts < settings.explore_verdicts][:1]
-    return [*proven[: slots - len(on_trial)], *on_trial]
+    on_trial: list[Learning] = []
+    # A caller who sets the bar wants none on trial.
+    if wanted.min_confidence is None and explore_from < bar and (slots > 1 or not proven):
+        waiting = between(LOOKED_AT, least=explore_from, below=bar)
+        on_trial = [learning for learning in waiting if learning.verdicts < TRIAL_VERDICTS][:1]
+    chosen = [*proven[: slots - len(on_trial)], *on_trial]
+    contradicted = rows.contradicted(tx, [learning.id for learning in chosen])
+    return [learning for learning in chosen if learning.id not in contradicted]

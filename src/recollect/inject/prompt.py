@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from recollect.text.frame import ContextBudget
 
 ENTRIES = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
-LINE_CHARACTERS = 300
+LINE_CHARACTERS = 300  # of one entry; chosen, three lines of a terminal
 
 
 @record
 class Given:
-    """The text given to a prompt, and the ids of what is in it."""
+    """The text given to a prompt, the ids of what is in it, and the titles of its learnings."""
 
     text: str
     learnings: tuple[str, ...]
     entries: tuple[str, ...]
+    titles: tuple[str, ...] = ()
 
 
 def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
@@ -59,6 +60,7 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: Contex
         text=text,
         learnings=tuple(learning.id for learning in chosen.learnings),
         entries=tuple(entry.id for entry, _ in found),
+        titles=tuple(one_line(learning.title) for learning in chosen.learnings),
     )
 
 
