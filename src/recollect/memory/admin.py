@@ -1,53 +1,48 @@
-"""The facets of a memory as a whole: its data, models, tokens and requests; and what works without an open store.
+"""The facets of a memory as a whole: its data, models and tokens; and what works without an open store.
 
-`Rescue` serves a project whose store does not open. `migrate`, `pull_vault` and `push_vault` need two places at once.
+`Rescue` serves a project whose store does not open. `migrate` and `mirror_vault` need two places at once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING
 
-from recollect.capture import import_tools
-from recollect.capture.decide import undo
+from recollect.capture import decide, import_tools
 from recollect.capture.import_notes import ImportedPieces, bring_in
 from recollect.capture.import_tools import Source
 from recollect.core.choices import Trust
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor, Context
-from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
-from recollect.core.learning import Learning
-from recollect.core.token import Token, TokenChannel
+from recollect.core.records import replace
 from recollect.core.values import random_id
-from recollect.memory.memory import Facet
+from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import open_context, open_database, open_vault
 from recollect.memory.sessions import retry
-from recollect.models.configured import ProviderCheck, check
-from recollect.search.meaning import Refreshed, refresh
+from recollect.models import configured
+from recollect.search import meaning
 from recollect.store import access as token_rows
-from recollect.store import model_rows
+from recollect.store import model_rows, move
 from recollect.store import project as projects
-from recollect.store.access import Answered
 from recollect.store.copies import CopyCheck, check_file
 from recollect.store.files import content_hash, write_path, writing
-from recollect.store.init import claim_new, is_foreign
-from recollect.store.model_rows import Usage
 from recollect.store.project import Project
 from recollect.store.vault import FolderVault
-from recollect.tend import access, backup, export, pending, purge
+from recollect.tend import access, backup, purge
+from recollect.tend import export as exports
+from recollect.tend import pending as asks
+from recollect.tend import verify as checks
 from recollect.tend.backup import Backup, Migrated, OwnBackup, Restored, StoreSide
 from recollect.tend.doctor import Diagnosis, doctor
-from recollect.tend.export import Exported, Imported
-from recollect.tend.mirror import Mirrored, mirror
-from recollect.tend.pending import Applied, PendingAsk
+from recollect.tend.export import Exported, Mirrored, mirror
 from recollect.tend.purge import Purged, PurgePlan
-from recollect.tend.verify import Discrepancy, Rebuilt, rebuild, verify
+from recollect.tend.verify import Discrepancy
 from recollect.text.sentences import counted
 
 if TYPE_CHECKING:
@@ -57,26 +52,15 @@ if TYPE_CHECKING:
 class Data(Facet):
     """Everything one does with a memory as a whole."""
 
-    def export(self, write: Callable[[str], object], *, progress: Callable[[int], object] | None = None) -> Exported:
-        """Give every record to `write`, one line of JSON each."""
-        return export.export(self._ctx, write, progress=progress)
+    export = call(exports.export)
 
     def export_file(self, path: Path, *, progress: Callable[[int], object] | None = None) -> Exported:
         """The same into a file, which appears under its name only when it is complete; it replaces an older export."""
-        export.check_replaceable(path)
+        exports.check_replaceable(path)
         with writing(path) as file:
             return self.export(lambda line: file.write(line.encode("utf-8", "replace")), progress=progress)
 
-    def take_in(
-        self,
-        stream: BinaryIO,
-        *,
-        name: str = "a stream",
-        trust: Trust = "external",
-        progress: Callable[[int], object] | None = None,
-    ) -> Imported:
-        """Import an export, as external unless a person vouches for it."""
-        return export.import_lines(self._ctx, stream, name=name, trust=trust, progress=progress)
+    take_in = call(exports.import_lines)
 
     def gather(
         self,
@@ -100,26 +84,22 @@ class Data(Facet):
         """The project's own backups, newest first, each checked."""
         return backup.kept(self._project.database)
 
-    def undo(self) -> list[Learning] | list[Decision]:
-        """Take back the last change to learnings or decisions."""
-        return undo(self._ctx)
+    undo = call(decide.undo_newest)
+    verify = call(checks.verify)
+    rebuild = call(checks.rebuild)
+    embed = call(meaning.refresh)
 
-    def verify(self, *, progress: Callable[[str], object] | None = None) -> tuple[Discrepancy, ...]:
-        return verify(self._ctx, progress=progress)
-
-    def rebuild(self, *, progress: Callable[[int], object] | None = None) -> Rebuilt:
-        return rebuild(self._ctx, progress=progress)
-
-    def embed(self, *, progress: Callable[[int], object] | None = None) -> Refreshed:
-        """Embed every passage that has no vectors yet."""
-        return refresh(self._ctx, progress=progress)
-
-    def plan_purge(self, *, id: str | None = None, text: str | None = None) -> PurgePlan:
+    def plan_purge(self, *, id: str | None = None, text: str | None = None, secrets: bool = False) -> PurgePlan:
         """What a purge would touch."""
-        return purge.plan(self._ctx, self._project, id=id, text=text)
+        return purge.plan(self._ctx, self._project, id=id, text=text, secrets=secrets)
 
-    def purge(self, *, id: str | None = None, text: str | None = None) -> Purged:
-        return purge.purge(self._ctx, self._project, id=id, text=text)
+    def purge(self, *, id: str | None = None, text: str | None = None, secrets: bool = False) -> Purged:
+        return purge.purge(self._ctx, self._project, id=id, text=text, secrets=secrets)
+
+    def stored_secrets(self) -> dict[str, int]:
+        """How many secrets of each kind rows and files hold."""
+        with self._ctx.db.read(self._ctx.space) as tx:
+            return dict(Counter(purge.stored_secrets(self._ctx, tx, self._project).values()))
 
 
 class Rescue:
@@ -142,13 +122,12 @@ class Rescue:
     ) -> Rescue:
         """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
-        project = projects.find(Path(folder), environ)
-        claim_new(project)
+        project = move.find(Path(folder), environ)
         return cls(project, actor, clock or clock_from(environ), environ)
 
     @property
     def data(self) -> Path:
-        """Recollect's folder in the project."""
+        """The folder of the project's space."""
         return self._project.data
 
     def doctor(self, *, fix: bool = False, progress: Callable[[str], object] | None = None) -> Diagnosis:
@@ -163,9 +142,7 @@ class Rescue:
         return replace(found, fixed=(done, *found.fixed))
 
     def _replayed(self) -> int:
-        """Replay the spool and give the number of writes done; 0 when the store does not open or is foreign."""
-        if is_foreign(self._project):
-            return 0
+        """Replay the spool and give the number of writes done; 0 when the store does not open."""
         with suppress(RecollectError):
             ctx = self._opened()
             try:
@@ -218,16 +195,6 @@ def migrate(
     return done
 
 
-def pull_vault(project: Project, *, force: bool) -> Mirrored:
-    """The team's vault into the project's folder."""
-    return _mirrored(project, pull=True, force=force)
-
-
-def push_vault(project: Project, *, force: bool) -> Mirrored:
-    """The project's folder into the team's vault."""
-    return _mirrored(project, pull=False, force=force)
-
-
 def initialise_store(url: str, *, admin: str | None) -> Made:
     """Make or upgrade the store at `url`."""
     if not url.startswith(("postgresql://", "postgres://")):
@@ -255,7 +222,8 @@ def _opened(project: Project, url: str) -> Iterator[StoreSide]:
         db.close()
 
 
-def _mirrored(project: Project, *, pull: bool, force: bool) -> Mirrored:
+def mirror_vault(project: Project, *, pull: bool, force: bool) -> Mirrored:
+    """Copy the team's vault into the project's folder, or the folder into the vault."""
     url = project.settings.store.url
     if not url:
         raise BadInput(f"the vault of an embedded store is a folder already: {project.vault}")
@@ -276,48 +244,16 @@ def _remember_equal(project: Project, hashes: dict[str, str]) -> None:
 class ModelsFacet(Facet):
     """The configured models, and the asks that an agent answers instead."""
 
-    def check(self) -> list[ProviderCheck]:
-        """One tiny call to every provider that is configured."""
-        return check(self._ctx)
-
-    def usage(self) -> list[Usage]:
-        """What was used, by day, kind and generator."""
-        return self._ctx.read(model_rows.all_usage)
-
-    def pending(self, *, limit: int | None = None) -> list[PendingAsk]:
-        return pending.pending(self._ctx, limit=limit)
-
-    def apply(self, answers: Sequence[Any]) -> list[Applied]:
-        """Apply answers, each `{"id": …, "answer": …}`; a refused one does not stop the others."""
-        return pending.apply(self._ctx, answers)
-
-
-class Requests(Facet):
-    """Requests with an Idempotency-Key: begun before the work, finished or taken back after it."""
-
-    def begin(self, caller: str, key: str, *, hash: str) -> Answered | None:
-        return access.begin_request(self._ctx, caller, key, hash=hash)
-
-    def finish(self, caller: str, key: str, *, status: int, answer: str, headers: Mapping[str, str]) -> None:
-        access.finish_request(self._ctx, caller, key, status=status, answer=answer, headers=headers)
-
-    def take_back(self, caller: str, key: str) -> None:
-        access.take_back_request(self._ctx, caller, key)
+    check = call(configured.check)
+    usage = reads(model_rows.all_usage)
+    pending = call(asks.pending)
+    apply = call(asks.apply)
 
 
 class Tokens(Facet):
     """Who may speak to the server."""
 
-    def new(self, name: str, *, channel: TokenChannel = "api", read_only: bool = False) -> tuple[Token, str]:
-        return access.new_token(self._ctx, name, channel=channel, read_only=read_only)
-
-    def list(self) -> list[Token]:
-        """Every token, newest first, revoked ones too."""
-        return self._ctx.read(token_rows.tokens)
-
-    def revoke(self, name: str) -> Token:
-        return access.revoke_token(self._ctx, name)
-
-    def holder(self, secret: str) -> Token | None:
-        """The valid token of a secret."""
-        return self._ctx.read(token_rows.token_of_hash, content_hash(secret))
+    new = call(access.new_token)
+    list = reads(token_rows.tokens)
+    revoke = call(access.revoke_token)
+    holder = call(access.holder)

@@ -8,46 +8,50 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor
-from recollect.core.errors import Trouble
+from recollect.core.errors import NotInitialised, StoreUnreachable, Trouble
 from recollect.core.records import as_record, as_text, checked
 from recollect.core.values import Ids, random_id
 from recollect.core.writes import TaskInjection, TaskOutput, TaskVerdicts, Write
-from recollect.memory.open import check_store, embed_at_once, open_context
+from recollect.memory.open import begin_place, check_store, embed_at_once, open_context
 from recollect.store import project as projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from recollect.capture.learn import Captured
     from recollect.capture.observe import Observed
     from recollect.core.choices import Verdict
-    from recollect.core.context import Context, Models
+    from recollect.core.context import Context, Models, Tx
     from recollect.core.learning import Learning
     from recollect.core.new_learning import NewLearning
-    from recollect.feedback.verdicts import Taken
+    from recollect.feedback.confidence import Taken
+    from recollect.inject.brief import Brief
     from recollect.inject.learnings import Chosen, NewInjection
-    from recollect.memory.admin import Data, ModelsFacet, Requests, Tokens
-    from recollect.memory.documents import Journal, Staging, Texts, Themes
+    from recollect.memory.admin import Data, ModelsFacet, Tokens
+    from recollect.memory.documents import Journal, Staging, Texts, Themes, Topics
     from recollect.memory.records import Decisions, Inbox, Learnings, Work
     from recollect.memory.sessions import Sessions
     from recollect.search.everything import Hit
-    from recollect.search.recall import Recall
     from recollect.tend.cycle import CycleReport
     from recollect.tend.status import Status
     from recollect.tend.why import AnyExplanation
+    from recollect.text.frame import ContextBudget
 
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 FACETS = {
     **dict.fromkeys(("learnings", "decisions", "inbox", "work"), "records"),
-    **dict.fromkeys(("journal", "staging", "themes", "texts"), "documents"),
-    **dict.fromkeys(("data", "models", "requests", "tokens"), "admin"),
+    **dict.fromkeys(("journal", "themes", "texts", "staging", "topics"), "documents"),
+    **dict.fromkeys(("data", "models", "tokens"), "admin"),
     "sessions": "sessions",
 }
 """The module of each facet."""
@@ -59,6 +63,26 @@ class Facet:
     def __init__(self, context: Context, project: projects.Project):
         self._ctx = context
         self._project = project
+
+
+def call(room: Callable[Concatenate[Context, P], R]) -> Callable[Concatenate[Facet, P], R]:
+    """A facet's method that is one call into a room; signature and docstring are the room's."""
+
+    @wraps(room)
+    def method(self: Facet, /, *args: P.args, **options: P.kwargs) -> R:
+        return room(self._ctx, *args, **options)
+
+    return method
+
+
+def reads(rows: Callable[Concatenate[Tx, P], R]) -> Callable[Concatenate[Facet, P], R]:
+    """The same for a function of `store`, in a read transaction."""
+
+    @wraps(rows)
+    def method(self: Facet, /, *args: P.args, **options: P.kwargs) -> R:
+        return self._ctx.read(rows, *args, **options)
+
+    return method
 
 
 class Memory:
@@ -81,21 +105,21 @@ class Memory:
         environ: Mapping[str, str] | None = None,
         replay: bool = True,
     ) -> Memory:
-        """The memory of the project that `folder` belongs to; `create=True` makes one there if there is none.
+        """The memory of the project that `folder` belongs to; `create=True` begins one there if there is none.
 
-        A store that came with the folder is refused, unless `create` says that it is yours. Writes that wait in the
-        spool are done first, unless `replay` is False.
+        A space that belongs to other places is refused; only a person adds a place to it, with `recollect init`. Writes
+        that wait in the spool are done first, unless `replay` is False.
         """
         environ = os.environ if environ is None else environ
         folder = Path(folder)
-        from recollect.store import init
+        if create:
+            begin_place(folder, environ)
+        try:
+            project = projects.find(folder, environ)
+        except NotInitialised:
+            from recollect.store import move
 
-        if create and not (folder / projects.SETTINGS_FILE).exists():
-            init.create(folder, environ)
-        project = projects.find(folder, environ)
-        if not create:
-            init.refuse_foreign(project)
-        init.claim_new(project)
+            project = move.find(folder, environ)
         return cls.of(
             project,
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
@@ -130,14 +154,23 @@ class Memory:
         return memory
 
     @classmethod
-    def begin(cls, folder: Path, *, actor: Actor, space: str | None = None, timezone: str | None = None) -> list[str]:
-        """Make a project in `folder`, or fill in what is missing; says what it made."""
-        from recollect.store import init
+    def begin(
+        cls,
+        folder: Path,
+        *,
+        actor: Actor,
+        space: str | None = None,
+        timezone: str | None = None,
+        join: bool = False,
+    ) -> list[str]:
+        """Make a project in `folder`, or fill in what is missing; says what it made.
 
+        `join` adds the folder to the places of a space that others began, for a person who was asked.
+        """
         url = projects.outside(os.environ).store.url
         if url:
             check_store(url)  # first, so that an unusable store leaves nothing behind
-        made = init.create(folder, os.environ, space=space, timezone=timezone)
+        made = begin_place(folder, os.environ, space=space, timezone=timezone, join=join)
         fresh = not url and not projects.load(folder, os.environ).database.exists()
         cls.open(folder, actor=actor).close()
         return [*made, "the store"] if fresh else made
@@ -154,9 +187,13 @@ class Memory:
 
     def acting_as(self, actor: Actor) -> Memory:
         """The same memory on behalf of another actor: servers answer many callers."""
-        from dataclasses import replace
+        from recollect.core.records import replace
 
         return Memory(replace(self.context, actor=actor), self.project)
+
+    def in_one_change(self) -> Memory:
+        """The same memory; what is changed through it is undone together."""
+        return Memory(self.context.as_one_change(), self.project)
 
     # Verbs
 
@@ -196,18 +233,19 @@ class Memory:
         chosen = choose(self.context, wanted)
         learnings = tuple(learning.id for learning in chosen.learnings)
         shown = TaskInjection(task=wanted.task, outcome=wanted.outcome, title=wanted.title, learnings=learnings)
-        self.sessions.deliver(Write(id=self.context.ids("change"), what=shown))
+        with suppress(StoreUnreachable):  # a sandbox that may only read: the task is shown it all the same
+            self.sessions.deliver(Write(id=self.context.ids("change"), what=shown))
         return chosen
 
     def feedback(self, output: str, *, task: str) -> Taken:
         """Count the verdicts in an agent's final message."""
-        from recollect.feedback.verdicts import take
+        from recollect.feedback.confidence import take
 
         return take(self.context, TaskVerdicts(output=as_text(output, "output"), task=task))
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""
-        from recollect.feedback.verdicts import rate
+        from recollect.feedback.confidence import rate
 
         return rate(self.context, learning, verdict, task=task)
 
@@ -223,20 +261,16 @@ class Memory:
 
         return status(self.context, self.project)
 
-    def cycle(self, *, dry_run: bool = False) -> CycleReport:
-        """Do everything that is due, or with `dry_run` only say what that is. The spool comes first."""
-        from recollect.tend.cycle import cycle, plan
+    def cycle(self) -> CycleReport:
+        """Do everything that is due. The spool comes first."""
+        from recollect.tend.cycle import cycle
 
-        if dry_run:
-            return plan(self.context)
         self._replay_spool()
-        return cycle(self.context)
+        return cycle(self.context, self.project)
 
-    def recall(self, query: str, *, limit: int = 5) -> Recall:
-        """Walk from ROOT.md down to the raw words that answer a question."""
-        from recollect.search.recall import recall
-
-        return recall(self.context, as_text(query, "query"), limit=limit)
+    def brief(self, room: ContextBudget | None = None) -> Brief:
+        """What a session here starts with, within what its host allows."""
+        return self.sessions.brief(room)
 
     # Facets, one per noun. A facet is made, and its module loaded, when it is first used.
 
@@ -248,9 +282,9 @@ class Memory:
     staging: Staging
     themes: Themes
     texts: Texts
+    topics: Topics
     data: Data
     models: ModelsFacet
-    requests: Requests
     tokens: Tokens
     sessions: Sessions
 

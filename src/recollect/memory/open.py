@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import os
 from binascii import crc32
-from functools import cached_property
 
 from recollect.core.clock import zone_named
-from recollect.core.context import Context, Db, Models, Vault
-from recollect.core.errors import BadInput, Trouble
-from recollect.core.settings import StoreSettings
+from recollect.core.context import Context, Db, Git, Models, Vault
+from recollect.core.errors import BadInput, Refused, Trouble
+from recollect.core.records import record
+from recollect.core.settings import StoreSettings, check_space, merged
+from recollect.store import project as projects
+from recollect.store.project import Project
 from recollect.store.sqlite_file import open_sqlite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Mapping
-    from datetime import date
+    from pathlib import Path
     from typing import Any, TypeVar
 
     from recollect.core.clock import Clock
     from recollect.core.context import Actor
     from recollect.core.values import Ids
-    from recollect.store.git import Repository
-    from recollect.store.project import Project
 
     T = TypeVar("T")
 
@@ -40,7 +39,7 @@ def open_context(
         db=db,
         vault=_lazy(lambda: open_vault(project, db)),
         worktree=_lazy(lambda: _open_worktree(project)),
-        git=LazyGit(project),
+        git=_lazy(lambda: _open_repository(project)),
         models=models or _lazy(lambda: open_models(project, environ)),
         clock=clock,
         wall_clock=clock,
@@ -78,6 +77,11 @@ def open_database(project: Project, url: str) -> Db:
     settings = project.settings.store
     if url:
         return _open_server(url, settings)
+    if not os.path.isdir(project.data):
+        raise Trouble(
+            f"the folder of this memory is gone: {project.data}. Bring it back with: recollect store restore FILE "
+            f"(backups are in {projects.backups_of(project.database)}), or begin an empty memory with: recollect init"
+        )
     return open_sqlite(project.database, create=True, busy_seconds=settings.busy_seconds)
 
 
@@ -101,10 +105,89 @@ def _open_server(url: str, settings: StoreSettings) -> Db:
     )
 
 
+def begin_place(
+    folder: Path,
+    environ: Mapping[str, str],
+    *,
+    space: str | None = None,
+    timezone: str | None = None,
+    join: bool = False,
+) -> list[str]:
+    """Make a project in `folder`, or fill in what is missing; a space of other places only where `join` says so."""
+    from recollect.store import init, move
+
+    if not join:
+        move.bring(folder.resolve(), environ)
+    held = None if join else held_by_others(folder, environ, space)
+    if held is not None:
+        raise Refused(f"{held.told} This folder is not one of its places; a person adds it with: recollect init --join")
+    return init.create(folder, environ, space=space, timezone=timezone)
+
+
+@record
+class Held:
+    """What a space holds that a place is about to join: its places, who began it, and how much is remembered."""
+
+    space: str
+    begun_by: str
+    places: tuple[str, ...]
+    learnings: int
+    entries: int
+    last_day: str
+
+    @property
+    def told(self) -> str:
+        from recollect.text.sentences import counted
+
+        last = f", the last on {self.last_day}" if self.last_day else ""
+        return (
+            f"Space {self.space} holds {counted(self.learnings, 'learning')} and {counted(self.entries, 'log entry')}"
+            f"{last}. {self.begun_by} began it. It is used by {', '.join(self.places) or 'no place of yours'}."
+        )
+
+
+def held_by_others(root: Path, environ: Mapping[str, str], space: str | None) -> Held | None:
+    """What the space holds that `init` would use in a folder that is not one of its places; None for a new space."""
+    from recollect.store import dump, events, init, journal, register
+    from recollect.store.db import count
+
+    name = init.chosen(root, environ, space)
+    if name is None:
+        return None
+    check_space(name)
+    read = projects.read(root.resolve(), environ)
+    project = Project(**{**vars(read), "settings": merged(read.settings, {"space": name}, "init")})
+    if register.confirmed(project.home, root.resolve(), name, named=True) is not None:
+        return None
+    places = tuple(one.shown for one in register.read(project.home) if one.space == name)
+    learnings, entries, rows, oldest = 0, {}, 0, None
+    if project.settings.store.url or project.database.exists():
+        db = open_database(project, project.settings.store.url)
+        try:
+            with db.read(name) as tx:
+                rows = sum(count(tx, table.name) for table in (*dump.TABLES, dump.VAULT))
+                learnings = count(tx, "learnings")
+                entries = journal.entry_counts(tx)
+                oldest = events.first(tx)
+        finally:
+            db.close()
+    if not places and not rows and not project.vault.is_dir():
+        return None
+    return Held(
+        space=name,
+        begun_by=oldest.who if oldest else "Nothing tells who",
+        places=places,
+        learnings=learnings,
+        entries=sum(entries.values()),
+        last_day=max(entries).isoformat() if entries else "",
+    )
+
+
 def open_vault(project: Project, db: Db) -> Vault:
     """The vault of a store: a folder beside the embedded store, a table in a server's.
 
-    Findings in a folder of the repository stay there with either store.
+    Findings in a folder of the repository stay there with either store, and so does what a team shares: its raw words
+    alone, since everything that is made from them would be changed by every session.
     """
     from recollect.store.vault import FolderVault
 
@@ -118,15 +201,27 @@ def open_vault(project: Project, db: Db) -> Vault:
         vault = TableVault(db, project.settings.space)
     if project.findings is None:
         return vault
-    from recollect.store.vault import MountedVault
+    from recollect.store.vault import FINDINGS, LOGS, Mount, MountedVault
 
-    return MountedVault(vault, "learnings", FolderVault(project.findings, lock))
+    findings = FolderVault(project.findings, lock)
+    if project.shared is None:
+        return MountedVault(vault, Mount(vault=findings, prefix="learnings/"))
+    if not project.findings.resolve().is_relative_to(project.root) or project.shared.is_symlink():
+        raise Refused(f"{project.shared} is a link; put a folder in its place, or unset vault.share")
+    raw = FolderVault(project.shared, lock)
+    return MountedVault(vault, Mount(vault=raw, owns=LOGS), Mount(vault=findings, prefix="learnings/", owns=FINDINGS))
 
 
 def _open_worktree(project: Project) -> Vault:
     from recollect.store.vault import Worktree
 
     return Worktree(project.root, project.data / "worktree.lock")
+
+
+def _open_repository(project: Project) -> Git:
+    from recollect.store.git import Repository
+
+    return Repository(project.root, zone_named(project.settings.timezone))
 
 
 def _lazy(make: Callable[[], T]) -> T:
@@ -142,28 +237,3 @@ class _Lazy:
         if "_made" not in vars(self):
             vars(self).setdefault("_made", self._make())  # of two threads at once, one makes it for both
         return getattr(vars(self)["_made"], name)
-
-
-class LazyGit:
-    """The repository, opened when it is first used; the prompt hook never uses it."""
-
-    def __init__(self, project: Project):
-        self._project = project
-
-    def active_days(self) -> tuple[date, ...]:
-        return self._repository.active_days()
-
-    def line_days(self, path: str, text: str) -> tuple[date | None, ...]:
-        return self._repository.line_days(self._project.root / path, text)
-
-    def committed(self, path: str) -> str | None:
-        return self._repository.committed(self._project.root / path)
-
-    def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
-        return self._repository.day_removed(self._project.root / path, line, least=least)
-
-    @cached_property
-    def _repository(self) -> Repository:
-        from recollect.store.git import Repository
-
-        return Repository(self._project.root, zone_named(self._project.settings.timezone))

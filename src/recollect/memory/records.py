@@ -5,22 +5,23 @@ A method is one call into a room; what it means is said there.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from recollect.capture import decide, edit, observe
+from recollect.capture import change, decide, observe
+from recollect.capture import edit as edits
 from recollect.capture.decide import Decided
-from recollect.core.context import Event
+from recollect.capture.learn import Captured
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
-from recollect.core.learning import Discovery, Injection, Learning, Outcome, Task
+from recollect.core.learning import Injection, Learning
 from recollect.core.new_learning import LearningEdit
-from recollect.core.records import as_record, check_page, checked
+from recollect.core.records import as_record, as_text, check_page, checked
 from recollect.distil import decisions, inbox
-from recollect.distil.decision_levels import check_level
-from recollect.distil.decision_page import DecisionPage
-from recollect.distil.decisions import AwaitedReview, Compaction, DecisionHit
-from recollect.distil.wisdom import Wisdom
+from recollect.distil.decision_page import check_level
+from recollect.distil.decisions import DecisionHit
 from recollect.inject.learnings import Chosen, NewInjection, choose
-from recollect.memory.memory import Facet
+from recollect.memory.memory import Facet, call, reads
+from recollect.memory.open import embed_at_once
 from recollect.search.everything import SearchOptions, search
 from recollect.store import decisions as decision_rows
 from recollect.store import events
@@ -32,55 +33,39 @@ from recollect.store.events import Escalation
 class Learnings(Facet):
     """Everything one does with learnings besides capturing, finding and injecting them."""
 
-    def get(self, id: str) -> Learning:
-        return self._ctx.read(learning_rows.get, id)
+    get = reads(learning_rows.get)
+    many = reads(learning_rows.many)
+    page = call(edits.page)
 
-    def page(self, **wanted: Any) -> tuple[list[Learning], int]:
-        """A page of learnings and how many there are in all; see `capture.edit.page` for the options."""
-        return edit.page(self._ctx, **wanted)
-
-    def search(self, query: str, *, tag: str | None = None, **options: Any) -> list[Learning]:
+    def search(self, query: str, **options: Any) -> list[Learning]:
         """Learnings alone for any text, best first; options are those of SearchOptions."""
-        hits = search(self._ctx, query, SearchOptions(kinds=(learning_rows.KIND,), **options))
-        found = [hit.learning for hit in hits if hit.learning is not None]
-        return [learning for learning in found if tag is None or tag.strip().lower() in learning.tags]
+        hits = search(self._ctx, query, checked(SearchOptions, {**options, "kinds": (learning_rows.KIND,)}))
+        return [hit.learning for hit in hits if hit.learning is not None]
+
+    sorted = reads(learning_rows.in_order)
+    facets = reads(learning_rows.facets)
 
     def edit(
         self, id: str, changes: LearningEdit | None = None, *, expect: int | None = None, **fields: Any
     ) -> Learning:
-        return edit.edit(self._ctx, id, as_record(changes, LearningEdit, fields), expect=expect)
+        return edits.edit(self._ctx, id, as_record(changes, LearningEdit, fields), expect=expect)
 
-    def tag(self, id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()) -> Learning:
-        return edit.retag(self._ctx, id, add=add, remove=remove)
+    def remember(self, text: str, **given: Any) -> Captured:
+        """Learn from one text; fields of NewLearning that are given hold as they are."""
+        done = observe.learn_text(self._ctx, as_text(text, "text"), **given)
+        embed_at_once(self._ctx)
+        return done
 
-    def archive(self, id: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edit.archive(self._ctx, id, reason=reason, expect=expect)
-
-    def restore(self, id: str) -> Learning:
-        return edit.restore(self._ctx, id)
-
-    def supersede(self, old: str, new: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edit.supersede(self._ctx, old, new, reason=reason, expect=expect)
-
-    def merge(self, keep: str, other: str, *, reason: str = "", expect: int | None = None) -> Learning:
-        return edit.merge(self._ctx, keep, other, reason=reason, expect=expect)
-
-    def pin(self, id: str, *, on: bool = True) -> Learning:
-        return edit.pin(self._ctx, id, on=on)
-
-    def adopt(self, id: str, *, expect: int | None = None) -> Learning:
-        return edit.adopt(self._ctx, id, expect=expect)
-
-    def undo(self) -> list[Learning]:
-        return edit.undo_learning(self._ctx)
-
-    def history(self, id: str) -> list[Event]:
-        """How its confidence moved, oldest first."""
-        return edit.history(self._ctx, id)
-
-    def injections(self, id: str) -> list[Injection]:
-        """Where it was shown, newest first."""
-        return edit.injections(self._ctx, id)
+    tag = call(edits.retag)
+    archive = call(edits.archive)
+    restore = call(edits.restore)
+    supersede = call(edits.supersede)
+    merge = call(edits.merge)
+    pin = call(edits.pin)
+    adopt = call(partial(change.adopt, edits.LEARNING))
+    undo = call(partial(change.undo, edits.LEARNING))
+    history = call(edits.history)
+    injections = call(edits.injections)
 
 
 class Decisions(Facet):
@@ -89,9 +74,8 @@ class Decisions(Facet):
     def record(self, new: NewDecision | None = None, /, *, anyway: bool = False, **fields: Any) -> Decided:
         return decide.decide(self._ctx, as_record(new, NewDecision, fields), anyway=anyway)
 
-    def get(self, id: str) -> Decision:
-        """The decision whole, whatever its age."""
-        return self._ctx.read(decision_rows.get, id)
+    get = reads(decision_rows.get)
+    many = reads(decision_rows.many)
 
     def page(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> tuple[list[Decision], int]:
         """Whole decisions, newest first, and how many there are in all; `wanted` are fields of DecisionFilter."""
@@ -120,98 +104,55 @@ class Decisions(Facet):
     def edit(self, id: str, edit: DecisionEdit | None = None, *, expect: int | None = None, **fields: Any) -> Decision:
         return decide.edit(self._ctx, id, as_record(edit, DecisionEdit, fields), expect=expect)
 
-    def reverse(self, id: str, *, reason: str, by: str | None = None, expect: int | None = None) -> Decision:
-        return decide.reverse(self._ctx, id, reason=reason, by=by, expect=expect)
-
-    def preserve(self, id: str, *, on: bool = True, expect: int | None = None) -> Decision:
-        return decide.preserve(self._ctx, id, on=on, expect=expect)
-
-    def undo(self) -> list[Decision]:
-        """Take back the last change to decisions."""
-        return decide.undo_decision(self._ctx)
-
-    def adopt(self, id: str, *, expect: int | None = None) -> Decision:
-        return decide.adopt(self._ctx, id, expect=expect)
-
-    def compacted(self, **wanted: Any) -> DecisionPage:
-        """Every decision at the level its age asks for; see `distil.decisions.compacted` for the options."""
-        return decisions.compacted(self._ctx, **wanted)
-
-    def wisdom(self, *, category: str | None = None, agent: str | None = None) -> list[Wisdom]:
-        return decisions.wisdom(self._ctx, category=category, agent=agent)
-
-    def calibration(
-        self, *, category: str | None = None, agent: str | None = None, window_days: int | None = None
-    ) -> dict[str, Any]:
-        return decisions.calibration(self._ctx, category=category, agent=agent, window_days=window_days)
-
-    def review_queue(self, *, agent: str | None = None, due_only: bool = False) -> list[AwaitedReview]:
-        return decisions.review_queue(self._ctx, agent=agent, due_only=due_only)
-
-    def compact(self, *, dry_run: bool = False) -> Compaction:
-        return decisions.compact(self._ctx, dry_run=dry_run)
+    reverse = call(decide.reverse)
+    preserve = call(decide.preserve)
+    undo = call(partial(change.undo, decide.DECISION))
+    adopt = call(partial(change.adopt, decide.DECISION))
+    compacted = call(decisions.compacted)
+    wisdom = call(decisions.wisdom)
+    calibration = call(decisions.calibration)
+    review_queue = call(decisions.review_queue)
+    compact = call(decisions.compact)
 
 
 class Inbox(Facet):
     """What waits for a person."""
 
-    def waiting(self) -> list[Escalation]:
-        return self._ctx.read(events.waiting_escalations)
+    waiting = reads(events.waiting_escalations)
+    get = reads(events.get_escalation)
 
-    def get(self, number: int) -> Escalation:
-        return self._ctx.read(events.get_escalation, number)
+    def verbs(self, item: Escalation) -> dict[str, str]:
+        """The verbs that resolve an item of its kind, each with what it does."""
+        return inbox.verbs_of(item)
 
-    def verbs(self, matter: Escalation) -> tuple[str, ...]:
-        """What settles a matter of its kind."""
-        return inbox.verbs_of(matter)
-
-    def resolve(self, number: int, verb: str) -> Escalation:
-        return inbox.resolve(self._ctx, number, verb)
+    resolve = call(inbox.resolve)
+    take_back = call(inbox.take_back)
+    count = reads(events.count_waiting)
 
 
 class Work(Facet):
     """What trackers and hosts said about outcomes and tasks, and what tasks discovered and were shown.
 
-    A list gives the first rows, a page gives some rows and how many there are in all.
+    A page gives some rows and how many there are in all.
     """
 
-    def add_outcome(self, id: str, *, name: str = "") -> Outcome:
-        return observe.name_outcome(self._ctx, id, name=name)
-
-    def add_task(self, id: str, *, outcome: str | None = None, title: str = "") -> Task:
-        return observe.name_task(self._ctx, id, outcome=outcome, title=title)
-
-    def outcomes(self, *, limit: int = 50) -> list[Outcome]:
-        return observe.outcome_page(self._ctx, limit=limit)[0]
-
-    def tasks(self, *, outcome: str | None = None, limit: int = 50) -> list[Task]:
-        return observe.task_page(self._ctx, outcome=outcome, limit=limit)[0]
-
-    def discoveries(self, *, task: str | None = None, limit: int = 50) -> list[Discovery]:
-        return observe.discovery_page(self._ctx, task=task, limit=limit)[0]
+    add_outcome = call(observe.name_outcome)
+    add_task = call(observe.name_task)
 
     def injections(self, *, task: str | None = None, limit: int = 50) -> list[Injection]:
         """What a task was shown, or what was shown lately."""
         return observe.injection_page(self._ctx, task=task, limit=limit)[0]
 
-    def called(self, *, task: str, outcome: str) -> tuple[str, str]:
-        """The title of a task and the name of an outcome; empty where none was given."""
-        return observe.titles(self._ctx, task=task, outcome=outcome)
+    called = call(observe.titles)
 
     def preview(self, wanted: NewInjection | None = None, /, **fields: Any) -> Chosen:
         """What a task would be shown; nothing is recorded."""
         return choose(self._ctx, as_record(wanted, NewInjection, fields))
 
-    def outcome_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Outcome], int]:
-        return observe.outcome_page(self._ctx, limit=limit, offset=offset)
-
-    def task_page(self, *, outcome: str | None = None, limit: int = 50, offset: int = 0) -> tuple[list[Task], int]:
-        return observe.task_page(self._ctx, outcome=outcome, limit=limit, offset=offset)
-
-    def discovery_page(
-        self, *, task: str | None = None, limit: int = 50, offset: int = 0
-    ) -> tuple[list[Discovery], int]:
-        return observe.discovery_page(self._ctx, task=task, limit=limit, offset=offset)
-
-    def injection_page(self, *, limit: int = 50, offset: int = 0) -> tuple[list[Injection], int]:
-        return observe.injection_page(self._ctx, limit=limit, offset=offset)
+    activity = reads(events.counts)
+    latest = reads(events.latest)
+    last_number = reads(events.last_number)
+    outcome_page = call(observe.outcome_page)
+    task_page = call(observe.task_page)
+    discovery_page = call(observe.discovery_page)
+    injection_page = call(observe.injection_page)

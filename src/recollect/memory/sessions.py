@@ -10,7 +10,7 @@ ones.
 
 from __future__ import annotations
 
-from recollect.core.clock import ScriptedClock
+from recollect.core.clock import DAY, ScriptedClock
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
 from recollect.core.writes import KINDS, SessionEvent, SessionNote, SessionTurn, TaskInjection, TaskOutput, Write
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from recollect.core.context import Context
     from recollect.inject.brief import Brief
     from recollect.inject.prompt import Given
+    from recollect.inject.reasons import Considered
+    from recollect.inject.shown import LastSession
     from recollect.store.project import Project
     from recollect.store.sessions import HostSession, ReportedEvent
     from recollect.store.spool import Queue
@@ -35,17 +37,30 @@ if TYPE_CHECKING:
 class Sessions(Facet):
     """What hosts' sessions are shown and leave. Rooms are imported where they are called, because a prompt waits."""
 
-    def brief(self, room: ContextBudget) -> Brief:
+    def brief(self, room: ContextBudget | None = None) -> Brief:
         """The text that a session starts with."""
         from recollect.inject.brief import brief
+        from recollect.text.frame import ContextBudget
 
-        return brief(self._ctx, room, aside=self._aside())
+        return brief(self._ctx, room or ContextBudget(), aside=self._aside())
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
         """What is relevant to a prompt."""
         from recollect.inject.prompt import prompted
 
         return prompted(self._ctx, prompt, session=session, task=task, room=room)
+
+    def candidates(self, prompt: str, given: Given) -> list[Considered]:
+        """What was looked at for a prompt, and why it was shown or not."""
+        from recollect.inject.reasons import candidates
+
+        return candidates(self._ctx, prompt, shown={*given.learnings, *given.entries})
+
+    def recent(self, *, limit: int = 20, offset: int = 0) -> tuple[list[HostSession], int]:
+        """Sessions, the latest first, and how many there are in all."""
+        from recollect.store import sessions
+
+        return self._ctx.read(sessions.recent, limit=limit, offset=offset)
 
     def is_given(self, session: str, what: str) -> bool:
         """Whether something is in the context of a session's agent already."""
@@ -59,11 +74,16 @@ class Sessions(Facet):
 
         return ending(host, transcript).delegated
 
-    def waiting(self) -> str:
-        """What waits for a person or is due, in the words of the brief; empty when nothing does."""
-        from recollect.inject.brief import waiting
+    def at_a_glance(self, session: str) -> str:
+        """What is remembered, in a few words for the user of a session, and where the one before it broke off."""
+        from recollect.store.learnings import count_active
+        from recollect.store.sessions import broken_off
 
-        return "\n".join(self._ctx.read(waiting, self._ctx, aside=self._aside())).strip()
+        with self._ctx.db.read(self._ctx.space) as tx:
+            count, asked = count_active(tx), broken_off(tx, but=session)
+        return f"{count} learning{'' if count == 1 else 's'}" + (
+            f", last session broke off at: {asked}" if asked else ""
+        )
 
     def _aside(self) -> Queue:
         """Writes of the spool that failed."""
@@ -73,17 +93,28 @@ class Sessions(Facet):
         """Write what happened, if need be a little later; True when it is done."""
         return deliver(self._ctx, self._project, write)
 
-    def tidy(self) -> int:
-        """Log the turns of sessions that ended without an event; gives how many entries that made."""
+    def tidy(self, *, but: str = "") -> int:
+        """Log the turns of sessions, `but` one, that ended without an event; gives how many entries that made."""
+        from recollect.store import sessions
+
+        now = self._ctx.clock.now()
+        if but and not self._ctx.read(sessions.left_behind, since=now - 7 * DAY, now=now, but=but):
+            return 0  # what logs a turn takes long to load, and a session waits
         from recollect.capture.session import tidy
 
-        return tidy(self._ctx)
+        return tidy(self._ctx, but=but)
 
-    def latest(self, host: str) -> HostSession | None:
-        """The session of a host with the latest event."""
+    def latest(self, host: str = "") -> HostSession | None:
+        """The session, of one host or of any, with the latest event."""
         from recollect.store import sessions
 
         return self._ctx.read(sessions.latest_session, host)
+
+    def last(self, host: str = "") -> LastSession:
+        """What the last session was given, event by event, each with its reason."""
+        from recollect.inject.shown import last
+
+        return last(self._ctx, host)
 
     def events(self, session: str) -> list[ReportedEvent]:
         """The events of a session, in order."""
@@ -203,7 +234,7 @@ def _reason(error: Exception) -> str:
 
 def _decoded(ctx: Context, found: dict[str, Any]) -> tuple[Context, Write]:
     """A write as its file says, and the context of the process that asked for it: its actor, at its time."""
-    from dataclasses import replace
+    from recollect.core.records import replace
 
     kind, given = KINDS[found["verb"]], found["arguments"]
     if not isinstance(given, dict) or not isinstance(found["actor"], dict):
@@ -254,6 +285,6 @@ def _do(ctx: Context, write: Write) -> None:
 
         observe(ctx, what)
     else:
-        from recollect.feedback.verdicts import take
+        from recollect.feedback.confidence import take
 
         take(ctx, what, change=write.id)

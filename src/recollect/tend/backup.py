@@ -1,9 +1,9 @@
 """Backup, restore and migrate: copies of a store, out and back in.
 
 A backup is one SQLite file on either engine: everything that an embedded store holds, or everything of the project's
-space on a server, files of its vault included. The project's own files (`recollect.toml`, and `memory/` beside an
-embedded store) are not in it; git keeps those. The cycle makes one a day on the embedded store. `migrate` copies a
-space and its files from one store to another, all or nothing.
+space on a server, files of its vault included. `memory/` beside an embedded store, and the repository's own files, are
+not in it. The cycle makes one a day on the embedded store. `migrate` copies a space and its files from one store to
+another, all or nothing.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.core.clock import DAY, iso, parse_time
 from recollect.core.context import Context, Db, Tx, Vault
 from recollect.core.errors import BadInput, RecollectError, Refused, Stale, StoreDamaged
+from recollect.core.records import record
 from recollect.store import dump
 from recollect.store.copies import CopyCheck, Progress, check_file, checked_copy, put_back
-from recollect.store.files import TEMP_SUFFIX, content_hash
-from recollect.store.project import Project
+from recollect.store.db import count
+from recollect.store.files import GRACE_SECONDS, abandoned, content_hash
+from recollect.store.project import Project, backups_of
 from recollect.store.sqlite import SqliteDb
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.table_vault import TableVault
 from recollect.store.vault import WORKTREE_FILES, FolderVault
 
-FOLDER = "backups"
 PREFIX = "memory-"
 _NAME = re.compile(r"[a-z-]+-(\d{8}T\d{6}Z)-(\d+)\.db")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Backup:
     """A backup that was checked."""
 
@@ -42,11 +42,11 @@ class Backup:
     removed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Restored:
-    """What was put back; `kept` is where what was there before is now.
+    """What was restored; `kept` is where the old store is now.
 
-    `files` of a server's vault went into the project's folder, except those in `left`, where another text stands.
+    `files` of a server's vault went into the project's folder, except those in `left`, which have another text there.
     """
 
     path: str
@@ -57,15 +57,13 @@ class Restored:
     left: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class StoreSide:
-    """A store with its vault."""
-
     db: Db
     vault: Vault
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Migrated:
     """What was copied, by table. `upgraded`: opening the source brought it to this program's schema, after a backup."""
 
@@ -76,7 +74,7 @@ class Migrated:
     upgraded: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class OwnBackup:
     """A backup in the project's own folder; `problem` is empty when it would restore."""
 
@@ -86,31 +84,34 @@ class OwnBackup:
 
 
 def backup(ctx: Context, database: Path, target: Path | None = None, *, progress: Progress | None = None) -> Backup:
-    """Copy the store to `target`, or beside where `database` is or would be, where only the newest few are kept."""
+    """Copy the store to `target`, or into the project's own backups, of which the newest few are kept."""
     if target is not None and target.exists():
         raise Refused(f"{target} exists already; choose another name or move it away")
-    folder = database.parent / FOLDER
+    folder = backups_of(database)
     path = target or _fresh_name(folder, ctx.clock.now())
     ctx.db.backup(ctx.space, path, progress=progress)
-    removed = () if target else _rotate(folder, ctx.settings.store.backups)
+    surplus = [] if target else _own(folder)[: -max(1, ctx.settings.store.backups)]  # the one just made always stays
+    for old in surplus:
+        old.unlink(missing_ok=True)
+    removed = tuple(map(str, surplus))
     return Backup(path=str(path), bytes=path.stat().st_size, spaces=check_file(path).spaces, removed=removed)
 
 
-def daily(ctx: Context, *, dry_run: bool = False) -> str:
-    """The cycle's step: a backup when the newest is a day old and the settings want any."""
+def daily(ctx: Context) -> str:
+    """A step of the cycle: a backup when the newest is a day old, unless the settings say none."""
     if ctx.db.holds_vault:
         return "left to the database server"
     if ctx.settings.store.backups < 1:
         return "switched off by store.backups"
     database = Path(ctx.db.place)
-    own = _own(database.parent / FOLDER)
+    own = _own(backups_of(database))
     if own and ctx.clock.now() - parse_time(_stamp(own[-1])[0]) < DAY:
         return "nothing due"
-    return "would write one" if dry_run else f"wrote {Path(backup(ctx, database).path).name}"
+    return f"wrote {Path(backup(ctx, database).path).name}"
 
 
 def restore(project: Project, source: Path, *, now: int) -> Restored:
-    """Put a backup in the embedded store's place. What is damaged, newer or foreign is refused, nothing touched."""
+    """Replace the embedded store by a backup. A damaged, newer or foreign backup is refused, and nothing changes."""
     with _usable(project, source) as (copy, checked):
         files, left = _unpack(copy, project)
         keep_as = _kept_name(project, now)
@@ -127,7 +128,7 @@ def restore(project: Project, source: Path, *, now: int) -> Restored:
 
 
 def restore_to_server(project: Project, db: Db, source: Path, *, now: int) -> Restored:
-    """The same for the project's space on a server: all of it in one transaction, what was there kept as a backup."""
+    """Replace the project's space on a server in one transaction; a backup keeps its old rows."""
     space, kept = project.settings.space, None
     with _usable(project, source) as (copy, checked):
         with db.read(space) as tx:
@@ -155,7 +156,7 @@ def migrate(source: StoreSide, target: StoreSide, space: str, *, progress: Progr
     if source.db.place == target.db.place:
         raise BadInput(f"--from and --to both name {source.db.place}; name two different stores")
     with _undone_on_error(target) as replaced, target.db.write(space) as new:
-        if any(dump.count(new, table) for table in dump.TABLES):
+        if any(count(new, table.name) for table in dump.TABLES):
             raise Refused(
                 f"{target.db.place} already holds a memory for space {space}. Nothing was changed. To replace it, run "
                 "`recollect store backup FILE` with the source as store, then `recollect store restore FILE` with the "
@@ -211,19 +212,34 @@ def _undone_on_error(target: StoreSide) -> Iterator[dict[str, str | None]]:
 
 def kept_files(database: Path) -> list[Path]:
     """The project's own backups, newest first."""
-    return sorted((database.parent / FOLDER).glob("*.db"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return sorted(backups_of(database).glob("*.db"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
 def discard(database: Path) -> int:
     """Delete all of the project's own backups and damaged copies: only a purge wants that."""
     own = [*kept_files(database), *kept_aside(database)]
-    unfinished = (database.parent / FOLDER).glob(f".*{TEMP_SUFFIX}*")
-    for path in (*own, *unfinished):
+    for path in own:
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
     return len(own)
+
+
+def sweep(project: Project, *, grace: float = GRACE_SECONDS) -> None:
+    """Delete the temporary files of killed processes, such as unfinished backups."""
+    for path in abandoned_files(project, grace=grace):
+        path.unlink(missing_ok=True)
+
+
+def folders_of(project: Project) -> tuple[Path, ...]:
+    """The folders whose files are all ours."""
+    shared = (project.shared,) if project.shared else ()
+    return (project.data, backups_of(project.database), *shared, project.spools[1])
+
+
+def abandoned_files(project: Project, *, grace: float = GRACE_SECONDS) -> list[Path]:
+    return abandoned(project.root, folders_of(project), grace=grace)
 
 
 def kept(database: Path) -> list[OwnBackup]:
@@ -233,8 +249,8 @@ def kept(database: Path) -> list[OwnBackup]:
 
 
 def _size(tx: Tx) -> tuple[int, ...]:
-    """Enough to notice that somebody wrote: whatever is written leaves an event, or a part of a file."""
-    return tuple(dump.count(tx, table) for table in (*dump.TABLES, dump.VAULT))
+    """Changes with every write: each leaves an event or a part of a file."""
+    return tuple(count(tx, table.name) for table in (*dump.TABLES, dump.VAULT))
 
 
 @contextmanager
@@ -242,14 +258,19 @@ def _usable(project: Project, source: Path) -> Iterator[tuple[Path, CopyCheck]]:
     """A private copy of a backup that was checked and is this project's."""
     copy, checked = checked_copy(source, project.database)
     try:
-        _refuse_foreign(checked, project.settings.space, source)
+        space = project.settings.space
+        if checked.spaces and space not in checked.spaces:
+            raise Refused(
+                f"{source} holds {', '.join(checked.spaces)}, but this project is {space}. Nothing was changed. If it "
+                f'is the right backup, write space = "{checked.spaces[0]}" into recollect.toml first'
+            )
         yield copy, checked
     finally:
         copy.unlink(missing_ok=True)
 
 
 def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Files of a server's vault go into the project's folder and out of the copy. What stands there is not replaced."""
+    """Move the files of a server's vault from the copy to the project's folder, where no file is replaced."""
     db, files, left = SqliteDb(copy), [], []
     try:
         packed = TableVault(db, project.settings.space)
@@ -270,15 +291,7 @@ def _unpack(copy: Path, project: Project) -> tuple[tuple[str, ...], tuple[str, .
 
 
 def _kept_name(project: Project, now: int) -> Path:
-    return _fresh_name(project.database.parent / FOLDER, now, prefix="before-restore-")
-
-
-def _refuse_foreign(checked: CopyCheck, space: str, source: Path) -> None:
-    if checked.spaces and space not in checked.spaces:
-        raise Refused(
-            f"{source} holds {', '.join(checked.spaces)}, this project is {space}. Nothing was touched. "
-            f'If it is the right one, write space = "{checked.spaces[0]}" into recollect.toml first'
-        )
+    return _fresh_name(backups_of(project.database), now, prefix="before-restore-")
 
 
 def _fresh_name(folder: Path, now: int, *, prefix: str = PREFIX) -> Path:
@@ -296,14 +309,6 @@ def _stamp(path: Path) -> tuple[str, int]:
     """When a backup was made, by its name: `memory-20260302T090000Z-1.db`."""
     found = _NAME.fullmatch(path.name)
     return (found[1], int(found[2])) if found else ("", 0)
-
-
-def _rotate(folder: Path, keep: int) -> tuple[str, ...]:
-    """Remove the oldest beyond `keep`; the one just made always stays."""
-    surplus = _own(folder)[: -max(1, keep)]
-    for path in surplus:
-        path.unlink(missing_ok=True)
-    return tuple(str(path) for path in surplus)
 
 
 def _problem(path: Path) -> str:

@@ -1,81 +1,71 @@
 """The cycle: one bounded maintenance pass over everything that is due, one process at a time.
 
-Each step can also only say what it would do: a plan changes nothing. The last step tells an external index that the
-tree changed; its failure is a warning, because the tree itself is up to date.
+The last step tells an external index that the tree changed; its failure is a warning, because the tree itself is up to
+date.
 """
 
 from __future__ import annotations
 
-import shlex
-import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from recollect.capture import documents
-from recollect.capture.finding import survey
 from recollect.capture.observe import use_answers
 from recollect.capture.stage import refresh_passages
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
-from recollect.distil import consolidate, decisions, themes
+from recollect.core.records import record
+from recollect.core.trust import check_may
+from recollect.distil import consolidate, decisions, themes, topics
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.search.meaning import refresh
-from recollect.store import db, vectors
+from recollect.store import db
+from recollect.store.project import Project
 from recollect.tend import backup
 from recollect.text.sentences import counted
 
-LEASE_SECONDS = 600
+LEASE_SECONDS = 600  # a killed cycle blocks the next for at most this long; a cycle takes seconds
 NOTHING = "nothing due"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CycleReport:
-    """What each step did; `held` means another process is at it and nothing was done."""
+    """What each step did; `held` means that another process runs a cycle, so nothing was done."""
 
     held: bool = False
     steps: tuple[tuple[str, str], ...] = ()
 
 
-def cycle(ctx: Context) -> CycleReport:
+def cycle(ctx: Context, project: Project) -> CycleReport:
     """Do what is due, in order. Doing it again at once does nothing."""
+    check_may(ctx.actor.trust, "memory", "maintain")
+    backup.sweep(project)
     lease = db.take_lease(ctx, "cycle", seconds=LEASE_SECONDS)
     if lease is None:
         return CycleReport(held=True)
     try:
-        return _steps(ctx, dry_run=False)
+        done = [(name, _attempted(ctx, step)) for name, step in STEPS]
+        return CycleReport(steps=tuple((name, said) for name, said in done if said))
     finally:
         db.release_lease(ctx, lease)
 
 
-def plan(ctx: Context) -> CycleReport:
-    """What a cycle would do now, without doing any of it."""
-    return _steps(ctx, dry_run=True)
-
-
-def _steps(ctx: Context, *, dry_run: bool) -> CycleReport:
-    done = [(name, _attempted(ctx, step, dry_run)) for name, step in STEPS]
-    return CycleReport(steps=tuple((name, said) for name, said in done if said))
-
-
-def _attempted(ctx: Context, step: Callable[[Context, bool], str], dry_run: bool) -> str:
-    """What a step did. An endpoint that fails, or a file that stands in its way, stops this step and not the cycle."""
+def _attempted(ctx: Context, step: Callable[[Context], str]) -> str:
+    """What a step did. A failing endpoint or an unusable file stops this step, not the cycle."""
     try:
-        return step(ctx, dry_run)
+        return step(ctx)
     except (NoAnswer, BadInput, NotFound, Refused) as failure:
         return f"not done: {failure}"
 
 
-def _answers(ctx: Context, dry_run: bool) -> str:
-    """Only spoken of where an agent answers questions."""
-    used = 0 if dry_run else use_answers(ctx)
+def _answers(ctx: Context) -> str:
+    """Reported only where an agent answers questions."""
+    used = use_answers(ctx)
     return f"{used} of an agent's answers taken in" if used else ""
 
 
-def _tree(ctx: Context, dry_run: bool) -> str:
-    done = compact(ctx, dry_run=dry_run)
-    if dry_run:
-        return f"would make {counted(len(done.changes), 'node')}" if done.changes else NOTHING
+def _tree(ctx: Context) -> str:
+    done = compact(ctx)
     if done.held:
         return "another process is at it"
     parts = [f"{counted(len(done.changes), 'node')} made" if done.changes else NOTHING]
@@ -88,63 +78,51 @@ def _tree(ctx: Context, dry_run: bool) -> str:
     return "; ".join(parts)
 
 
-def _themes(ctx: Context, dry_run: bool) -> str:
-    if dry_run:
-        test = themes.due(ctx, survey(ctx))
-        would = f"would gather {counted(test.files, 'raw file')}" if test.due else NOTHING
-        return f"{would} ({test.reason})"
+def _themes(ctx: Context) -> str:
     done = themes.run(ctx)
     if not done.ran:
         return f"{NOTHING} ({done.reason})"
     return f"gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
 
 
-def _decay(ctx: Context, dry_run: bool) -> str:
-    changed = counted(count, "learning") if (count := decay(ctx, dry_run=dry_run)) else ""
-    if not changed:
-        return NOTHING
-    return f"would take confidence from {changed}" if dry_run else f"{changed} lost confidence"
+def _topics(ctx: Context) -> str:
+    """Reported only where a model is asked for names."""
+    named, waiting = topics.reword(ctx)
+    waits = f", {waiting} waiting for a model" if waiting else ""
+    return f"{counted(named, 'topic')} named{waits}" if named or waiting else ""
 
 
-def _decisions(ctx: Context, dry_run: bool) -> str:
-    done = decisions.compact(ctx, dry_run=dry_run)
+def _decay(ctx: Context) -> str:
+    count = decay(ctx)
+    return f"{counted(count, 'learning')} lost confidence" if count else NOTHING
+
+
+def _decisions(ctx: Context) -> str:
+    done = decisions.compact(ctx)
     if not done.prepared and not done.waiting:
         return NOTHING
-    wordings = counted(done.prepared, "wording")
     waits = f", {done.waiting} waiting for a model" if done.waiting else ""
-    return f"would prepare {wordings}" if dry_run else f"{wordings} prepared{waits}"
+    return f"{counted(done.prepared, 'wording')} prepared{waits}"
 
 
-def _consolidation(ctx: Context, dry_run: bool) -> str:
-    """Only the test: writing into documents is asked for by a hand-off, not by a timer."""
-    if not dry_run:
-        refresh_passages(ctx)
+def _consolidation(ctx: Context) -> str:
+    """Only report that a consolidation is due: a person or an agent starts it, not a timer."""
+    refresh_passages(ctx)
     try:
         found = consolidate.due(ctx)
     except (Refused, NotFound) as unknown:
         return f"{NOTHING}: {unknown}"
     if found.trigger == "none":
         return f"{NOTHING}: {found.reason}"
-    if dry_run:
-        return f"would say that a consolidation is due ({found.reason})"
     return f"due ({found.reason}): ripe: {counted(len(found.batch), 'entry')}; run: recollect staged consolidate"
 
 
-def _documents(ctx: Context, dry_run: bool) -> str:
-    if dry_run:
-        changed = documents.behind(ctx)
-        return f"would read in {counted(changed, 'document')}" if changed else NOTHING
+def _documents(ctx: Context) -> str:
     changed = documents.refresh(ctx)
     return f"{changed} read in" if changed else NOTHING
 
 
-def _vectors(ctx: Context, dry_run: bool) -> str:
-    if dry_run:
-        embedder = ctx.models.embedder()
-        with ctx.db.read(ctx.space) as tx:
-            waiting = vectors.counts(tx, embedder.name)[1] if embedder and tx.keeps_vectors else 0
-        due = min(waiting, ctx.settings.embed.per_cycle)
-        return f"would make them for {counted(due, 'passage')}" if due else NOTHING
+def _vectors(ctx: Context) -> str:
     try:
         done = refresh(ctx, most=ctx.settings.embed.per_cycle)
     except Trouble as error:  # words alone find everything; the cycle goes on
@@ -157,20 +135,16 @@ def _vectors(ctx: Context, dry_run: bool) -> str:
     return "; ".join(part for part in (*parts, done.note) if part)
 
 
-def _words(ctx: Context, dry_run: bool) -> str:
-    """Not spoken of: nobody could do anything about it."""
-    if not dry_run:
-        ctx.db.tend_words()
+def _words(ctx: Context) -> str:
+    """Merge the word index; never reported, because a user cannot act on it."""
+    ctx.db.tend_words()
     return ""
 
 
-def _backup(ctx: Context, dry_run: bool) -> str:
-    return backup.daily(ctx, dry_run=dry_run)
-
-
-STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
+STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("answers", _answers),
     ("tree", _tree),
+    ("topics", _topics),
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),
@@ -178,18 +152,21 @@ STEPS: tuple[tuple[str, Callable[[Context, bool], str]], ...] = (
     ("documents", _documents),
     ("words", _words),
     ("vectors", _vectors),
-    ("backup", _backup),
+    ("backup", backup.daily),
 )
 """In the order of docs/maintenance.md; the spool is replayed when a memory is opened."""
 
 
-LIMIT_SECONDS = 60.0
+LIMIT_SECONDS = 60.0  # for the re-index command of the settings, which a cycle waits for
 
 
 def reindex(command: str, folder: str) -> str:
     """Run the configured command in the project's folder; gives a warning, or nothing."""
     if not command:
         return ""
+    import shlex
+    import subprocess
+
     try:
         words = shlex.split(command)
         done = subprocess.run(words, cwd=folder, capture_output=True, timeout=LIMIT_SECONDS, check=False)

@@ -9,28 +9,24 @@ from __future__ import annotations
 
 import os
 import stat
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from recollect.capture.documents import fixed_folder
 from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
+from recollect.core.records import record
 from recollect.core.settings import misspelt
-from recollect.store import spool
-from recollect.store.files import TEMP_SUFFIX
-from recollect.store.init import is_foreign
-from recollect.store.project import Project
+from recollect.store import move, register, spool
+from recollect.store.project import SETTINGS_FILE, Project
 from recollect.store.sqlite_file import keep_aside_once, kept_aside
 from recollect.tend import backup as own_backups
 from recollect.tend.status import naming_damage
 from recollect.tend.verify import Discrepancy, Progress, rebuild, verify
 from recollect.text.sentences import counted, how_long
 
-ABANDONED_SECONDS = 3600  # a temporary file this old belongs to nobody any more
 
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class Diagnosis:
     """What was found; with `--fix`, what was found before and what is left now."""
 
@@ -54,7 +50,7 @@ def doctor(
 ) -> Diagnosis:
     """Look at everything. The context is opened here, because a store that does not open is a finding."""
     kept = tuple(own_backups.kept(project.database))
-    around = (*_misspelt(environ), *_surroundings(project, now=now, fix=fix), *_backups(kept))
+    around = tuple(_surroundings(project, kept, environ, now=now, fix=fix))
     try:
         ctx = open_context()
         try:
@@ -84,9 +80,7 @@ def _examined(
 
 def _unreadable(project: Project, error: StoreDamaged, kept: tuple[own_backups.OwnBackup, ...]) -> Discrepancy:
     good = next((backup.path for backup in kept if not backup.problem), None)
-    remedy = (
-        f"recollect store restore {good}" if good else "there is no backup here; find one elsewhere, then restore it"
-    )
+    remedy = f"recollect store restore {good}" if good else "there is no backup here; find one elsewhere and restore it"
     place, url = str(project.database), project.settings.store.url
     if url:
         from recollect.store.postgres_pool import Address  # the driver is there only where a store needs it
@@ -102,21 +96,43 @@ def _notice(what: str, subject: object, detail: str, remedy: str) -> Discrepancy
     return Discrepancy(level="notice", what=what, subject=str(subject), detail=detail, remedy=remedy)
 
 
-def _misspelt(environ: Mapping[str, str]) -> Iterator[Discrepancy]:
+def _surroundings(
+    project: Project, kept: Sequence[own_backups.OwnBackup], environ: Mapping[str, str], *, now: int, fix: bool
+) -> Iterator[Discrepancy]:
     for name in misspelt(environ):
         yield _notice("settings", name, "the environment sets it, but it is not a setting", "see docs/settings.md")
-
-
-def _surroundings(project: Project, *, now: int, fix: bool) -> Iterator[Discrepancy]:
-    if is_foreign(project):
-        detail = "it came with the folder: you did not begin this memory, so commands refuse it and hooks are silent"
-        yield _notice("store", project.data, detail, "move it away, or take what it says for your own: recollect init")
     yield from _spool(project, now)
-    yield from _temporary_files(project, fix=fix)
+    if fix:
+        own_backups.sweep(project)
+    for path in own_backups.abandoned_files(project):
+        detail = "left by a process that was killed while writing"
+        yield _notice("temporary file", path, detail, "the next cycle or recollect doctor --fix removes it")
+    yield from _places(project)
     yield from _permissions(project)
+    yield from _documents(project)
     for folder in kept_aside(project.database):
         remedy = "inspect them, then delete the folder"
         yield _notice("damage", folder, "copies of files that did not read back", remedy)
+    for backup in kept:
+        if backup.problem:
+            remedy = "take a new one with: recollect store backup"
+            yield _notice("backup", backup.path, f"would not restore: {backup.problem}", remedy)
+
+
+def _places(project: Project) -> Iterator[Discrepancy]:
+    file = project.root / SETTINGS_FILE
+    if not file.is_file():
+        detail = "it is missing; your register knows its space and time zone, other settings are at their defaults"
+        yield _notice("settings", file, detail, "recollect init writes it again, or git brings it back")
+    for one in register.read(project.home):
+        if one.space == project.settings.space and not os.path.exists(one.path):
+            detail = "it uses this memory and is not there: moved or deleted"
+            remedy = f"run any command where it is now, or clone it again; else: recollect store leave {one.shown}"
+            yield _notice("place", one.shown, detail, remedy)
+    old = move.left_behind(project)
+    if old is not None:
+        detail = "a copy from before the memory moved to your data folder; nothing reads it"
+        yield _notice("store", old, detail, "delete it, and the logs and nodes in memory/ beside it, when you like")
 
 
 def _spool(project: Project, now: int) -> Iterator[Discrepancy]:
@@ -137,20 +153,6 @@ def _queued(paths: list[Path], state: str, now: int) -> str:
     return f"{counted(queue.count, 'write')} {state}, the oldest for {since}"
 
 
-def _temporary_files(project: Project, *, fix: bool) -> Iterator[Discrepancy]:
-    """What a killed process left behind. It was never acknowledged, so it holds nothing that is missing."""
-    near = list(project.root.glob(f".*{TEMP_SUFFIX}*"))
-    below = [path for folder in (project.data, project.vault) for path in folder.rglob(f".*{TEMP_SUFFIX}*")]
-    for path in sorted({*near, *below}):
-        if time.time() - path.stat().st_mtime <= ABANDONED_SECONDS:
-            continue
-        if fix:
-            path.unlink(missing_ok=True)
-        else:
-            detail = "left by a process that was killed while writing"
-            yield _notice("temporary file", path, detail, "recollect doctor --fix removes it")
-
-
 def _permissions(project: Project) -> Iterator[Discrepancy]:
     data = project.data
     if not data.is_dir():
@@ -162,8 +164,10 @@ def _permissions(project: Project) -> Iterator[Discrepancy]:
         yield _notice("permissions", data, detail, f"chmod u+w {data}")
 
 
-def _backups(kept: tuple[own_backups.OwnBackup, ...]) -> Iterator[Discrepancy]:
-    for backup in kept:
-        if backup.problem:
-            remedy = "take a new one with: recollect store backup"
-            yield _notice("backup", backup.path, f"would not restore: {backup.problem}", remedy)
+def _documents(project: Project) -> Iterator[Discrepancy]:
+    """Folders of permanent documents that are passed over: no path of ours follows a link."""
+    for folder in sorted({fixed_folder(glob.strip()) for glob in project.settings.consolidate.documents.split(",")}):
+        for place in (project.root / folder, *(project.root / folder).parents):
+            if place.is_relative_to(project.root) and (place.is_symlink() or place.is_file()):
+                detail = "it is a link or a file, so the documents below it are neither searched nor consolidated"
+                yield _notice("documents", place, detail, "put a folder there, or set consolidate.documents")

@@ -1,47 +1,54 @@
-"""Export and import: everything of a space as JSONL, one record a line, and back.
+"""Bringing a memory out and in as JSONL, one record a line; and mirroring a team's vault to a folder and back.
 
-An export says all it knows. An import takes outcomes, tasks, discoveries, learnings and decisions; what happened
-(injections, events, matters of the inbox) stays with the store that saw it happen. docs/store.md lists the fields of
-each record.
+An export holds everything. An import takes outcomes, tasks, discoveries, learnings and decisions; history (injections,
+events, inbox items) stays with the store that recorded it. docs/store.md lists the fields of each record.
+
+`mirror` is given the hash of every file when both sides were last equal, so it can tell which side changed: a change on
+one side is copied, a change on both is reported and left alone. Text that was only appended to is copied in any case. A
+folder loses files for many reasons (another branch, a clean checkout), so a file that is missing there is never deleted
+in the team's vault. A file that the team deleted is deleted in the folder too, except logs, which only grow.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 from recollect.capture import import_records
-from recollect.capture.edit import check_trust
 from recollect.capture.import_records import ImportedLearning, Record, Terms
+from recollect.capture.logs import days
 from recollect.core.choices import Trust
-from recollect.core.context import Context, Tx
+from recollect.core.context import Context, Tx, Vault
 from recollect.core.errors import BadInput, Refused, after
-from recollect.core.records import plain
+from recollect.core.learning import Discovery, Injection, Outcome, Task
+from recollect.core.records import plain, record
+from recollect.core.trust import check_trust
 from recollect.store import decisions, events, learnings, tasks
 from recollect.store.decisions import DecisionFilter
+from recollect.store.files import content_hash
+from recollect.store.vault import WORKTREE_FILES
 
 FORMAT = 1
 HEADER = "recollect"
 HISTORY = ("injection", "event", "escalation")
 LINE_LIMIT = 4_000_000  # bytes; the longest record we write is well below
-BATCH = 200  # lines a transaction takes, so that nobody waits long for the writer
-REPORTED = 1000  # problems spelled out; the rest is only counted
+BATCH = 200  # lines a transaction takes, so that other writers wait for milliseconds
+REPORTED = 1000  # problems that are listed; the rest is counted
 
 Progress = Callable[[int], object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Exported:
     """How many records of each type were written."""
 
     records: dict[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ImportProblem:
     """A line that was not taken, and why."""
 
@@ -49,7 +56,7 @@ class ImportProblem:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Imported:
     """What became of the lines. `known` were here already, `adopted` too, but from outside; `left` are history."""
 
@@ -96,10 +103,15 @@ def export(ctx: Context, write: Callable[[str], object], *, progress: Progress |
 
 
 def import_lines(
-    ctx: Context, stream: BinaryIO, *, name: str, trust: Trust = "external", progress: Progress | None = None
+    ctx: Context,
+    stream: BinaryIO,
+    *,
+    name: str = "a stream",
+    trust: Trust = "external",
+    progress: Progress | None = None,
 ) -> Imported:
     """Take in an export. Doing it twice changes nothing; a line that cannot be taken is named and passed over."""
-    check_trust(ctx, trust)
+    check_trust(ctx.actor.trust, trust)
     terms = Terms(trust=trust, now=ctx.clock.now(), change=ctx.ids("change"), reason=f"imported from {name}")
     with after("What was taken in so far stays", "Run this again: nothing is taken in twice"):
         return _Import(ctx, terms).run(stream, progress)
@@ -129,7 +141,12 @@ class _Import:
             if progress is not None:
                 progress(1)
         self._put(batch)
-        self._put_waiting()
+        while waiting := self._waiting:  # superseded learnings that came before what replaced them
+            self._waiting = []
+            self._put(waiting)
+            if len(self._waiting) == len(waiting):
+                self._waiting = []
+                self._put([(number, import_records.orphaned(one)) for number, one in waiting])
         return Imported(
             trust=self._terms.trust,
             added=dict(self._added),
@@ -158,36 +175,25 @@ class _Import:
             self._report(self._bad, number, str(error))
             return None
 
-    def _put(self, batch: list[tuple[int, Record]]) -> None:
-        if not batch:
-            return
-        with self._ctx.db.write(self._ctx.space) as tx:
-            fates = [import_records.put(tx, self._ctx, self._terms, record) for _, record in batch]
-        for (number, record), fate in zip(batch, fates, strict=True):
+    def _put(self, batch: Sequence[tuple[int, Record]]) -> None:
+        fates: list[str] = []
+        for start in range(0, len(batch), BATCH):
+            with self._ctx.db.write(self._ctx.space) as tx:
+                some = batch[start : start + BATCH]
+                fates += [import_records.put(tx, self._ctx, self._terms, record) for _, record in some]
+        for (number, given), fate in zip(batch, fates, strict=True):
             if fate == "added":
-                self._added["learning" if isinstance(record, ImportedLearning) else type(record).__name__.lower()] += 1
+                self._added["learning" if isinstance(given, ImportedLearning) else type(given).__name__.lower()] += 1
             elif fate == "adopted":
                 self._adopted += 1
             elif fate == "known":
                 self._known += 1
             elif fate == "waiting":
-                assert isinstance(record, ImportedLearning)
-                self._waiting.append((number, record))
+                assert isinstance(given, ImportedLearning)
+                self._waiting.append((number, given))
             else:
-                id = record.learning.id if isinstance(record, ImportedLearning) else record.id
-                self._report(self._conflicts, number, f"{id} is here with another content, which stays")
-
-    def _put_waiting(self) -> None:
-        """Superseded learnings came before what replaced them: go on while that brings one in."""
-        while self._waiting:
-            waiting, self._waiting = self._waiting, []
-            for start in range(0, len(waiting), BATCH):
-                self._put(list(waiting[start : start + BATCH]))
-            if len(self._waiting) == len(waiting):
-                orphans: list[tuple[int, Record]] = [(number, import_records.orphaned(one)) for number, one in waiting]
-                self._waiting = []
-                for start in range(0, len(orphans), BATCH):
-                    self._put(orphans[start : start + BATCH])
+                id = given.learning.id if isinstance(given, ImportedLearning) else given.id
+                self._report(self._conflicts, number, f"{id} is here already with another content, which was kept")
 
     def _report(self, problems: list[ImportProblem], line: int, reason: str) -> None:
         if len(problems) < REPORTED:
@@ -197,21 +203,21 @@ class _Import:
 
 
 def _records(tx: Tx) -> Iterator[tuple[str, dict[str, Any]]]:
-    for outcome in tasks.all_outcomes(tx):
+    for outcome in tasks.all_of(tx, Outcome):
         yield "outcome", vars(outcome)
-    for task in tasks.all_tasks(tx):
+    for task in tasks.all_of(tx, Task):
         yield "task", vars(task)
-    for discovery in tasks.all_discoveries(tx):
+    for discovery in tasks.all_of(tx, Discovery):
         values = dict(vars(discovery))
         yield "discovery", {"discovery_type": values.pop("type"), **values}
     for learning in learnings.all_of(tx):
         yield "learning", {**vars(learning), "sources": learnings.sources_of(tx, learning.id)}
     for decision in decisions.walk(tx, DecisionFilter()):
         yield "decision", vars(decision)
-    for injection in tasks.all_injections(tx):
+    for injection in tasks.all_of(tx, Injection):
         yield "injection", vars(injection)
-    for matter in events.all_escalations(tx):
-        yield "escalation", vars(matter)
+    for item in events.all_escalations(tx):
+        yield "escalation", vars(item)
     for event in events.all_of(tx):
         yield "event", vars(event)
 
@@ -258,3 +264,79 @@ def _refuse_newer(values: dict[str, Any]) -> None:
             f"this export has format {str(values.get('format'))[:20]}, this program knows {FORMAT}. "
             "Nothing was imported; upgrade this program"
         )
+
+
+@record
+class Mirrored:
+    """Paths by what became of them. `ahead`: changed only on the side that is written to, and left as they are.
+    `missing`: gone from the side that is brought from, and kept on the other.
+
+    `equal` is what the next mirroring is given as `last`.
+    """
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    ahead: tuple[str, ...]
+    missing: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    equal: dict[str, str]
+
+
+def mirror(source: Vault, target: Vault, last: dict[str, str], *, pull: bool, force: bool = False) -> Mirrored:
+    """Bring over what changed in `source` since both sides were equal. `force` settles conflicts in its favour.
+
+    `pull`: the source is the team's, whose deletions count; otherwise the target is.
+    """
+    found: dict[str, list[str]] = {"write": [], "remove": [], "ahead": [], "missing": [], "conflict": []}
+    equal: dict[str, str] = {}
+    for path in sorted({*source.paths(), *target.paths()} - WORKTREE_FILES):
+        new, old = source.read(path), target.read(path)
+        known = last.get(path, "")
+        if new == old:
+            equal[path] = _hash(new)
+            continue
+        fate = _fate(new, old, known, pull=pull, log=bool(days((path,))))
+        if force and fate == "conflict":
+            fate = "remove" if new is None else "write"
+        found[fate].append(path)
+        if fate == "write" and new is not None:
+            target.replace(path, new, expect=_hash(old))
+            equal[path] = _hash(new)
+        elif fate == "remove":
+            target.delete(path, expect=_hash(old))
+        elif known:
+            equal[path] = known
+    return Mirrored(
+        written=tuple(found["write"]),
+        removed=tuple(found["remove"]),
+        ahead=tuple(found["ahead"]),
+        missing=tuple(found["missing"]),
+        conflicts=tuple(found["conflict"]),
+        equal=equal,
+    )
+
+
+def _fate(
+    new: str | None, old: str | None, known: str, *, pull: bool, log: bool
+) -> Literal["write", "remove", "ahead", "missing", "conflict"]:
+    """What happens to a file that differs; `known` is the hash both sides last had, empty when they never met."""
+    if new is None and known and (log or not pull):
+        return "missing"
+    if old is None and (log or pull):
+        return "write"
+    if log and new is not None and old is not None and old.startswith(new):
+        return "ahead"  # an older copy of the log
+    if _hash(old) == known:
+        return "remove" if new is None else "write"
+    if _hash(new) == known:
+        return "ahead"
+    if new is not None and old is not None:
+        if new.startswith(old):
+            return "write"
+        if old.startswith(new):
+            return "ahead"
+    return "conflict"
+
+
+def _hash(text: str | None) -> str:
+    return "" if text is None else content_hash(text)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from recollect.capture import documents, finding, logs, stage
+from recollect.capture import documents, finding, log_text, logs, stage, topic_edits
 from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.learning import COIA, Learning
-from recollect.core.records import check_limit, plain
+from recollect.core.records import check_limit, plain, record, replace
 from recollect.core.values import Passage
 from recollect.distil import node_files, themes, tree
 from recollect.distil.decision_page import full_text, headline
-from recollect.store import decisions, derived, journal, learnings, passages
+from recollect.store import decisions, derived, journal, learnings, passages, topics
 from recollect.store import purge as purging
 from recollect.store import themes as theme_rows
 from recollect.store.passages import Stored
@@ -33,13 +32,14 @@ from recollect.text import nodes
 from recollect.text.frame import block
 from recollect.text.sentences import WIDTH, snippet
 from recollect.text.staging import StagedEntry, read_staging
+from recollect.text.storable import storable
 from recollect.text.tree import path_of
 
 BATCH = 200  # passages made in one transaction: a writer that waits for it notices no delay
 MOST = 100  # neighbours that may be asked for on each side; more is a search
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FullText:
     """A text with what is known of it."""
 
@@ -51,7 +51,7 @@ class FullText:
     trust: Trust
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgentText:
     """A text as an agent is shown it, and the stored record where there is one."""
 
@@ -63,7 +63,7 @@ class AgentText:
     record: dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Neighbouring:
     """A neighbour in short; `step` is its distance, below zero for one that comes before."""
 
@@ -75,13 +75,13 @@ class Neighbouring:
     step: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Kind:
     """One noun. A field that is None means that the noun cannot do it.
 
     `pattern` matches its ids and `example` shows one. `page` is the folder of its pages, for kinds with their own.
-    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `quotes` and `remove`
-    are what a purge by id needs: the things that go together with their texts, and how one is removed from the rows.
+    `ids` and `passages` say what search should hold: all ids, and the passages of some of them. `quotes` gives
+    the things that a purge by id removes together, with their texts; `table` holds one row for each.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Kind:
     ids: Callable[[Context, Tx], Iterable[str]] | None = None
     passages: Callable[[Context, Tx, Sequence[str]], Iterable[Passage]] | None = None
     quotes: Callable[[Context, Tx, str], Quotes] | None = None
-    remove: Callable[[Tx, str], None] | None = None
+    table: str = ""
 
 
 def kind_of(id: str) -> Kind | None:
@@ -107,8 +107,7 @@ def get(ctx: Context, id: str) -> FullText:
     if kind is None or kind.text is None:
         raise NotFound(f"There is no {id!r:.80}; ids look like {EXAMPLES}")
     title, text = kind.text(ctx, id)
-    with ctx.db.read(ctx.space) as tx:
-        stored = passages.by_id(tx, id)
+    stored = ctx.read(passages.by_id, id)
     return FullText(
         id=id,
         kind=kind.name,
@@ -144,8 +143,10 @@ def around(ctx: Context, id: str, *, before: int = 3, after: int = 3) -> list[Ne
         here = passages.by_id(tx, id)
         if here is None:
             raise NotFound(f"{id!r:.80} is not searchable. Find ids with `recollect search`")
-        earlier = [(-step, one) for step, one in enumerate(passages.before(tx, here, limit=before), start=1)]
-        later = list(enumerate(passages.after(tx, here, limit=after), start=1))
+        earlier = [
+            (-step, one) for step, one in enumerate(passages.neighbours(tx, here, earlier=True, limit=before), start=1)
+        ]
+        later = list(enumerate(passages.neighbours(tx, here, earlier=False, limit=after), start=1))
         ids = [one.id for _, one in (*earlier, (0, here), *later)]
         records = {each.id: each for noun in (learnings, decisions) for each in noun.many(tx, ids)}
     return [_beside(step, one, records.get(one.id)) for step, one in (*reversed(earlier), (0, here), *later)]
@@ -183,30 +184,11 @@ def _reading_in(ctx: Context, tx: Tx) -> Context:
     return replace(ctx, vault=ctx.vault.inside(tx))
 
 
-def _learning_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
-    return map(learnings.passage_of, learnings.many(tx, ids))
-
-
-def _decision_passages(_: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
-    return map(decisions.passage_of, decisions.many(tx, ids))
-
-
-def _finding_ids(ctx: Context, tx: Tx) -> Iterable[str]:
-    ctx = _reading_in(ctx, tx)
-    return [found.id for file in finding.survey(ctx).files for found in file.findings]
-
-
 def _finding_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
-    ctx = _reading_in(ctx, tx)
-    wanted = set(ids)
-    for file in finding.survey(ctx).files:
+    for file in finding.survey(_reading_in(ctx, tx)).files:
         for found in file.findings:
-            if found.id in wanted:
+            if found.id in ids:
                 yield finding.passage_of(found, at=finding.when(file.timestamp))
-
-
-def _theme_ids(_: Context, tx: Tx) -> Iterable[str]:
-    return [f"theme/{stored.theme.name}" for stored in theme_rows.everything(tx)]
 
 
 def _theme_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
@@ -222,27 +204,28 @@ def _held(tx: Tx, kind: str) -> Iterator[str]:
     return (id for id in journal.all_readings(tx) if id.startswith(f"{kind}/"))
 
 
-def _staged(ctx: Context) -> dict[str, StagedEntry]:
-    return {stage.id_of(entry): entry for entry in read_staging(stage.read_file(ctx)).entries}
+def _staged(ctx: Context, tx: Tx) -> dict[str, StagedEntry]:
+    entries = stage.said(ctx).entries or read_staging(stage.lost(tx, ctx)).entries
+    return {stage.id_of(entry): entry for entry in entries}
 
 
 def _staged_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterable[Passage]:
-    entries = _staged(ctx)
+    entries = _staged(ctx, tx)
     return [stage.passage_of(ctx, tx, entries[id]) for id in ids if id in entries]
 
 
 def _entries(ctx: Context, tx: Tx) -> Iterator[str]:
-    ctx = _reading_in(ctx, tx)
-    stamps = ctx.vault.stamps()
-    for day in logs.days(name for name, stamp in stamps.items() if stamp):
-        yield from (entry.id for entry in logs.searched(logs.read(ctx, day).entries))
+    stamps = ctx.vault.inside(tx).stamps()
+    there = {*logs.days(name for name, stamp in stamps.items() if stamp), *journal.entry_days(tx)}
+    for day in sorted(there):
+        yield from (entry.id for entry in logs.searched(log_text.read_within(tx, ctx, day).entries))
 
 
 def _entry_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage]:
-    ctx = _reading_in(ctx, tx)
     wanted = set(ids)
     for day in sorted({logs.day_of_entry(id) for id in ids}):
-        yield from (passage for passage in logs.passages_of(ctx, logs.read(ctx, day)) if passage.id in wanted)
+        log = log_text.read_within(tx, ctx, day)
+        yield from (passage for passage in logs.passages_of(ctx, log) if passage.id in wanted)
 
 
 def _node_ids(ctx: Context, tx: Tx) -> Iterable[str]:
@@ -264,15 +247,13 @@ def _node_passages(ctx: Context, tx: Tx, ids: Sequence[str]) -> Iterator[Passage
 
 
 def _learning_text(ctx: Context, id: str) -> tuple[str, str]:
-    with ctx.db.read(ctx.space) as tx:
-        learning = learnings.get(tx, id)
+    learning = ctx.read(learnings.get, id)
     fields = [f"{name.capitalize()}: {value}" for name, value in zip(COIA, learning.fields, strict=True)]
     return learning.title, _with_use("\n".join(fields), learning)
 
 
 def _decision_text(ctx: Context, id: str) -> tuple[str, str]:
-    with ctx.db.read(ctx.space) as tx:
-        decision = decisions.get(tx, id)
+    decision = ctx.read(decisions.get, id)
     passage = decisions.passage_of(decision)
     return passage.title, _with_use(passage.text, decision)
 
@@ -286,8 +267,9 @@ def _entry_text(ctx: Context, id: str) -> tuple[str, str]:
     return found.topic, found.text
 
 
-def _day_text(ctx: Context, id: str) -> tuple[str, str]:
-    return id, logs.show(ctx, logs.day_named(ctx, id.removeprefix("log/")))
+def _topic_text(ctx: Context, id: str) -> tuple[str, str]:
+    found = topic_edits.show(ctx, id)
+    return found.topic.name, "\n".join(f"{entry.id}  {entry.title}" for entry in found.entries)
 
 
 def _finding_text(ctx: Context, id: str) -> tuple[str, str]:
@@ -303,7 +285,7 @@ def _theme_text(ctx: Context, id: str) -> tuple[str, str]:
 
 
 def _staged_text(ctx: Context, id: str) -> tuple[str, str]:
-    if entry := read_staging(stage.read_file(ctx)).entry(id.removeprefix(f"{stage.KIND}/")):
+    if entry := stage.said(ctx).entry(id.removeprefix(f"{stage.KIND}/")):
         return entry.title, entry.body
     return _elsewhere(ctx, id, stage.KIND, f"in {ctx.settings.staging.file}")
 
@@ -311,7 +293,7 @@ def _staged_text(ctx: Context, id: str) -> tuple[str, str]:
 def _section_text(ctx: Context, id: str) -> tuple[str, str]:
     path = documents.path_of(id)
     if path in documents.paths(ctx) and "#" not in id:
-        return path, ctx.worktree.read(path) or ""
+        return path, storable(ctx.worktree.read(path) or "")
     for passage in islice(documents.passages_with(ctx, {id}), 1):
         return passage.title, passage.text
     return _elsewhere(
@@ -329,15 +311,13 @@ def _elsewhere(ctx: Context, id: str, source: str, where: str) -> tuple[str, str
 
 
 def _learning_for_agent(ctx: Context, id: str) -> AgentText:
-    with ctx.db.read(ctx.space) as tx:
-        learning = learnings.get(tx, id)
+    learning = ctx.read(learnings.get, id)
     body = block(learning) + (f"\n\nOut of use: {learning.out_of_use}" if learning.out_of_use else "")
     return _record_for_agent(learning, learnings.KIND, learning.title, body)
 
 
 def _decision_for_agent(ctx: Context, id: str) -> AgentText:
-    with ctx.db.read(ctx.space) as tx:
-        decision = decisions.get(tx, id)
+    decision = ctx.read(decisions.get, id)
     return _record_for_agent(decision, decisions.KIND, headline(decision), full_text(decision))
 
 
@@ -350,7 +330,7 @@ def _refer_to_git(ctx: Context, id: str) -> AnyExplanation:
 
 
 def _entry_quotes(ctx: Context, tx: Tx, id: str) -> Quotes:
-    entry = logs.entry(_reading_in(ctx, tx), id)
+    entry = logs.entry_within(tx, ctx, id)
     return [id], [line.strip() for line in (entry.topic, *entry.text.split("\n"))]
 
 
@@ -364,9 +344,9 @@ KINDS: tuple[Kind, ...] = (
         for_agent=_learning_for_agent,
         why=explain.why_learning,
         ids=lambda _, tx: learnings.ids(tx),
-        passages=_learning_passages,
+        passages=lambda _, tx, ids: map(learnings.passage_of, learnings.many(tx, ids)),
         quotes=lambda _, tx, thing: purging.quotes_of_learning(tx, thing),
-        remove=purging.remove_learning,
+        table="learnings",
     ),
     Kind(
         name=decisions.KIND,
@@ -377,15 +357,15 @@ KINDS: tuple[Kind, ...] = (
         for_agent=_decision_for_agent,
         why=explain.why_decision,
         ids=lambda _, tx: decisions.ids(tx),
-        passages=_decision_passages,
+        passages=lambda _, tx, ids: map(decisions.passage_of, decisions.many(tx, ids)),
         quotes=lambda _, tx, thing: purging.quotes_of_decision(tx, thing),
-        remove=purging.remove_decision,
+        table="decisions",
     ),
     Kind(
         name="discovery",
         pattern="disc_.+",
         quotes=lambda _, tx, thing: purging.quotes_of_discovery(tx, thing),
-        remove=purging.remove_discovery,
+        table="discoveries",
     ),
     Kind(
         name=logs.KIND,
@@ -396,13 +376,12 @@ KINDS: tuple[Kind, ...] = (
         ids=_entries,
         passages=_entry_passages,
         quotes=_entry_quotes,
-        remove=purging.remove_entry,
     ),
     Kind(
         name="day",
         pattern="log/.*",
         example="log/2026-03-01",
-        text=_day_text,
+        text=lambda ctx, day: (day, logs.show(ctx, logs.day_named(ctx, day.removeprefix("log/")))),
         why=explain.why_entry,
     ),
     Kind(
@@ -427,7 +406,7 @@ KINDS: tuple[Kind, ...] = (
         example="finding/WORK#2",
         text=_finding_text,
         why=explain.why_finding,
-        ids=_finding_ids,
+        ids=lambda ctx, tx: (one.id for file in finding.survey(_reading_in(ctx, tx)).files for one in file.findings),
         passages=_finding_passages,
     ),
     Kind(
@@ -437,7 +416,7 @@ KINDS: tuple[Kind, ...] = (
         page="/themes/",
         text=_theme_text,
         why=explain.why_theme,
-        ids=_theme_ids,
+        ids=lambda _, tx: (f"theme/{stored.theme.name}" for stored in theme_rows.everything(tx)),
         passages=_theme_passages,
     ),
     Kind(
@@ -446,7 +425,7 @@ KINDS: tuple[Kind, ...] = (
         example="staged/NAME",
         text=_staged_text,
         why=explain.why_staged,
-        ids=lambda ctx, tx: {*_staged(ctx), *_held(tx, stage.KIND)},
+        ids=lambda ctx, tx: {*_staged(ctx, tx), *_held(tx, stage.KIND)},
         passages=_staged_passages,
     ),
     Kind(
@@ -457,6 +436,14 @@ KINDS: tuple[Kind, ...] = (
         why=_refer_to_git,
         ids=lambda ctx, tx: {*documents.ids(ctx), *_held(tx, documents.KIND)},
         passages=lambda ctx, _, ids: documents.passages_with(ctx, set(ids)),
+    ),
+    Kind(
+        name=topics.KIND,
+        pattern="topic_.+",
+        example="topic_…",
+        page="/topics/",
+        text=_topic_text,
+        why=explain.why_topic,
     ),
     Kind(
         name="index", pattern="index", example="index", text=lambda ctx, _: ("INDEX.md: the themes", themes.index(ctx))

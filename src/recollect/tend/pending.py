@@ -1,21 +1,23 @@
 """The agent as a provider: what waits for its answer, and taking its answers in.
 
-An ask is stale when the room that opened it would ask something else now. Every answer passes the same checks as any
-model's; one that does not is refused with its reason and the others are taken. The next cycle uses what was taken.
+An ask is stale when its source has changed. Every answer has to pass the same checks as a model's; a bad one is refused
+with its reason and the others are taken. The next cycle uses the answers.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from recollect.capture import observe
+from recollect.capture.stage import find_entry
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.distil import decision_page, decisions, documents, staged, staging_checks, themes, wisdom
+from recollect.core.learning import Discovery, Task
+from recollect.core.records import record
+from recollect.distil import decision_page, decisions, documents, staging_checks, themes, topics, wisdom
 from recollect.distil.node_models import node_question, root_question
 from recollect.distil.themes import planned_from_file
 from recollect.models.ask import Ask, check_answer, generator_of, load_prompt, redact_answer
@@ -26,7 +28,7 @@ from recollect.store.model_rows import OpenAsk
 from recollect.text.staging import StagedEntry
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PendingAsk:
     """One open ask: the instructions are the template, the sources what they are about; both are for the agent."""
 
@@ -39,7 +41,7 @@ class PendingAsk:
     opened_at: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Applied:
     """What became of one answer."""
 
@@ -50,15 +52,14 @@ class Applied:
 
 def pending(ctx: Context, *, limit: int | None = None) -> list[PendingAsk]:
     """Open asks, oldest first. One whose subject has changed or gone is not worth an answer and is left out."""
-    with ctx.db.read(ctx.space) as tx:
-        found = model_rows.waiting_asks(tx)
+    found = ctx.read(model_rows.waiting_asks)
     worth = (each for each in found if (now := _question(ctx, each)) is not None and now.id == each.id)
     return [_shown(each) for each in islice(worth, limit)]
 
 
-def apply(ctx: Context, given: Sequence[Any]) -> list[Applied]:
-    """Take answers in, each on its own: `{"id": …, "answer": …}`."""
-    return [_applied(ctx, each) for each in given]
+def apply(ctx: Context, answers: Sequence[Any]) -> list[Applied]:
+    """Take answers in, each `{"id": …, "answer": …}`; a refused one does not stop the others."""
+    return [_applied(ctx, each) for each in answers]
 
 
 def _applied(ctx: Context, given: Any) -> Applied:
@@ -75,8 +76,7 @@ def _applied(ctx: Context, given: Any) -> Applied:
 
 
 def _take(ctx: Context, id: str, text: str) -> None:
-    with ctx.db.read(ctx.space) as tx:
-        opened = model_rows.get_ask(tx, id)
+    opened = ctx.read(model_rows.get_ask, id)
     if opened is None:
         raise Refused("stale: this ask no longer exists. List the asks with `recollect model pending`")
     if opened.answered_at is not None:
@@ -116,8 +116,8 @@ def _question(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
 
 def _extraction(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     with ctx.db.read(ctx.space) as tx:
-        discovery = tasks.known_discovery(tx, opened.subject)
-        about = tasks.known_task(tx, discovery.task_id) if discovery else None
+        discovery = tasks.known(tx, Discovery, opened.subject)
+        about = tasks.known(tx, Task, discovery.task_id) if discovery else None
     return observe.extraction(discovery, about.title if about else "") if discovery else None
 
 
@@ -126,8 +126,7 @@ def _observation(_: Context, opened: OpenAsk) -> Ask[Any]:
 
 
 def _decision(ctx: Context, opened: OpenAsk) -> Ask[Any]:
-    with ctx.db.read(ctx.space) as tx:
-        decision = decision_rows.get(tx, opened.subject)
+    decision = ctx.read(decision_rows.get, opened.subject)
     return decision_page.wording_question(decision, "summary" if opened.kind == "decision-summary" else "digest")
 
 
@@ -143,16 +142,13 @@ def _theme(ctx: Context, opened: OpenAsk) -> Ask[Any]:
 
 
 def _entry(ctx: Context, opened: OpenAsk) -> StagedEntry:
-    return staged.find_entry(ctx, opened.subject.partition(" ")[0])
+    return find_entry(ctx, opened.subject.partition(" ")[0])
 
 
 def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     entry, id = _entry(ctx, opened), opened.subject.partition(" ")[2]
-    pieces = [
-        *staging_checks.known_in_documents(documents.load_documents(ctx)),
-        *staging_checks.known_in_learnings(ctx, entry),
-    ]
-    return next((staging_checks.compare_question(entry, each) for each in pieces if each.id == id), None)
+    known = staging_checks.all_known(ctx, documents.load_documents(ctx), entry)
+    return next((staging_checks.compare_question(entry, each) for each in known if each.id == id), None)
 
 
 _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
@@ -165,6 +161,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "decision-summary": _decision,
     "decision-digest": _decision,
     "principle": _principle,
+    "topic": lambda ctx, opened: topics.open_question(ctx, opened.subject),
     "theme": _theme,
     "compare": _compared,
     "quality": lambda ctx, opened: staging_checks.quality_question(_entry(ctx, opened)),

@@ -1,90 +1,283 @@
 """Purge: removes a thing with everything that quotes it, or a text wherever it is stored, for good.
 
-Columns and files are scrubbed (a mark stays in the text's place), derived rows are made again, the database file is
-rewritten without free pages or log, and one fresh backup replaces the project's own backups and damaged copies. At the
-end every byte that is ours is searched for the text. Permanent documents are the user's own: they are only named.
+A purge scrubs columns and files (a mark replaces the words), makes derived rows again, rewrites the database file
+without free pages or log, and replaces the project's own backups and damaged copies by one fresh backup. Then it proves
+the result: it searches every byte of our files for the words. Permanent documents belong to the user: they are only
+named.
 
-`schema.TABLES` says which columns hold words, `kinds` which things can be purged by their id.
+`schema.TABLES` says which columns hold words and names, `kinds` which things can be purged by their id.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.capture import documents, finding, logs, stage
+from recollect.capture import documents, finding, log_text, logs, stage, topics
 from recollect.capture.finding import FOLDER
 from recollect.core.calendar import LEVELS
 from recollect.core.context import Context, Tx, Vault
-from recollect.core.errors import Forbidden, NotFound, Refused, Stale
+from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Stale
+from recollect.core.records import record, replace
 from recollect.distil import themes
-from recollect.store import access, decisions, events, journal, learnings, passages, sessions, spool
-from recollect.store import purge as store_purge
+from recollect.store import decisions, events, journal, move, passages, spool
+from recollect.store import purge as rows_of
 from recollect.store import themes as theme_rows
+from recollect.store.db import every, update
 from recollect.store.files import content_hash, write_path
 from recollect.store.project import Project
 from recollect.store.sqlite_file import kept_aside
 from recollect.store.vault import FolderVault
 from recollect.tend import backup
 from recollect.tend.kinds import KINDS, expected, kind_of
-from recollect.tend.purge_target import MARK, Names, Target, forms, rename, target_of
 from recollect.tend.verify import rebuild_tree
 from recollect.text import entries, nodes
+from recollect.text.redact import secrets_in
+from recollect.text.staging import slug_of
 from recollect.text.tree import log_path
 
+MARK = "[purged]"
+NAME = "purged"  # the mark inside ids and paths, where brackets are not allowed; also the slug of `MARK`
+SHORTEST = 4  # characters of a text to purge: shorter texts are everywhere
+SHORTEST_QUOTE = 20  # characters from which a sentence of a purged thing, found elsewhere, counts as a quotation
+CHUNK = 1 << 20  # bytes read at a time; any size serves
+OUT_OF_REACH: tuple[str, ...] = (
+    "git history: a committed text stays in old commits until history is rewritten",
+    "backups and exports that were copied elsewhere, and other clones of this project",
+)
+OUT_OF_REACH_OF_SERVER = (
+    *OUT_OF_REACH,
+    "copies that `vault pull` made on other machines: the next pull there marks those that nobody changed",
+    "the database server's own log, its write-ahead log, replicas and backups: let them expire",
+)
+# Rows that are useless without the words: tags, and model answers, which are asked for again.
+DROPPED = ("answers", "asks", "learning_tags", "decision_tags", "decision_wordings", "topic_aliases")
 
-def purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
-    nouns = ((learnings, "archived"), (decisions, "reversed"))  # what they are when what replaced them is gone
-    orphans = {old: status for id in target.things for noun, status in nouns for old in noun.replaced_by(tx, id)}
+
+@record
+class Purged:
+    """What was removed or marked, by place; `found` lists the files that still hold the words, which should be none."""
+
+    things: tuple[str, ...]
+    rows: dict[str, int]
+    files: tuple[str, ...]
+    backups_replaced: int
+    fresh_backup: str | None
+    found: tuple[str, ...]
+    out_of_reach: tuple[str, ...]
+
+
+@record
+class PurgePlan:
+    """What a purge would touch."""
+
+    things: tuple[str, ...]
+    rows: dict[str, int]
+    files: tuple[str, ...]
+    backups: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """What has to go: things by id, and texts wherever they are. `salt` makes the names of this purge new ones."""
+
+    things: tuple[str, ...]
+    texts: tuple[str, ...]
+    salt: str
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = []
+        for text in sorted({*self.texts}, key=lambda text: (-len(text), text)):
+            parts.append(r"\s+".join(re.escape(word) for word in text.split()))
+            if words := _slug_words(text):  # ids and names of files are made of a text's words
+                parts.append("(" + r"[\s_-]+".join(map(re.escape, words)) + ")")
+        object.__setattr__(self, "pattern", re.compile("|".join(parts) or r"(?!)", re.IGNORECASE))
+
+    def scrub(self, text: str) -> str:
+        """The text with a mark in place of the words."""
+        return self.pattern.sub(lambda found: self._name(found[0]) if _in_name(found) else MARK, text)
+
+    def rename(self, name: str) -> str:
+        """An id, name or path without the words. Different words get different names, so that no two rows collide."""
+        kind, slash, rest = name.partition("/")
+        if slash and kind in ("log", *LEVELS):
+            return name  # made of dates
+        if slash and kind in (stage.KIND, documents.KIND):
+            return f"{kind}/{self.pattern.sub(NAME, rest)}"  # as the marked title will be called
+        if slash and kind in (finding.KIND, themes.KIND):
+            return f"{kind}/{self.rename(rest)}"
+        return self.pattern.sub(lambda found: self._name(found[0]), name)
+
+    def path(self, path: str) -> str:
+        """A file's new path: names of findings and themes are made of words, all other names are ours."""
+        folder, slash, name = path.rpartition("/")
+        stem, dot, suffix = name.rpartition(".")
+        return f"{folder}{slash}{self.rename(stem)}{dot}{suffix}" if path.startswith(f"{FOLDER}/") else path
+
+    def says(self, tag: str) -> bool:
+        """Whether a tag is made of the texts' own words: the words of a learning give it its tags."""
+        own = {word for text in self.texts for word in re.findall(r"\w+", text.lower())}
+        return own.issuperset(re.findall(r"\w+", tag.lower()))
+
+    def in_file(self, path: Path) -> bool:
+        """Whether a file's bytes hold one of the texts, in any case, plain or as JSON spells it."""
+        forms = {form for text in self.texts for form in _forms(text)}
+        overlap, tail = max(map(len, forms), default=1), b""
+        with path.open("rb") as file:
+            while piece := file.read(CHUNK):
+                tail = (tail + piece).lower()
+                if any(form in tail for form in forms):
+                    return True
+                tail = tail[-overlap:]
+        return False
+
+    def _name(self, words: str) -> str:
+        return f"{NAME}-{content_hash(self.salt + words)[:4]}"
+
+
+def stored_secrets(ctx: Context, tx: Tx, project: Project) -> dict[str, str]:
+    """Secrets in rows and files, each with its kind: a later version may know what an earlier one stored."""
+    found: dict[str, str] = {}
+
+    def look(text: str) -> str:
+        found.update(secrets_in(text))
+        return text
+
+    rows_of.count_rows(tx, look, look)
+    for vault, _ in _vaults(replace(ctx, vault=ctx.vault.inside(tx)), project):
+        for path in vault.paths():
+            look(vault.read(path) or "")
+    return {secret: kind for secret, kind in found.items() if len(secret) >= SHORTEST}
+
+
+def target_of(ctx: Context, tx: Tx, project: Project, id: str | None, text: str | None, secrets: bool) -> Target:
+    salt = ctx.ids("purged")
+    if secrets and id is None and text is None:
+        if not (found := stored_secrets(ctx, tx, project)):
+            raise NotFound("No secret is stored in this memory. Nothing was purged")
+        return Target((), tuple(found), salt)
+    if text is not None and id is None:
+        if len("".join(text.split())) < SHORTEST:
+            raise BadInput(f"A text to purge needs at least {SHORTEST} characters; shorter texts are everywhere")
+        return Target((), (text.strip(),), salt)
+    if id is None or text is not None:
+        raise BadInput("Give one of: an id, --text, --secrets")
+    kind = kind_of(id)
+    if kind is None or kind.quotes is None:
+        raise BadInput(f"{id[:80]} cannot be purged by its id; purge its words with --text")
+    things, texts = kind.quotes(ctx, tx, id)
+    if not things and not any(event.what == "purged" for event in events.of(tx, id)):
+        raise NotFound(f"There is no {id}, and nothing of that id was purged")
+    return Target(tuple(things), tuple(text for text in texts if len(text) >= SHORTEST_QUOTE), salt)
+
+
+def plan(
+    ctx: Context, project: Project, *, id: str | None = None, text: str | None = None, secrets: bool = False
+) -> PurgePlan:
+    """What a purge would touch; changes nothing. A text that is nowhere is not found."""
+    with ctx.db.read(ctx.space) as tx:
+        target = target_of(ctx, tx, project, id, text, secrets)
+        rows = rows_of.count_rows(tx, target.scrub, target.rename)
+        searched = rows_of.in_passages(tx, target.pattern)
+    own = len(backup.kept_files(project.database)) + len(kept_aside(project.database))
+    in_vault = [shown for *_, shown in _holding(ctx, project, target)]
+    in_json = [str(path) for path, _ in _json_files(project, target)]
+    files = tuple(dict.fromkeys((*in_vault, *in_json)))  # the staging file may be in the vault
+    found = id is not None or rows or files or searched or _documents_saying(ctx, target)
+    if not found and not any(target.in_file(path) for path in _ours(project)):
+        raise NotFound(
+            "The text is nowhere in this memory: not in rows, files, the spool or own backups. Nothing was purged"
+        )
+    return PurgePlan(things=target.things, rows=rows, files=files, backups=own)
+
+
+def purge(
+    ctx: Context, project: Project, *, id: str | None = None, text: str | None = None, secrets: bool = False
+) -> Purged:
+    """Remove a thing and what quotes it, or a text or every stored secret wherever it is. There is no way back."""
+    if ctx.actor.trust != "human":
+        raise Forbidden("only a person may purge, because a purge cannot be undone; run this from your own terminal")
+    plan(ctx, project, id=id, text=text, secrets=secrets)
+    backup.sweep(project, grace=0)
+    with ctx.db.write(ctx.space) as tx:
+        target = target_of(ctx, tx, project, id, text, secrets)
+        rows = _purge_rows(tx, ctx, target)
+    files = tuple(dict.fromkeys(_mark_files(ctx, project, target)))
+    with ctx.db.write(ctx.space) as tx:
+        journal.hash_again(tx, lambda day, text: entries.remembered(day, text).hash)
+    if rebuild_tree(ctx).held:  # what was derived from the logs may quote anything
+        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")
+    with ctx.db.write(ctx.space) as tx:
+        _renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
+        marked = [id for id, name in every(tx, "topics", "id, name") if MARK in name]
+        for gone in topics.forget(tx, [id for id in target.things if id.startswith("log/")], renamed=marked):
+            rows_of.remove_mentions(tx, gone)
+    ctx.db.remake_indexes()
+    ctx.db.write_anew()
+    replaced = backup.discard(project.database)
+    on_server = ctx.db.holds_vault
+    copy = backup.backup(ctx, project.database) if replaced or not on_server else None
+    found = [str(path) for path in _ours(project) if target.in_file(path)]
+    out_of_reach = (*(OUT_OF_REACH_OF_SERVER if on_server else OUT_OF_REACH), *_documents_saying(ctx, target))
+    old = move.left_behind(project)
+    if old is not None:
+        out_of_reach = (*out_of_reach, f"{old} and memory/ beside it, from before the memory moved: delete them")
+    if copy and copy.path in found and len(copy.spaces) > 1:
+        found.remove(copy.path)
+        out_of_reach = (*out_of_reach, "other spaces in the same store: one of them holds the same words, which stay")
+    return Purged(
+        things=target.things,
+        rows=rows,
+        files=files,
+        backups_replaced=replaced,
+        fresh_backup=copy.path if copy else None,
+        found=tuple(found),
+        out_of_reach=out_of_reach,
+    )
+
+
+def _purge_rows(tx: Tx, ctx: Context, target: Target) -> dict[str, int]:
+    orphans: dict[str, str] = {}
     for id in target.things:
-        if (kind := kind_of(id)) and kind.remove:
-            kind.remove(tx, id)
-    for rows in (journal, sessions):
-        rows.forget_sessions(tx, lambda session: target.scrub(session) != session)
-    rename(tx, target.names)
-    renamed = store_purge.rename_ids(tx, target.scrub, lambda: ctx.ids("purged"))
-    store_purge.rename_subjects(tx, target.scrub_id)
-    changed = store_purge.scrub_texts(tx, target.scrub)
-    access.forget_requests(tx)  # answers of a day, in case somebody repeats a request
-    for table in ("answers", "asks"):  # whoever asked will ask about what is left
-        store_purge.drop(tx, table, changed.get(table, []))
-    store_purge.forget_embeddings(tx)
-    quoting = [id for (id,) in changed.get("learnings", [])]
-    # Tags of learnings that quoted the text, where they are words of it: they were made from it.
-    made = [(id, position) for id, position, tag in store_purge.tags_of(tx, quoting) if target.says(tag)]
-    changed.setdefault("learning_tags", []).extend(made)
-    for table in ("learning_tags", "decision_tags", "decision_wordings"):
-        store_purge.drop(tx, table, changed.get(table, []))
+        table = kind.table if (kind := kind_of(id)) else ""
+        if table:
+            orphans |= rows_of.remove(tx, table, id)
+        else:
+            rows_of.remove_mentions(tx, id)
+    changed = rows_of.scrub_rows(tx, target.scrub, target.rename)
+    tags = rows_of.tags_of(tx, [id for (id,) in changed.get("learnings", [])])
+    changed.setdefault("learning_tags", []).extend((id, number) for id, number, tag in tags if target.says(tag))
+    for table in DROPPED:
+        rows_of.drop(tx, table, changed.get(table, []))
+    rows_of.forget_embeddings(tx)
+    decisions.forget_wisdom(tx)
     for (id,) in changed.get("discoveries", []):
-        store_purge.rehash_discovery(tx, id, content_hash(f"{MARK}:{id}"))
+        update(tx, "discoveries", {"id": id}, hash=content_hash(f"{MARK}:{id}"))
     touched: set[str] = set()
     for noun, parts in (("learnings", ("learning_tags",)), ("decisions", ("decision_tags", "decision_wordings"))):
         ids = {row[0] for table in (noun, *parts) for row in changed.get(table, [])}
-        store_purge.touch(tx, noun, ids, at=ctx.clock.now())
+        rows_of.touch(tx, noun, ids, at=ctx.clock.now())
         touched |= ids
-    decisions.forget_wisdom(tx)  # made again when it is asked for
-    renew_passages(tx, ctx, target)
+    _renew_passages(tx, ctx, target)
     change = ctx.ids("change")
     for id in (*target.things, *sorted(touched)):
         events.record(tx, ctx, change=change, subject=id, what="purged")
     for id, status in orphans.items():
-        if id in target.things:
-            continue
-        reason = f"what had replaced it was purged, so it is {status}"
-        events.record(tx, ctx, change=change, subject=id, what="purged", new={"status": status}, reason=reason)
-    counts = {table: len(keys) for table, keys in changed.items() if keys}
-    if renamed:
-        counts["ids"] = renamed
-    return counts
+        if id not in target.things:
+            reason = f"its successor was purged, so it is {status}"
+            events.record(tx, ctx, change=change, subject=id, what="purged", new={"status": status}, reason=reason)
+    return {table: len(keys) for table, keys in changed.items() if keys}
 
 
-def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
-    """A passage that did not change costs a read; what quotes the text may be anywhere.
+def _renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
+    """Write the passages of everything again; one that did not change costs a read.
 
-    A permanent document is the user's file: it stays as it is and is said to be out of reach, but search forgets the
-    section. What only other clones have, and what goes by another name now, is forgotten too.
+    A permanent document stays as it is, but search forgets the sections that hold the words. Passages that only other
+    clones have, and those whose id changed, are forgotten too.
     """
     gone: set[str] = set()
     for kind in KINDS:
@@ -100,95 +293,71 @@ def renew_passages(tx: Tx, ctx: Context, target: Target) -> None:
     journal.keep_only_readings(tx, ctx.clone, without=gone)
 
 
-CHUNK = 1 << 20
-
-
-def holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[Vault, str, str]]:
-    """The files that say it, apart from the spool: in which vault, the path there, and how it is shown."""
-    found = [(vault, path, f"{shown}{path}") for vault, shown in _vaults(ctx, project) for path in vault.paths()]
-    staging = ctx.settings.staging.file
-    for vault, path, shown in ((ctx.worktree, staging, staging), *found):
-        text = vault.read(path) or ""
-        if _marked(path, text, target) != text or _place(path, target) != path:
-            yield vault, path, shown
-
-
-def mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
-    """Put the mark in their place; the files that changed, as they are shown."""
-    yield from _empty_entries(ctx, project, target)
-    for vault, path, shown in holding(ctx, project, target):
-        before, after = _rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
-        if (place := _place(path, target)) != path:
-            vault.replace(place, after)
-            vault.delete(path)
-        with ctx.db.write(ctx.space) as tx:
-            theme_rows.file_rewritten(tx, content_hash(before), content_hash(after))
-        yield target.scrub_id(shown)
-    for file in spool_files(project, target):
-        try:
-            record = json.loads(file.read_text("utf-8"))
-            write_path(file, json.dumps(store_purge.walked(record, target.scrub), ensure_ascii=False), mode=0o600)
-        except (ValueError, RecursionError):
-            file.unlink(missing_ok=True)  # it does not read, so the text cannot be taken out of it
-        yield str(file)
-
-
-def documents_saying(ctx: Context, target: Target) -> tuple[str, ...]:
-    holding = [path for path in documents.paths(ctx) if target.pattern.search(ctx.worktree.read(path) or "")]
-    return tuple(f"{path}, which says it: edit the file, and commit that" for path in holding)
-
-
 def _vaults(ctx: Context, project: Project) -> list[tuple[Vault, str]]:
-    """The vault, and what `vault pull` left of a server's in the memory folder."""
+    """The vault, and the copy of a server's vault that `vault pull` left in the memory folder."""
     if not ctx.db.holds_vault:
         return [(ctx.vault, "memory/")]
     return [(ctx.vault, "memory/"), (FolderVault(project.vault, project.data / "vault.lock"), f"{project.vault}/")]
 
 
+def _holding(ctx: Context, project: Project, target: Target) -> Iterator[tuple[Vault, str, str]]:
+    """The files of vault and staging that hold the words: in which vault, the path there, and how it is shown."""
+    found = [(vault, path, f"{shown}{path}") for vault, shown in _vaults(ctx, project) for path in vault.paths()]
+    staging = ctx.settings.staging.file
+    for vault, path, shown in ((ctx.worktree, staging, staging), *found):
+        text = vault.read(path) or ""
+        if _marked(path, text, target) != text or target.path(path) != path:
+            yield vault, path, shown
+
+
+def _mark_files(ctx: Context, project: Project, target: Target) -> Iterator[str]:
+    """Scrub all files; gives those that changed, as they are shown."""
+    yield from _empty_entries(ctx, project, target)
+    for vault, path, shown in _holding(ctx, project, target):
+        before, after = _rewrite(vault, path, lambda text, path=path: _marked(path, text, target))  # type: ignore[misc]
+        if (place := target.path(path)) != path:
+            vault.replace(place, after)
+            vault.delete(path)
+        with ctx.db.write(ctx.space) as tx:
+            theme_rows.file_rewritten(tx, content_hash(before), content_hash(after))
+        yield shown.removesuffix(path) + place
+    for file, marked in _json_files(project, target):
+        write_path(file, marked, mode=0o600)
+        if target.in_file(file):  # it is torn, and spells the words in escapes
+            file.unlink()
+        yield str(file)
+
+
 def _empty_entries(ctx: Context, project: Project, target: Target) -> Iterator[str]:
-    """An entry's heading and words go; its place stays, so that the others keep their ids."""
+    """Remove the heading and words of purged log entries from every file, then from their rows, which keep the ids."""
     for id in target.things:
         if not id.startswith("log/"):
             continue
-        path, number = log_path(logs.day_of_entry(id)), int(id.partition("#")[2])
+        day, number = logs.day_of_entry(id), int(id.partition("#")[2])
         for vault, shown in _vaults(ctx, project):
-            if vault.read(path) is not None:
-                _rewrite(vault, path, lambda text, number=number: entries.emptied(text, {number}))  # type: ignore[misc]
-                yield f"{shown}{path}"
+            log = log_text.read(replace(ctx, vault=vault), day)
+            places = {item.section.position for item in log.items if item.held and item.number == number}
+            if places:
+                _rewrite(vault, log_path(day), lambda text, places=places: entries.emptied(text, places))  # type: ignore[misc]
+                yield f"{shown}{log_path(day)}"
+        with ctx.db.write(ctx.space) as tx:
+            journal.empty_entry(tx, day, number, text=entries.PURGED_SECTION)
 
 
 def _marked(path: str, text: str, target: Target) -> str:
-    """A file without the text; one of findings stays the JSON it is, however the text is spelled there."""
+    """A file without the words. Raw findings stay JSON, however it spells the words, and our nodes stay readable: a
+    mark at the beginning of a topic would break the frontmatter."""
     if path.startswith(f"{FOLDER}/") and path.endswith(".json"):
-        try:
-            said = json.loads(text.removeprefix("\ufeff"))
-            left = store_purge.walked(said, target.scrub)
-        except (ValueError, RecursionError):
-            return target.scrub(text)
-        if isinstance(said, dict) and said.get("workId") in target.names.units:
-            left = {**left, "workId": target.names.units[said["workId"]]}
-        return text if left == said else json.dumps(left, ensure_ascii=False, indent=2) + "\n"
-    marked = target.scrub(target.names.in_file(path, text))
-    return marked if marked == text else _still_a_node(path, text, target) or marked
-
-
-def _still_a_node(path: str, text: str, target: Target) -> str:
-    """A node of ours, written anew: a mark where a topic begins would make its frontmatter unreadable, and another
-    tool's node is kept. Empty for any other file.
-    """
+        return _marked_json(text, target)
+    marked = target.scrub(text)
     level, _, name = path.removesuffix(".md").partition("/")
-    if level not in LEVELS or "." in name:
-        return ""
+    if marked == text or level not in LEVELS or "." in name:
+        return marked
     node = nodes.parse(f"{level}/{name}", text)
     if node.generator == nodes.FOREIGN:
-        return ""
+        return marked
     topics = tuple(replace(topic, name=target.scrub(topic.name)) for topic in node.topics)
     return nodes.render(replace(node, topics=topics, body=target.scrub(node.body)))
-
-
-def _place(path: str, target: Target) -> str:
-    """Where a file goes whose name is made of the text's words."""
-    return target.names.in_text(path) if path.startswith(f"{FOLDER}/") else path
 
 
 def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str, str]:
@@ -199,123 +368,60 @@ def _rewrite(vault: Vault, path: str, change: Callable[[str], str]) -> tuple[str
             vault.replace(path, after, expect=content_hash(text))
             return text, after
         except Stale:
-            continue  # somebody appended meanwhile; their words stay
+            continue  # another process appended meanwhile; its words stay
 
 
-def spool_files(project: Project, target: Target) -> list[Path]:
-    waiting = [*spool.pending(project.spools), *spool.aside(project.spools)]
-    return [path for path in waiting if target.pattern.search(_decoded(path))]
+def _json_files(project: Project, target: Target) -> Iterator[tuple[Path, str]]:
+    """The JSON files of ours that hold the words, with their text without them: spooled writes, and the state of
+    `vault pull`."""
+    for path in (*spool.pending(project.spools), *spool.aside(project.spools), *project.data.glob("*.json")):
+        text = path.read_text("utf-8", "replace")
+        if (marked := _marked_json(text, target)) != text or target.in_file(path):
+            yield path, marked
 
 
-def _decoded(path: Path) -> str:
-    """A spooled record with its escapes resolved, or as it is when it does not read."""
-    raw = path.read_text("utf-8", "replace")
+def _marked_json(text: str, target: Target) -> str:
+    """JSON without the words, however it spells them; what does not read is scrubbed as a text."""
     try:
-        return json.dumps(json.loads(raw), ensure_ascii=False) + raw
+        said = json.loads(text.removeprefix("\ufeff"))
+        left = rows_of.walked(said, target.scrub)
     except (ValueError, RecursionError):
-        return raw
+        return target.scrub(text)
+    if isinstance(said, dict) and isinstance(said.get("workId"), str):
+        left["workId"] = target.rename(said["workId"])
+    return text if left == said else json.dumps(left, ensure_ascii=False, indent=2) + "\n"
 
 
-def ours(project: Project) -> Iterable[Path]:
-    """Every file of ours. The fresh backup stands for the database, page by page, which no second handle may open."""
+def _documents_saying(ctx: Context, target: Target) -> tuple[str, ...]:
+    holding = [path for path in documents.paths(ctx) if target.pattern.search(ctx.worktree.read(path) or "")]
+    return tuple(f"{path}, which holds the text: edit the file and commit the change" for path in holding)
+
+
+def _ours(project: Project) -> Iterable[Path]:
+    """Every file of ours. The fresh backup is read in place of the database, which no second handle may open."""
     in_use = {project.database, project.database.with_name(project.database.name + "-shm")}
-    for folder in (project.data, project.vault, *project.spools):
+    for folder in backup.folders_of(project):
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             if path.is_file() and not path.is_symlink() and path not in in_use:
                 yield path
 
 
-def holds(path: Path, target: Target) -> bool:
-    overlap = max((len(form) for text in target.texts for form in forms(text)), default=1)
-    tail = b""
-    with path.open("rb") as file:
-        while piece := file.read(CHUNK):
-            if target.in_bytes(tail + piece):
-                return True
-            tail = (tail + piece)[-overlap:]
-    return False
+def _in_name(found: re.Match[str]) -> bool:
+    """Whether the words are a part of a name: joined by hyphens, or beside a character that joins the parts of one."""
+    before = found.string[max(0, found.start() - 1) : found.start()]
+    after = found.string[found.end() : found.end() + 1]
+    joined = found.lastindex is not None and not re.search(r"\s", found[0])
+    return joined or before in ("/", "-", "_") or after in ("-", "_", "#")
 
 
-OUT_OF_REACH: tuple[str, ...] = (
-    "git history: a committed text stays in old commits until history is rewritten",
-    "backups and exports that were copied elsewhere, and other clones of this project",
-)
-OUT_OF_REACH_OF_SERVER = (
-    *OUT_OF_REACH,
-    "copies that `vault pull` made on other machines: the next pull there marks them, where nobody changed them",
-    "the database server's own log, its write-ahead log, replicas and backups: let them expire",
-)
+def _slug_words(text: str) -> list[str]:
+    """The words of a slug made of a text; none where they are too short to identify it."""
+    words = [slug_of(word) for word in re.findall(r"\w+", text)]
+    return words if len("".join(words)) >= SHORTEST else []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Purged:
-    """What was removed or marked, by place; `found` is where it still stands, which should be nowhere."""
-
-    things: tuple[str, ...]
-    rows: dict[str, int]
-    files: tuple[str, ...]
-    backups_replaced: int
-    fresh_backup: str | None
-    found: tuple[str, ...]
-    out_of_reach: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PurgePlan:
-    """What a purge would touch."""
-
-    things: tuple[str, ...]
-    rows: dict[str, int]
-    files: tuple[str, ...]
-    backups: int
-
-
-def plan(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> PurgePlan:
-    """What a purge would touch; changes nothing. A text that stands nowhere is not found."""
-    with ctx.db.read(ctx.space) as tx:
-        target = target_of(ctx, tx, id, text)
-        rows = store_purge.count_texts(tx, target.scrub)
-        searched = store_purge.in_passages(tx, target.pattern)
-    own = len(backup.kept_files(project.database)) + len(kept_aside(project.database))
-    files = (*(shown for *_, shown in holding(ctx, project, target)), *map(str, spool_files(project, target)))
-    files = tuple(dict.fromkeys(files))  # the staging file may lie in the vault
-    found = id is not None or rows or files or searched or target.names != Names() or documents_saying(ctx, target)
-    if not found and not any(holds(path, target) for path in ours(project)):
-        raise NotFound(
-            "The text is nowhere in this memory: not in rows, files, the spool or own backups. Nothing was purged"
-        )
-    return PurgePlan(things=target.things, rows=rows, files=files, backups=own)
-
-
-def purge(ctx: Context, project: Project, *, id: str | None = None, text: str | None = None) -> Purged:
-    """Remove a thing and what quotes it, or a text wherever it stands. There is no way back."""
-    if ctx.actor.trust != "human":
-        raise Forbidden("only a person may purge, because a purge cannot be undone; run this from your own terminal")
-    plan(ctx, project, id=id, text=text)
-    with ctx.db.write(ctx.space) as tx:
-        target = target_of(ctx, tx, id, text)
-        rows = purge_rows(tx, ctx, target)
-    files = tuple(dict.fromkeys(mark_files(ctx, project, target)))
-    if rebuild_tree(ctx).held:  # what was derived from the logs may quote anything
-        raise Refused("The text is gone from rows and files, but another process holds the tree. Run the purge again")
-    with ctx.db.write(ctx.space) as tx:
-        renew_passages(tx, ctx, target)  # of what lives in files, which have just changed
-    ctx.db.remake_indexes()
-    ctx.db.write_anew()
-    replaced = backup.discard(project.database)
-    on_server = ctx.db.holds_vault
-    copy = backup.backup(ctx, project.database) if replaced or not on_server else None
-    found = [str(path) for path in ours(project) if holds(path, target)]
-    out_of_reach = (*(OUT_OF_REACH_OF_SERVER if on_server else OUT_OF_REACH), *documents_saying(ctx, target))
-    if copy and copy.path in found and len(copy.spaces) > 1:
-        found.remove(copy.path)
-        out_of_reach = (*out_of_reach, "other spaces in the same store: one of them holds the same words, which stay")
-    return Purged(
-        things=target.things,
-        rows=rows,
-        files=files,
-        backups_replaced=replaced,
-        fresh_backup=copy.path if copy else None,
-        found=tuple(found),
-        out_of_reach=out_of_reach,
-    )
+def _forms(text: str) -> set[bytes]:
+    """How a text may be spelled in a file, in lower case: as it is, on one line, as a slug, and inside JSON."""
+    spellings = {text, " ".join(text.split()), text.lower(), "-".join(_slug_words(text)) or text}
+    escaped = {json.dumps(one, ensure_ascii=ascii)[1:-1] for one in spellings for ascii in (True, False)}
+    return {one.encode("utf-8", "replace").lower() for one in spellings | escaped}

@@ -1,24 +1,25 @@
-"""Status: what is remembered, what waits, what works on words alone; and naming damage that a command runs into."""
+"""Status: counts of everything, work that waits, and models in use; and naming damage that a command runs into."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from recollect.capture import documents, logs, stage
 from recollect.capture.finding import survey
+from recollect.capture.logs import FileFault
 from recollect.core.context import Actor, Context, Embedder, Tx
 from recollect.core.errors import BadInput, StoreDamaged
 from recollect.core.finding import SkippedFile
-from recollect.distil import compact
+from recollect.core.records import record, replace
 from recollect.models.budget import today
 from recollect.models.configured import KINDS
 from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
-from recollect.store import decisions, derived, events, journal, model_rows, spool, themes, vectors
+from recollect.store import db, decisions, derived, events, journal, model_rows, register, spool, themes, vectors
 from recollect.store.project import Project
 
 UNREADABLE = (StoreDamaged, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading a row raises whose content is not what was written."""
+"""What reading a damaged row may raise."""
 
 
 @contextmanager
@@ -37,7 +38,7 @@ def naming_damage(ctx: Context) -> Iterator[None]:
         ) from error
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ModelUsage:
     """What models used. A fall-back is an ask that the offline twin answered in a model's place."""
 
@@ -52,9 +53,9 @@ class ModelUsage:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ModelsStatus:
-    """Who answers which kind of job (nobody: its offline twin), and what that used."""
+    """Which provider answers which kind of job (the others run offline), and what they used."""
 
     configured: dict[str, str]
     daily_tokens: int
@@ -63,11 +64,13 @@ class ModelsStatus:
     pending: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Status:
     space: str
     engine: str
     store: str
+    folder: str
+    places: tuple[str, ...]
     timezone: str
     actor: Actor
     learnings: dict[str, int]
@@ -79,6 +82,8 @@ class Status:
     waiting: tuple[str, ...]
     incomplete: tuple[str, ...]
     unreadable: tuple[str, ...]
+    faults: tuple[FileFault, ...]
+    others_entries: int
     passages: int
     inbox: int
     spooled: int
@@ -109,19 +114,27 @@ def _status(ctx: Context, project: Project) -> Status:
             space=ctx.space,
             engine=ctx.db.engine,
             store=ctx.db.place,
+            folder=str(project.data),
+            places=tuple(one.shown for one in register.read(project.home) if one.space == ctx.space),
             timezone=project.settings.timezone,
             actor=ctx.actor,
-            learnings=derived.learnings_by_status(tx),
-            injections=derived.count_injections(tx),
-            verdicts=derived.count_verdicts(tx),
-            discoveries=derived.count_discoveries(tx),
+            learnings=derived.count_by(tx, "learnings", "status", ("active", "archived", "superseded")),
+            injections=db.count(tx, "injections"),
+            verdicts=derived.count_by(tx, "injections", "feedback", ("helpful", "not_helpful")),
+            discoveries=db.count(tx, "discoveries"),
             tree=_tree(tx),
             tentative=tuple(id for id, status, _ in unsettled if status == "tentative"),
             waiting=tuple(id for id, _, waits in unsettled if waits),
             incomplete=tuple(row.id for row in journal.incomplete(tx)),
-            unreadable=tuple(compact.unreadable_logs(tx)),
-            passages=derived.count_passages(tx),
-            inbox=len(events.waiting_escalations(tx)),
+            unreadable=tuple(journal.unreadable_logs(tx)),
+            faults=(
+                *logs.faults(tx, ctx),
+                *stage.faults(tx, ctx),
+                *documents.faults(replace(ctx, vault=ctx.vault.inside(tx))),
+            ),
+            others_entries=sum(journal.days_of_others(tx).values()),
+            passages=db.count(tx, "passages"),
+            inbox=events.count_waiting(tx),
             spooled=spooled.count,
             spooled_oldest_at=spooled.oldest_at,
             set_aside=aside.count,

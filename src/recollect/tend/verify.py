@@ -8,32 +8,32 @@ surrounds the store and says what to do.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from recollect.capture import documents
+from recollect.capture import documents, logs, stage
 from recollect.capture.documents import refresh as refresh_documents
 from recollect.capture.stage import refresh_passages
 from recollect.core.clock import zone_named
 from recollect.core.context import Context, Tx
 from recollect.core.errors import StoreUnreachable
+from recollect.core.records import record, replace
 from recollect.distil.tree import Compacted, compact
 from recollect.store import derived, journal, passages, vectors
+from recollect.store.db import update
 from recollect.store.derived import Difference, Unreadable
 from recollect.tend.kinds import KINDS, batches, expected
 from recollect.tend.status import UNREADABLE, naming_damage
 
 Level = Literal["damage", "difference", "notice"]
-SPELLED_OUT = 20  # findings of one kind; the rest is counted
+SPELLED_OUT = 20  # findings of one kind that are listed; the rest is counted
 
 Progress = Callable[[str], object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Discrepancy:
     """Something that is not as it should be. Damage is lost or broken data; a difference is derived state that can be
     made again; a notice is for a person to know."""
@@ -52,7 +52,7 @@ LOOK = "recollect why ID shows what is known about it; nothing depends on it"
 
 def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepancy, ...]:
     """All differences and damages, worst first."""
-    zone_named(ctx.settings.timezone)  # a mistake in the settings is no difference, and a rebuild would not mend it
+    zone_named(ctx.settings.timezone)  # a wrong setting is reported as such, because a rebuild would not mend it
     tell = progress or (lambda _: None)
     tell("the file")
     findings = list(_file(ctx))
@@ -65,15 +65,17 @@ def verify(ctx: Context, *, progress: Progress | None = None) -> tuple[Discrepan
         # A store that cannot be written is looked at all the same.
         refresh_passages(ctx, anew=True)
         refresh_documents(ctx, anew=True)
-        if not ctx.db.holds_vault:  # a team's logs are in its store, written together with their rows
-            documents.refresh_all_logs(ctx)
+        documents.refresh_all_logs(ctx)
     for check in CHECKS:
         if check.what == "index" and any(finding.what == "index" for finding in findings):
             continue  # a broken index cannot be asked
         tell(check.name)
         with _reporting(findings, check.name), ctx.db.read(ctx.space) as tx:
             for differences in check.find(ctx, tx):
-                findings += _differences(check, differences)
+                findings += _spelled_out(check.level, check.what, check.remedy, differences)
+    tell("files")
+    with _reporting(findings, "files"), ctx.db.read(ctx.space) as tx:
+        findings += _faults(ctx, tx)
     return _sorted(findings)
 
 
@@ -96,19 +98,14 @@ def unreadable_rows(ctx: Context) -> list[Discrepancy]:
     if not found:
         with ctx.db.read(ctx.space) as tx:
             found = list(derived.unreadable(tx))
-    made = []
-    for row in found[:SPELLED_OUT]:
-        what = "event" if row.table == "events" else "row"
-        level, remedy = _consequence(row)
-        made.append(Discrepancy(level=level, what=what, subject=row.subject, detail=row.detail, remedy=remedy))
-    for (level, remedy), more in Counter(map(_consequence, found[SPELLED_OUT:])).items():
-        detail = f"and {more:,} more of this kind"
-        made.append(Discrepancy(level=level, what="row", subject="", detail=detail, remedy=remedy))
+    made: list[Discrepancy] = []
+    for what in ("event", "row"):
+        rows = [row for row in found if (what == "event") == (row.table == "events")]
+        again = ((row.subject, row.detail) for row in rows if row.derived)
+        made += _spelled_out("difference", what, REBUILD, again)
+        lost = ((row.subject, row.detail) for row in rows if not row.derived)
+        made += _spelled_out("damage", what, RESTORE, lost)
     return made
-
-
-def _consequence(row: Unreadable) -> tuple[Level, str]:
-    return ("difference", REBUILD) if row.derived else ("damage", RESTORE)
 
 
 @contextmanager
@@ -127,7 +124,7 @@ def _sorted(findings: Iterable[Discrepancy]) -> tuple[Discrepancy, ...]:
     return tuple(sorted(findings, key=lambda finding: order.index(finding.level)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Check:
     """One comparison: `find` gives the differences, in groups that are spelled out one by one."""
 
@@ -155,6 +152,14 @@ def _without_owner(ctx: Context, tx: Tx) -> dict[str, set[str]]:
     return left
 
 
+def _faults(ctx: Context, tx: Tx) -> Iterator[Discrepancy]:
+    """What is wrong with files that people write. Nothing is lost: entries of logs are remembered."""
+    inside = replace(ctx, vault=ctx.vault.inside(tx))
+    for what, found in (("log", logs.faults(tx, ctx)), ("file", [*stage.faults(tx, ctx), *documents.faults(inside)])):
+        for fault in found:
+            yield Discrepancy(level="notice", what=what, subject=fault.path, detail=fault.detail, remedy=fault.remedy)
+
+
 def _counters(_: Context, tx: Tx) -> Iterator[Iterator[Difference]]:
     yield (
         (id, ", ".join(f"{name} is {kept}, should be {true}" for name, (kept, true) in wrong.items()))
@@ -178,18 +183,18 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def _differences(check: Check, found: Iterator[Difference]) -> Iterator[Discrepancy]:
+def _spelled_out(level: Level, what: str, remedy: str, found: Iterator[Difference]) -> Iterator[Discrepancy]:
+    """The first differences one by one, and how many more there are."""
     for subject, detail in islice(found, SPELLED_OUT):
-        yield Discrepancy(level=check.level, what=check.what, subject=subject, detail=detail, remedy=check.remedy)
+        yield Discrepancy(level=level, what=what, subject=subject, detail=detail, remedy=remedy)
     if more := sum(1 for _ in found):
-        detail = f"and {more:,} more of this kind"
-        yield Discrepancy(level=check.level, what=check.what, subject="", detail=detail, remedy=check.remedy)
+        yield Discrepancy(level=level, what=what, subject="", detail=f"and {more:,} more of this kind", remedy=remedy)
 
 
 CountProgress = Callable[[int], object]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Rebuilt:
     """How much was made again, and what of it was wrong before."""
 
@@ -199,32 +204,41 @@ class Rebuilt:
     terms_corrected: int
     counters_corrected: int
     vectors_dropped: int
+    files: tuple[str, ...] = ()
 
 
-def rebuild(ctx: Context, *, progress: CountProgress | None = None) -> Rebuilt:
+def rebuild(ctx: Context, *, files: bool = False, progress: CountProgress | None = None) -> Rebuilt:
     """The tree, passages, term counts, indexes and counters. Vectors stay where their passage did not change; the
-    next cycle makes those that were wrong."""
+    next cycle makes those that were wrong. With `files`, what logs and the staging file lost is first written again."""
     with naming_damage(ctx):
-        return _rebuilt(ctx, progress)
+        written = (*logs.write_again(ctx), *stage.write_again(ctx)) if files else ()
+        return replace(_rebuilt(ctx, progress), files=written)
 
 
 def _rebuilt(ctx: Context, progress: CountProgress | None) -> Rebuilt:
     ctx.db.remake_indexes()  # first: a passage cannot be replaced while the index is broken
     with ctx.db.write(ctx.space) as tx:
         derived.drop_unreadable(tx)
-        journal.forget_readings(tx)  # what only a clone that is gone had, goes; the others read theirs in again
+        # What only a clone that is gone had, goes; the others read theirs in again.
+        journal.forget_readings(tx, ctx.clone, besides=stage.KIND)
     nodes = rebuild_tree(ctx, progress=lambda *_: progress(1) if progress else None)
     made = _rebuild_passages(ctx, progress)
-    orphans = _orphans(ctx)
     with ctx.db.write(ctx.space) as tx:
+        orphans = sorted(id for ids in _without_owner(ctx, tx).values() for id in ids)
+        for id in orphans:
+            passages.remove(tx, id)
+    with ctx.db.write(ctx.space) as tx:  # after the commit that counted the terms of all passages
         terms = derived.recount(tx)
         dropped = vectors.mend(tx)
+        wrong = list(derived.wrong_counters(tx))
+        for id, pairs in wrong:
+            update(tx, "learnings", {"id": id}, **{name: true for name, (_, true) in pairs.items()})
     return Rebuilt(
         nodes=len(nodes.changes),
         passages=made,
-        orphans=orphans,
+        orphans=len(orphans),
         terms_corrected=terms,
-        counters_corrected=_rebuild_counters(ctx),
+        counters_corrected=len(wrong),
         vectors_dropped=dropped,
     )
 
@@ -251,19 +265,3 @@ def _rebuild_passages(ctx: Context, progress: CountProgress | None) -> int:
             if progress is not None:
                 progress(len(batch))
     return made
-
-
-def _orphans(ctx: Context) -> int:
-    with ctx.db.write(ctx.space) as tx:
-        gone = sorted(id for ids in _without_owner(ctx, tx).values() for id in ids)
-        for id in gone:
-            passages.remove(tx, id)
-    return len(gone)
-
-
-def _rebuild_counters(ctx: Context) -> int:
-    with ctx.db.write(ctx.space) as tx:
-        wrong = list(derived.wrong_counters(tx))
-        for id, pairs in wrong:
-            derived.set_counters(tx, id, {name: true for name, (_, true) in pairs.items()})
-    return len(wrong)

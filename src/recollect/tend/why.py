@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from recollect.capture import finding as findings
-from recollect.capture import logs, stage
+from recollect.capture import logs, stage, topic_edits
 from recollect.core import calendar
 from recollect.core.calendar import ROOT
 from recollect.core.choices import Trust
@@ -18,17 +17,17 @@ from recollect.core.context import Context, Event
 from recollect.core.errors import NotFound
 from recollect.core.journal import EntryType, NodeStatus, Source
 from recollect.core.learning import Injection, LearningSource
+from recollect.core.records import record
 from recollect.distil import tree
 from recollect.distil.themes import theme_path
-from recollect.store import decisions, events, journal, learnings, tasks, themes
+from recollect.store import db, decisions, events, journal, learnings, tasks, themes, topics
 from recollect.text import nodes, points
 from recollect.text.sentences import first_sentence
-from recollect.text.staging import read_staging
 
 _LEADS_TO = re.compile(r"(.*) → (log/\S+|monthly/\S+)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TracedLine:
     """One line of a node, and the entries it was taken from."""
 
@@ -36,7 +35,7 @@ class TracedLine:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NodeExplanation:
     id: str
     status: NodeStatus
@@ -46,11 +45,12 @@ class NodeExplanation:
     lines: tuple[TracedLine, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class EntryExplanation:
     """An entry, who wrote it, and the nodes that lead to it; none before a compaction took it up."""
 
     id: str
+    title: str
     topic: str
     type: EntryType
     written: str
@@ -60,7 +60,7 @@ class EntryExplanation:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FileExplanation:
     """A thing that lives in a file: what it says, the file, facts about it by name, every change."""
 
@@ -72,7 +72,7 @@ class FileExplanation:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Explanation:
     id: str
     title: str
@@ -97,8 +97,8 @@ def why_learning(ctx: Context, id: str) -> Explanation:
             origin=learning.origin,
             trust=learning.trust,
             sources=tuple(learnings.sources_of(tx, id)),
-            replaces=tuple(learnings.replaced_by(tx, id)),
-            replaced_by=tuple(learnings.successors(tx, id)),
+            replaces=tuple(db.replaced(tx, "learnings", id)),
+            replaced_by=tuple(db.successors(tx, "learnings", id)),
             injections=tuple(tasks.injections_of_learning(tx, id)),
             events=tuple(events.of(tx, id)),
         )
@@ -114,8 +114,8 @@ def why_decision(ctx: Context, id: str) -> Explanation:
             origin=history[0].channel if history else "",
             trust=decision.trust,
             sources=(),
-            replaces=tuple(decisions.replaced_by(tx, id)),
-            replaced_by=tuple(decisions.successors(tx, id)),
+            replaces=tuple(db.replaced(tx, "decisions", id)),
+            replaced_by=tuple(db.successors(tx, "decisions", id)),
             injections=(),
             events=tuple(history),
         )
@@ -152,7 +152,8 @@ def why_entry(ctx: Context, id: str) -> EntryExplanation:
         made = all(journal.node(tx, id) for id in way)
     return EntryExplanation(
         id=found.id,
-        topic=found.topic,
+        title=found.topic,
+        topic=ctx.read(topics.first_name, id),
         type=found.type,
         written=found.at,
         session=found.session,
@@ -171,7 +172,7 @@ def shown_refs(line: TracedLine) -> str:
 def why_staged(ctx: Context, id: str) -> FileExplanation:
     """An entry of the staging file, or one that left it: then its events tell where it went."""
     file = ctx.settings.staging.file
-    if found := read_staging(stage.read_file(ctx)).entry(id.removeprefix("staged/")):
+    if found := stage.said(ctx).entry(id.removeprefix("staged/")):
         return _in_file(ctx, id, found.title, file, [("line", str(found.first + 1))])
     with ctx.db.read(ctx.space) as tx:
         left = [event for event in events.of(tx, id) if "title" in (event.old or event.new)]
@@ -201,10 +202,16 @@ def why_finding(ctx: Context, id: str) -> FileExplanation:
 
 def why_theme(ctx: Context, id: str) -> FileExplanation:
     name = id.removeprefix("theme/")
-    with ctx.db.read(ctx.space) as tx:
-        found = themes.get(tx, name).theme
+    found = ctx.read(themes.get, name).theme
     facts = [("named by", found.named_by), *(("from", id) for id in found.findings)]
     return _in_file(ctx, id, found.summary, theme_path(name), [*facts, *(("left out", id) for id in found.left_out)])
+
+
+def why_topic(ctx: Context, id: str) -> FileExplanation:
+    found = topic_edits.show(ctx, id)
+    facts = [("named by", found.topic.named_by), *(("also called", name) for name in found.aliases)]
+    facts += [("from", entry.id) for entry in found.entries]
+    return _in_file(ctx, found.topic.id, found.topic.name, "the store", facts)
 
 
 def _in_file(ctx: Context, id: str, title: str, file: str, facts: Sequence[tuple[str, str]]) -> FileExplanation:
