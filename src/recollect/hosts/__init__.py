@@ -1,6 +1,5 @@
-"""Hosts: what an agent program tells us at an event, in our words, and our answer in its form.
+"""Hosts: agent programs that call us at the events of a session.
 
-One flow for all (`flow`); a module per host that only reads payloads and forms answers. `setup` writes a host's own
-configuration; `memory_tool` answers the file commands of Anthropic's API. Knows nothing about ranking, rows or files of
-the memory.
+`payloads` reads what each host sends and forms the answer, `hook` answers an event, `install` writes hosts' own files,
+`memory_tool` answers the file commands of Anthropic's API. Knows nothing about ranking, rows or files of the memory.
 """

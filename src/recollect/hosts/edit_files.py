@@ -1,8 +1,7 @@
-"""Texts of ours inside files of others: put in without touching a byte around them, and taken out again.
+"""Our texts inside files of others: inserted without touching a byte around them, and removed again.
 
-An insertion is a piece of text that stands somewhere in a file. Taking the same pieces out restores the file byte for
-byte, whatever its owner changed elsewhere meanwhile. Where the owner changed something inside a piece, what it added is
-found by its meaning instead. Knows nothing about hosts.
+Removing the same pieces restores the file byte for byte, whatever its owner changed elsewhere meanwhile. Where the
+owner edited a piece, our values are found in the parsed JSON instead. Knows nothing about hosts.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
     at = _skip(text, 0)
     for depth, name in enumerate(path):
         if text[at : at + 1] != "{":
-            raise BadInput(f"{'.'.join(path[:depth]) or 'the file'} is no JSON object")
+            raise BadInput(f"{'.'.join(path[:depth]) or 'the file'} is not a JSON object")
         found = _member(text, at, name)
         last = depth == len(path) - 1
         if found is None:
@@ -37,12 +36,12 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
             assert found is not None
         elif last and not item:
             raise BadInput(
-                f"{'.'.join(path)} is there already and is not ours; take it out, or say with --host who is told"
+                f"{'.'.join(path)} exists already and is not Recollect's. Remove it, or choose other hosts with --host"
             )
         at = found
     if item:
         if text[at : at + 1] != "[":
-            raise BadInput(f"{'.'.join(path)} is no JSON list")
+            raise BadInput(f"{'.'.join(path)} is not a JSON list")
         text, piece = _put_first(text, at, _shown(value, len(path) + 1), len(path))
         pieces.append(piece)
     return text, pieces
@@ -51,7 +50,7 @@ def into_json(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> tu
 def as_block(text: str, begin: str, body: str, end: str) -> tuple[str, str]:
     """A text with a block between two marks at its end, and the piece that was put in.
 
-    A block that stands there already, because another clone put it in and committed it, is not put in again.
+    A block that another clone inserted and committed is not inserted again.
     """
     block = f"{begin}\n{body.strip()}\n{end}\n"
     if block in text:
@@ -62,7 +61,7 @@ def as_block(text: str, begin: str, body: str, end: str) -> tuple[str, str]:
 
 
 def without(text: str, pieces: list[str]) -> str | None:
-    """A text without some pieces, the last one first; None when one of them is not there as it was put in."""
+    """A text without some pieces, the last one first; None when one of them was changed."""
     for piece in reversed(pieces):
         if text.count(piece) != 1:
             return None
@@ -71,7 +70,7 @@ def without(text: str, pieces: list[str]) -> str | None:
 
 
 def holds(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> bool:
-    """Whether a JSON text has a value that would be put in."""
+    """Whether a JSON text has a value already."""
     found = json.loads(text)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
@@ -79,7 +78,7 @@ def holds(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> bool:
 
 
 def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) -> str:
-    """A JSON text, written anew, without a value that once was put in; objects and lists left empty by it go, too."""
+    """A JSON text, rewritten without a value; objects and lists left empty by that are removed too."""
     document = json.loads(text)
     way = [document]
     for name in path if item else path[:-1]:
@@ -97,7 +96,7 @@ def json_without(text: str, path: tuple[str, ...], value: Any, *, item: bool) ->
 
 
 def block_without(text: str, begin: str, end: str) -> str:
-    """A text without what stands between two marks, marks included."""
+    """A text without the block between two marks, marks included."""
     first, found, rest = text.partition(f"{begin}\n")
     return first + rest.partition(f"{end}\n")[2] if found else text
 

@@ -1,7 +1,4 @@
-"""A moment in an agent's session, whatever host it happens in.
-
-Which agent program runs this process, as its environment says.
-"""
+"""An event of an agent's session, whatever host reports it, and which host runs this process."""
 
 from __future__ import annotations
 
@@ -12,19 +9,15 @@ from recollect.core.records import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Protocol
-
-    from recollect.text.frame import ContextBudget
-else:
-    Protocol = object
+    from typing import Any
 
 
 @record
 class HostEvent:
-    """What a host said. Texts that it did not give are empty.
+    """What a host reported. A text that it left out is empty.
 
-    `kind` is start, prompt, subagent, before_compact, after_compact, stop, subagent_stop, task or end; cycle and
-    heartbeat are asked for by our own configuration, not by something that happened.
+    `kind` is start, prompt, subagent, before_compact, after_compact, stop, subagent_stop, task or end; our own
+    configuration adds cycle.
     """
 
     kind: str
@@ -39,27 +32,15 @@ class HostEvent:
     topic: str = ""
     text: str = ""
     fresh: bool = False
-    """The agent's context begins anew with it."""
+    """The agent's context begins anew with this event."""
+    pid: int = 0
+    """The host's process; 0 when it is not known."""
     brief_too: bool = False
-    """A brief may come with it, where none is in front of the agent."""
-
-
-class Adapter(Protocol):
-    """What a host's module holds."""
-
-    NAME: str
-    ROOM: ContextBudget
-    ASYNC: bool
-
-    def read(self, event: str, given: Mapping[str, Any]) -> HostEvent | None:
-        """The moment that an event of this host is; None for one that is not ours."""
-
-    def answer(self, moment: HostEvent, text: str) -> str:
-        """A text to put in front of the agent, in the host's form."""
+    """A brief may be added to the answer, unless the agent has one."""
 
 
 def text(given: Mapping[str, Any], *names: str) -> str:
-    """The first of some values that is a text; a host may leave out any of them, or change its mind about a type."""
+    """The first value that is a text; a host may leave any of them out, or change a type between releases."""
     for name in names:
         value = given.get(name)
         if isinstance(value, str) and value.strip():
@@ -68,7 +49,7 @@ def text(given: Mapping[str, Any], *names: str) -> str:
 
 
 def path(given: Mapping[str, Any], name: str) -> str:
-    """A place that the host names; empty when no file can be called so."""
+    """A path that the host names; empty when no file can have that name."""
     place = text(given, name)
     try:
         return "" if b"\0" in os.fsencode(place) else place
@@ -77,7 +58,7 @@ def path(given: Mapping[str, Any], name: str) -> str:
 
 
 def session_id(given: Mapping[str, Any]) -> str:
-    """A host's session as an id that files and rows can carry."""
+    """A host's session id, without characters that a file name cannot hold."""
     return "".join(c for c in text(given, "session_id") if c.isascii() and (c.isalnum() or c in "._:-"))[:100]
 
 
@@ -94,5 +75,5 @@ _VARIABLES = {
 
 
 def running(environ: Mapping[str, str]) -> list[str]:
-    """The hosts that are at work; none when a person types."""
+    """The hosts whose environment this process runs in; none when a person types."""
     return list(dict.fromkeys(host for variable, host in _VARIABLES.items() if environ.get(variable)))

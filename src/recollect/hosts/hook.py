@@ -1,12 +1,9 @@
-"""What happens at a moment of a session: the same for every host.
+"""The answer to one event of a session, the same for every host.
 
-Reading comes first and its answer is printed at once; then what the moment leaves is written, or kept in the spool when
-the store is locked, gone or too slow. Never in the way: nothing raised here reaches the host, and a time limit inside
-the host's own ends whatever takes too long.
-
-How long a hook may take, always less than the host would wait, and the alarm that sees to it.
-
-Where a hook says nothing or keeps nothing, because the user asked for it: pauses, ignored folders, CI.
+Reading comes first and its answer is printed at once; then the event is recorded, or kept in the spool when the store
+is locked, gone or too slow. No error reaches the host, and an alarm ends a hook before the host would. Hooks are silent
+in a paused project or an ignored folder, and write nothing in CI. Where there is no memory, a session's start tells its
+user how to begin one, or begins it if the user's settings say so.
 """
 
 from __future__ import annotations
@@ -15,16 +12,16 @@ import os
 import time
 from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[import-not-found]
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 
 from recollect.core.clock import clock_from, iso
 from recollect.core.context import Actor
-from recollect.core.errors import BadInput, RecollectError, Refused
+from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.settings import merged
 from recollect.core.values import random_id
 from recollect.core.writes import SessionEvent, SessionNote, SessionTurn, TaskOutput, TaskVerdicts, Write
-from recollect.hosts.event import Adapter, HostEvent, path
+from recollect.hosts.event import HostEvent, path
+from recollect.hosts.payloads import Host, answer, host_named
 from recollect.store import project as projects
 from recollect.store.project import Project
 
@@ -36,20 +33,15 @@ if TYPE_CHECKING:
 
     from recollect.core.clock import Clock
     from recollect.core.writes import Written
-    from recollect.hosts.event import HostEvent
     from recollect.memory import Memory
-    from recollect.store.project import Project
 
-# What `signal` adds to it is names for numbers.
-
-
-SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0, "heartbeat": 110.0}
-"""What a moment may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
+SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}
+"""Seconds that an event may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
 OTHERWISE = 8.0
 
 
 class OutOfTime(BaseException):
-    """The time is up. No room catches it by accident: it is no Exception."""
+    """The time is up. Not an Exception, so that no room catches it by accident."""
 
 
 def seconds_for(kind: str) -> float:
@@ -77,7 +69,7 @@ SILENT = "hooks are silent: recollect host pause --off lets them answer again"
 
 
 def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> bool:
-    """Whether the user asked for quiet, here or for now."""
+    """Whether the user silenced hooks, here or for now."""
     if (project.data / PAUSED).exists():
         return True
     if not project.settings.hosts.ignore:
@@ -96,7 +88,7 @@ def silent(project: Project, moment: HostEvent, environ: Mapping[str, str]) -> b
 
 
 def _places(pattern: str, root: str, home: str) -> set[str]:
-    """Every way a pattern may be meant: with or without links, `a/**` with `a` itself, `a/**/b` with `a/b`."""
+    """Every reading of a pattern: with or without links, `a/**` with `a` itself, `a/**/b` with `a/b`."""
     base, rest = (home, pattern[2:]) if pattern.startswith("~/") else (root, pattern)
     rest = os.path.normpath(rest).removesuffix("/**")
     places = {_literally(os.path.realpath(os.path.join(base, rest)))}
@@ -107,21 +99,22 @@ def _places(pattern: str, root: str, home: str) -> set[str]:
 
 
 def _literally(path: str) -> str:
-    """A path as a pattern that means just it."""
+    """A path as a pattern that matches only it."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:
-    """Whether nobody will come back to this session: `CI` is set, and not to a no."""
+    """Whether this runs in CI, where nothing is captured: `CI` is set, and not to a no."""
     return environ.get("CI", "").strip().lower() not in ("", "0", "false", "no", "off")
 
 
-HOSTS = {"claude-code": "claude_code", "codex": "codex", "gemini": "gemini", "openclaw": "openclaw"}
+LAUNCHER = "bin/recollect"
+"""In the user's state folder: what hooks, servers and agents run, wherever Recollect is installed."""
 CYCLE = "Cycle"
 """The event that our own configuration adds: maintenance beside a session, not in it."""
 FAILED = "hook-failure.txt"
 _READING = ("start", "prompt", "subagent")
-"""Moments that answer. They do not wait for the spool; the others empty it first."""
+"""Events that are answered. They do not wait for the spool; the others replay it first."""
 
 
 def respond(
@@ -131,16 +124,21 @@ def respond(
     environ: Mapping[str, str],
     put: Callable[[str], None],
     *,
+    pid: int = 0,
     spent: float = 0,
 ) -> None:
-    """Answer one event of a host and keep what it leaves. Silent where no memory was begun, or where it is paused.
+    """Answer one event of a host and record it. Silent where hooks are paused; in CI it only reads.
 
-    `spent` is what waiting for the host's words took of the time there is.
+    `spent` are the seconds that reading the payload took.
     """
-    adapter = adapter_of(host)
-    moment = _moment(adapter, event, given if isinstance(given, dict) else {})
-    found = _find_project(moment, environ) if moment else None
-    if moment is None or found is None or silent(found[0], moment, environ):
+    adapter = host_named(host)
+    moment = _event(host, event, given if isinstance(given, dict) else {}, pid)
+    if moment is None or (in_ci(environ) and moment.kind not in _READING):
+        return
+    found = _find_project(moment, environ)
+    if found is None and moment.kind == "start" and moment.session and not in_ci(environ):
+        found = _without_memory(moment, environ, put)
+    if found is None or silent(found[0], moment, environ):
         return
     project, closed = found
     moment, refused = _without_odd_file(moment)
@@ -151,22 +149,29 @@ def respond(
         if closed is not None:
             raise closed
         with time_limit(seconds_for(moment.kind) - spent), _opened(project, moment, actor, clock, environ) as memory:
-            said, shown = _answer(memory, moment, adapter)
-            if said:
-                put(adapter.answer(moment, said))
+            if capturing and moment.kind == "start":
+                with suppress(RecollectError):  # the turn of a session that was killed is in this one's brief
+                    memory.sessions.tidy(but=moment.session)
+            said, message, shown = _answer(memory, moment, adapter)
+            said = _runnable(said, moment, project, environ)
+            if said or message:
+                put(answer(moment, said, message))
             if capturing:
                 writes.insert(0, shown)
-                if moment.kind == "start" and not adapter.ASYNC:
+                if moment.kind == "start" and not adapter.runs_async:
                     _begin_cycle(project, host, environ)
             while writes:
                 memory.sessions.deliver(writes[0])
                 writes.pop(0)
+        if in_ci(environ):
+            return
         if refused is not None:
             _note(project, moment, refused, clock)
-        elif moment.session:  # the doctor's questions have none: what it is to show stays
+        elif moment.session:  # the probe of `doctor --host` has none, and must not delete the failure that it shows
             (project.data / FAILED).unlink(missing_ok=True)
-    except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: `doctor --host` shows it, the host not
-        _note(project, moment, error, clock)
+    except (Exception, OutOfTime) as error:  # noqa: BLE001 — the fail-open edge: only `doctor --host` shows it
+        if not in_ci(environ):
+            _note(project, moment, error, clock)
     finally:
         from recollect.memory.sessions import keep
 
@@ -175,19 +180,9 @@ def respond(
                 keep(project, write, actor=actor, at=clock.now())
 
 
-def adapter_of(host: str) -> Adapter:
-    """The module of a host."""
-    if host not in HOSTS:
-        raise BadInput(f"no host {host!r}; known are {', '.join(HOSTS)}")
-    module: Any = import_module(f"recollect.hosts.{HOSTS[host]}")
-    adapter: Adapter = module
-    return adapter
-
-
 def seconds_of(host: str, event: str) -> float:
-    """What an event may take, before anything else is known of it."""
-    moment = _moment(adapter_of(host), event, {})
-    return seconds_for(moment.kind if moment else "")
+    """How long an event may take, before its payload is read."""
+    return seconds_for("cycle" if event == CYCLE else host_named(host).kinds.get(event, ""))
 
 
 def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Project, RecollectError | None] | None:
@@ -199,27 +194,76 @@ def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Projec
         if not place:
             continue
         with suppress(RecollectError, OSError, ValueError):
-            root = projects.root_of(Path(place))
-            closed: RecollectError | None = None
+            root = projects.root_of(Path(place), environ)
             try:
-                project = projects.load(root, environ)
+                return projects.load(root, environ), None
+            except NotInitialised:
+                from recollect.store import move
+
+                if move.bring(root, environ, quick=moment.kind != "cycle"):
+                    return projects.load(root, environ), None
             except BadInput as error:
-                project, closed = projects.last_known(root, environ), error
-            if projects.is_begun(project):  # a clone has the settings file, or a store of somebody else's
-                return project, closed
-            if not environ.get("HOME") and (project.data / projects.BEGUN).is_file():
-                return project, Refused("HOME is not set: it cannot be seen whether you began this memory")
+                return projects.last_known(root, environ), error
     return None
 
 
-def _moment(adapter: Adapter, event: str, given: Mapping[str, Any]) -> HostEvent | None:
+def _without_memory(
+    moment: HostEvent, environ: Mapping[str, str], put: Callable[[str], None]
+) -> tuple[Project, None] | None:
+    """A repository where no memory was begun: begin one if the user's settings say so, else tell how, in one line.
+
+    Nothing is written into the repository: the register alone says which space it uses.
+    """
+    from recollect.store.init import begin_unnamed
+    from recollect.store.register import main_worktree, spot_of
+
+    start = Path(environ.get("CLAUDE_PROJECT_DIR") or moment.folder or ".").resolve()
+    spot = spot_of(start)
+    begin = projects.outside(environ).hosts.begin
+    if not spot.git or begin == "never":
+        return None
+    top = Path(str(start).removesuffix(spot.folder))
+    if begin == "always" and not (top / projects.SETTINGS_FILE).exists():
+        begin_unnamed(main_worktree(top), environ)
+        return projects.find(start, environ), None
+    why = "has no memory yet"
+    if (top / projects.SETTINGS_FILE).exists():  # a clone, another machine, another home
+        why = "has a recollect.toml, but its memory is not on this machine or belongs to another place"
+    line = f"Recollect: {top.name} {why}. Run `recollect init` there, or set hosts.begin"
+    put(answer(moment, "", line))
+    return None
+
+
+def _runnable(said: str, moment: HostEvent, project: Project, environ: Mapping[str, str]) -> str:
+    """A brief whose commands an agent can run: where `recollect` is not on its PATH, by way of the launcher.
+
+    Claude Code takes a longer PATH from us, so that its rules for `recollect` count.
+    """
+    if moment.kind != "start" or not said:
+        return said
+    folders = environ.get("PATH", "").split(os.pathsep)
+    if any(os.access(os.path.join(folder, "recollect"), os.X_OK) for folder in folders if folder):
+        return said
+    launcher = project.state / LAUNCHER
+    if taken := environ.get("CLAUDE_ENV_FILE"):
+        with suppress(OSError), open(taken, "a", encoding="utf-8") as file:
+            file.write(f'export PATH="$PATH:{launcher.parent}"\n')
+            return said
+    shown, home = str(launcher), environ.get("HOME", "")
+    if home and shown.startswith(f"{home}/"):
+        shown = "~" + shown.removeprefix(home)
+    return said.replace("`recollect ", f"`{shown} ")
+
+
+def _event(host: str, event: str, given: Mapping[str, Any], pid: int) -> HostEvent | None:
     if event == CYCLE:
-        return HostEvent(kind="cycle", event=CYCLE, host=adapter.NAME, session="", folder=path(given, "cwd"))
-    return adapter.read(event, given)
+        return HostEvent(kind="cycle", event=CYCLE, host=host, session="", folder=path(given, "cwd"))
+    found = host_named(host).read(event, given)
+    return HostEvent(**{**vars(found), "pid": pid}) if found else None
 
 
 def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, environ: Mapping[str, str]) -> Memory:
-    """The memory, with little patience: whoever waits is an agent."""
+    """The memory, with short timeouts, because an agent waits."""
     from recollect.memory import Memory
 
     most = seconds_for(moment.kind) / 4
@@ -235,33 +279,35 @@ def _opened(project: Project, moment: HostEvent, actor: Actor, clock: Clock, env
     )
 
 
-def _answer(memory: Memory, moment: HostEvent, adapter: Adapter) -> tuple[str, Write]:
-    """What is put in front of the agent now, and the record that it was."""
-    said = ""
+def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str, Write]:
+    """The text for the agent, the line for its user, and the record of what was shown."""
+    said = message = ""
+    telling = memory.project.settings.hosts.messages
     learnings: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     briefing = moment.kind == "start" or moment.brief_too
     if briefing and (moment.fresh or not memory.sessions.is_given(moment.session, "brief")):
-        brief = memory.sessions.brief(adapter.ROOM)
+        brief = memory.sessions.brief(adapter.room)
         said, given = brief.text, ("brief", *brief.parts)
+        message = memory.sessions.at_a_glance(moment.session) if telling else ""
     if moment.kind in ("prompt", "subagent"):
         prompt = moment.prompt
         if moment.kind == "subagent":
             prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
         task = moment.agent or moment.session
-        found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=adapter.ROOM)
+        found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=adapter.room)
         said = "\n".join(filter(None, (said, found.text)))
         learnings, given = found.learnings, (*given, *found.entries)
-    elif moment.kind in ("cycle", "heartbeat"):
+        if telling and found.titles and moment.kind == "prompt":
+            message = " · ".join(filter(None, (message, f"gave {len(found.titles)}: {'; '.join(found.titles)}")))
+    elif moment.kind == "cycle":
         memory.sessions.tidy()
         memory.cycle()
-        if moment.kind == "heartbeat":
-            said = memory.sessions.waiting() or "HEARTBEAT_OK"
-    return said, _happened(moment, learnings=learnings, given=given)
+    return said, message and f"Recollect: {message}", _happened(moment, learnings=learnings, given=given)
 
 
 def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> None:
-    """Maintenance beside the session, for a host that waits for all its hooks: a process of its own, which ends."""
+    """Start a cycle in a process of its own, for a host that waits for all its hooks."""
     import subprocess
     import sys
 
@@ -276,24 +322,24 @@ def _begin_cycle(project: Project, host: str, environ: Mapping[str, str]) -> Non
     )
 
 
-def _happened(moment: HostEvent, *, learnings: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Write:
+def _happened(moment: HostEvent, **shown: tuple[str, ...]) -> Write:
     transcript = moment.transcript if moment.kind == "start" else ""
     event = SessionEvent(
         session=moment.session,
         host=moment.host,
         event=moment.event,
         task=moment.agent or moment.session,
-        learnings=learnings,
-        given=given,
+        pid=moment.pid if moment.kind == "start" else 0,
         fresh=moment.fresh,
         transcript=transcript,
         place=_size(transcript),
+        **shown,
     )
     return _write(event)
 
 
 def _left(moment: HostEvent, root: str) -> list[Write]:
-    """What a moment leaves in the memory, as writes that can wait."""
+    """What an event adds to the memory, as writes that can wait."""
     session = moment.session
 
     def turn(**said: str) -> Write:
@@ -333,7 +379,7 @@ def _write(what: Written) -> Write:
 
 
 def _first_written(path: str) -> int:
-    """The size of a transcript. A host writes beside its hooks: at a first answer the request may not be there yet."""
+    """The size of a transcript. The host writes while hooks run: at a first answer it may still be empty."""
     patience = 15 if os.path.isdir(os.path.dirname(path)) else 0
     while not (size := _size(path)) and patience:
         time.sleep(0.02)
@@ -342,7 +388,7 @@ def _first_written(path: str) -> int:
 
 
 def _without_odd_file(moment: HostEvent) -> tuple[HostEvent, BadInput | None]:
-    """The moment without a transcript that is not a regular file, which nobody may open, and what to say about it."""
+    """The event without a transcript that is not a regular file and must not be opened, and the error to report."""
     from recollect.store.files import is_odd
 
     if not moment.transcript or not is_odd(moment.transcript):
@@ -362,8 +408,8 @@ def _size(path: str) -> int:
 
 
 def _note(project: Project, moment: HostEvent, error: BaseException, clock: Clock) -> None:
-    """The last thing that went wrong, for `recollect doctor --host`."""
-    with suppress(OSError):
-        (project.data / FAILED).write_text(
-            f"{iso(clock.now())} {moment.event}: {type(error).__name__}: {error}\n", "utf-8"
-        )
+    """Keep the last error for `recollect doctor --host`."""
+    from recollect.store.files import write_path
+
+    with suppress(OSError, RecollectError):  # replaces a link, which a command in a sandbox may have left there
+        write_path(project.data / FAILED, f"{iso(clock.now())} {moment.event}: {type(error).__name__}: {error}\n")

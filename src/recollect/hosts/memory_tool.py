@@ -1,17 +1,12 @@
 """The memory tool of Anthropic's API (`memory_20250818`) over this memory, for the SDK's tool runner.
 
-`/memories` is a view of what is kept: logs can be appended to, learnings are files to make, edit and delete (which
-archives them), everything else is made from those and can only be read. What is not allowed is a tool error that says
-what to do instead. Paths name things and are never opened, so none leads out.
-
-`/memories`: the memory as a tree of files for a model that knows six file commands and nothing else.
+A model that knows six file commands sees the memory as files. Paths name records and are never opened, so none leads
+outside. A command that is not allowed gets a tool error that says what to do instead.
 
     /memories/ROOT.md, INDEX.md            read-only
     /memories/logs/2026-03-02.md           append-only, today's
     /memories/learnings/NAME.md            made, edited, renamed, deleted (archived)
     /memories/daily|weekly|monthly|themes  read-only
-
-Knows nothing about the API that carries the commands.
 """
 
 from __future__ import annotations
@@ -42,93 +37,117 @@ from recollect.text import learning_file as files
 TOP = "/memories"
 LOGS, LEARNINGS, THEMES = "logs", "learnings", "themes"
 FOLDERS = (LOGS, LEARNINGS, *LEVELS, THEMES)
-SHOWN = 50  # files of one folder that a look at the whole shows
-LISTED = 1000  # and a look at that folder
+SHOWN = 50  # files of one folder that a look at everything shows, so that six folders fit a model's context
+LISTED = 1000  # files that a look at that folder shows: the most that one page of learnings has
 
 
-def view(memory: Memory, path: str, lines: Sequence[int] | None = None) -> str:
-    """A folder's files with what may be done with them, or a file with line numbers."""
-    folder, name = _place(path)
-    if name or folder in _FILES:
-        mark = _mark(_learning(memory, path, folder, name)) if folder == LEARNINGS else ""
-        text = _numbered(_text(memory, folder, name), lines)
-        return f"Here's the content of {path}{mark} with line numbers:\n{text}"
-    shown = _listed(memory, folder, LISTED) if folder else _everything(memory)
-    return f"Here're the files and directories in {path}, with what may be done with each:\n" + "\n".join(shown)
+ACTOR = Actor(name="memory-tool", channel="memory-tool", trust="agent")
 
 
-def create(memory: Memory, path: str, text: str) -> str:
-    """A new learning, or the first entry of today's log."""
-    folder, name = _place(path)
-    if folder == LEARNINGS and name:
-        done = memory.learn(files.new_learning(text, name.removesuffix(".md")))
-        made = f"{TOP}/{LEARNINGS}/{files.file_name(done.learning)}"
-        said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
-        return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
-    if folder == LOGS and name:
-        if name == f"{_today(memory)}.md" and _today(memory) in _days(memory):
-            raise Refused(f"File {path} already exists. It is append-only: insert at its end, line {_length(memory)}")
-        return _appended(memory, path, name, text)
-    raise Refused(_read_only(memory, path))
+class MemoryTool(BetaAbstractMemoryTool):
+    """Give it to `client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)`."""
 
+    def __init__(self, memory: Memory, **options: Any):
+        super().__init__(**options)
+        self._memory = memory.acting_as(ACTOR)
 
-def str_replace(memory: Memory, path: str, old: str, new: str) -> str:
-    """Edit a learning where a text stands once."""
-    folder, name = _place(path)
-    if folder == LOGS:
-        raise Refused(f"{path} is append-only: what was written stays. Insert a correction at the end of today's log")
-    learning = _learning(memory, path, folder, name)
-    text = files.render(learning)
-    count = text.count(old) if old else 0
-    if count == 0:
-        raise BadInput(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
-    if count > 1:
-        at = [str(number) for number, line in enumerate(text.split("\n"), 1) if old in line]
-        raise BadInput(
-            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {', '.join(at)}. "
-            "Please ensure it is unique"
-        )
-    return _edited(memory, learning, text.replace(old, new))
+    def execute(self, command: BetaMemoryTool20250818Command) -> str:
+        try:
+            return str(super().execute(command))
+        except RecollectError as problem:
+            raise ToolError(str(problem)) from problem
+        except (AttributeError, TypeError, NotImplementedError) as problem:
+            # The SDK does not check what the model sends.
+            raise ToolError(f"this command cannot be read: {problem}") from problem
 
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        """A folder's files with what may be done with them, or a file with line numbers."""
+        memory, path, lines = self._memory, command.path, command.view_range
+        folder, name = _place(path)
+        if name or folder in _FILES:
+            mark = _mark(_learning(memory, path, folder, name)) if folder == LEARNINGS else ""
+            text = _numbered(_text(memory, folder, name), lines)
+            return f"Here's the content of {path}{mark} with line numbers:\n{text}"
+        shown = _listed(memory, folder, LISTED) if folder else _everything(memory)
+        return f"Here're the files and directories in {path}, with what may be done with each:\n" + "\n".join(shown)
 
-def insert(memory: Memory, path: str, line: int, text: str) -> str:
-    """Append to today's log, or put a line into a learning."""
-    folder, name = _place(path)
-    if folder == LOGS and name:
-        if (length := _length(memory)) != line and name == f"{_today(memory)}.md":
-            raise BadInput(f"{path} is append-only: insert_line must be its last line, {length}, not {line}")
-        return _appended(memory, path, name, text)
-    learning = _learning(memory, path, folder, name)
-    lines = files.render(learning).removesuffix("\n").split("\n")
-    if not 0 <= line <= len(lines):
-        raise BadInput(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
-    return _edited(memory, learning, "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]]))
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        """A new learning, or the first entry of today's log."""
+        memory, path, text = self._memory, command.path, command.file_text
+        folder, name = _place(path)
+        if folder == LEARNINGS and name:
+            done = memory.learn(files.new_learning(text, name.removesuffix(".md")))
+            made = f"{TOP}/{LEARNINGS}/{files.file_name(done.learning)}"
+            said = f"That was known already, as {made}" if done.merged else f"File created successfully at: {made}"
+            return f"{said}\nUse that path from now on, not {path}: a file is named by its title and its id."
+        if folder == LOGS and name:
+            if name == f"{_today(memory)}.md" and _today(memory) in _days(memory):
+                raise Refused(
+                    f"File {path} already exists. It is append-only: insert at its end, line {_length(memory)}"
+                )
+            return _appended(memory, path, name, text)
+        raise Refused(_read_only(memory, path))
 
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        """Replace a text that occurs once in a learning."""
+        memory, path, old, new = self._memory, command.path, command.old_str, command.new_str
+        folder, name = _place(path)
+        if folder == LOGS:
+            raise Refused(
+                f"{path} is append-only: what was written stays. Insert a correction at the end of today's log"
+            )
+        learning = _learning(memory, path, folder, name)
+        text = files.render(learning)
+        count = text.count(old) if old else 0
+        if count == 0:
+            raise BadInput(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+        if count > 1:
+            at = [str(number) for number, line in enumerate(text.split("\n"), 1) if old in line]
+            raise BadInput(
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {', '.join(at)}. "
+                "Please ensure it is unique"
+            )
+        return _edited(memory, learning, text.replace(old, new))
 
-def delete(memory: Memory, path: str) -> str:
-    """Archive a learning; it can be restored."""
-    folder, name = _place(path)
-    if folder == LOGS:
-        raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect store purge")
-    if not name:
-        raise Refused(f"Cannot delete {path}: learnings are deleted one at a time, everything else is read-only")
-    learning = _learning(memory, path, folder, name)
-    memory.learnings.archive(learning.id, reason="deleted with the memory tool")
-    return f"Successfully deleted {path} (archived as {learning.id}; a person can restore it)"
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        """Append to today's log, or put a line into a learning."""
+        memory, path, line, text = self._memory, command.path, command.insert_line, command.insert_text
+        folder, name = _place(path)
+        if folder == LOGS and name:
+            if (length := _length(memory)) != line and name == f"{_today(memory)}.md":
+                raise BadInput(f"{path} is append-only: insert_line must be its last line, {length}, not {line}")
+            return _appended(memory, path, name, text)
+        learning = _learning(memory, path, folder, name)
+        lines = files.render(learning).removesuffix("\n").split("\n")
+        if not 0 <= line <= len(lines):
+            raise BadInput(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
+        return _edited(memory, learning, "\n".join([*lines[:line], text.rstrip("\n"), *lines[line:]]))
 
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        """Archive a learning; it can be restored."""
+        memory, path = self._memory, command.path
+        folder, name = _place(path)
+        if folder == LOGS:
+            raise Refused(f"{path} cannot be deleted: raw logs are permanent. A person can: recollect store purge")
+        if not name:
+            raise Refused(f"Cannot delete {path}: learnings are deleted one at a time, everything else is read-only")
+        learning = _learning(memory, path, folder, name)
+        memory.learnings.archive(learning.id, reason="deleted with the memory tool")
+        return f"Successfully deleted {path} (archived as {learning.id}; a person can restore it)"
 
-def rename(memory: Memory, old: str, new: str) -> str:
-    """Give a learning another title, which its name is made of."""
-    folder, name = _place(old)
-    target, new_name = _place(new)
-    if folder == LOGS:
-        raise Refused(f"{old} cannot be renamed: a log is named by its day")
-    learning = _learning(memory, old, folder, name)
-    if target != LEARNINGS or not new_name:
-        raise Refused(f"{old} is a learning; it can only be renamed inside {TOP}/{LEARNINGS}, not to {new}")
-    changes = LearningEdit(title=files.title_in(new_name, learning.id))
-    after = memory.learnings.edit(learning.id, changes, expect=learning.version)
-    return f"Successfully renamed {old} to {TOP}/{LEARNINGS}/{files.file_name(after)}"
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        """Give a learning another title, which its name is made of."""
+        memory, old, new = self._memory, command.old_path, command.new_path
+        folder, name = _place(old)
+        target, new_name = _place(new)
+        if folder == LOGS:
+            raise Refused(f"{old} cannot be renamed: a log is named by its day")
+        learning = _learning(memory, old, folder, name)
+        if target != LEARNINGS or not new_name:
+            raise Refused(f"{old} is a learning; it can only be renamed inside {TOP}/{LEARNINGS}, not to {new}")
+        changes = LearningEdit(title=files.title_in(new_name, learning.id))
+        after = memory.learnings.edit(learning.id, changes, expect=learning.version)
+        return f"Successfully renamed {old} to {TOP}/{LEARNINGS}/{files.file_name(after)}"
 
 
 # --- Places
@@ -181,7 +200,7 @@ def _learning(memory: Memory, path: str, folder: str, name: str) -> Learning:
 
 def _read_only(memory: Memory, path: str) -> str:
     return (
-        f"{path} cannot be written: it is read-only or no place of this memory. Two places take writing: "
+        f"{path} is read-only or does not exist in this memory. You can write to two places: "
         f"{TOP}/{LOGS}/{_today(memory)}.md for what happened (append-only), and {TOP}/{LEARNINGS}/NAME.md for what was "
         "learned, one insight a file, with Context, Observation, Implication and Action"
     )
@@ -210,7 +229,7 @@ def _listed(memory: Memory, folder: str, most: int) -> list[str]:
 
 
 def _names(memory: Memory, folder: str) -> list[str]:
-    """What stands in a folder, newest or best supported first."""
+    """The names in a folder, newest or best supported first."""
     if folder == LOGS:
         return _days(memory)
     if folder == THEMES:
@@ -256,7 +275,7 @@ def _appended(memory: Memory, path: str, name: str, text: str) -> str:
 def _edited(memory: Memory, learning: Learning, text: str) -> str:
     changes = files.edited(learning, text)
     if not changes:
-        raise BadInput("nothing that can be edited was changed: a file holds a title and four fields, the rest is ours")
+        raise BadInput("Nothing was changed: only the title and the four fields of a learning can be edited")
     after = memory.learnings.edit(learning.id, LearningEdit(**changes), expect=learning.version)  # type: ignore[arg-type]
     return f"The memory file has been edited. It says now:\n{_numbered(files.render(after), None)}"
 
@@ -273,41 +292,3 @@ def _length(memory: Memory) -> int:
     """The lines of today's log, none when it is not begun."""
     today = _today(memory)
     return len(memory.journal.show(today).removesuffix("\n").split("\n")) if today in _days(memory) else 0
-
-
-ACTOR = Actor(name="memory-tool", channel="memory-tool", trust="agent")
-
-
-class MemoryTool(BetaAbstractMemoryTool):
-    """Give it to `client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)`."""
-
-    def __init__(self, memory: Memory, **options: Any):
-        super().__init__(**options)
-        self._memory = memory.acting_as(ACTOR)
-
-    def execute(self, command: BetaMemoryTool20250818Command) -> str:
-        try:
-            return str(super().execute(command))
-        except RecollectError as problem:
-            raise ToolError(str(problem)) from problem
-        except (AttributeError, TypeError, NotImplementedError) as problem:
-            # The SDK does not check what the model sends.
-            raise ToolError(f"this command cannot be read: {problem}") from problem
-
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return view(self._memory, command.path, command.view_range)
-
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return create(self._memory, command.path, command.file_text)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return str_replace(self._memory, command.path, command.old_str, command.new_str)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return insert(self._memory, command.path, command.insert_line, command.insert_text)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return delete(self._memory, command.path)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return rename(self._memory, command.old_path, command.new_path)

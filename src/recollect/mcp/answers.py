@@ -1,50 +1,104 @@
-"""What each tool answers: a record with an output schema, and the same as a few lines for the model to read.
+"""What the tools answer: a few lines for the model to read, and a record that holds the same lines.
 
-Stored words are data: in the lines they are joined to one line and escaped, so that a note cannot forge a heading or a
-verdict. The structured half carries them unchanged. Every line marks what came from outside, and a learning or a
-decision that is out of use.
+Some clients show their model the lines, others the record, so neither says more than the other. Stored words are data:
+they are joined to one line and escaped, so that a note cannot forge a heading or a verdict. Every line marks what came
+from outside, and a learning or decision that is out of use.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from recollect.core.choices import Trust, Verdict
+from recollect.core.records import record
 from recollect.text.frame import escape, one_line
+from recollect.text.sentences import mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from recollect.capture.learn import Captured
+    from recollect.core.choices import Trust
+    from recollect.search.everything import Hit
+    from recollect.tend.kinds import Neighbouring
 
 _FROM_OUTSIDE = "  [from outside, not adopted by a person]"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class FoundHit:
-    """Something that fits a question; `get` with its id shows all of it. `out_of_use` says why not to rely on it."""
+    """A search hit; `out_of_use` says why not to rely on it."""
 
     id: str
     kind: str
     title: str
-    snippet: str
-    score: float
+    topic: str
+    lines: tuple[str, ...]
     confidence: float | None
     out_of_use: str
     trust: Trust
 
-    def line(self) -> str:
+    def shown(self) -> list[str]:
         sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
-        return f"{self.id}{sure}  {_shown(self.title)}{_marks(self.trust, self.out_of_use)}\n    {_shown(self.snippet)}"
+        about = f"  ({self.topic})" if self.topic else ""
+        return [f"{self.id}{sure}  {self.title}{about}{_marks(self.trust, self.out_of_use)}", *_below(self.lines)]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Found:
+    """Hits, or what to try where there are none."""
+
     hits: tuple[FoundHit, ...]
+    note: str
 
     def text(self) -> str:
-        return "\n".join(hit.line() for hit in self.hits) or "nothing known about this"
+        return "\n".join(line for hit in self.hits for line in hit.shown()) or self.note
 
 
-@dataclass(frozen=True, kw_only=True)
+def found(hits: Sequence[Hit], query: str, given: Iterable[str]) -> Found:
+    """What a search found with some filters."""
+    from recollect.search.everything import NARROWING, nothing_found
+
+    return Found(
+        note="" if hits else nothing_found(query, sorted({*given} & {*NARROWING})),
+        hits=tuple(
+            FoundHit(
+                id=hit.id,
+                kind=hit.kind,
+                title=_marked(hit, hit.title),
+                topic=_shown(hit.topic),
+                lines=tuple(_marked(hit, line) for line in hit.lines),
+                confidence=hit.learning.confidence if hit.learning else None,
+                out_of_use=hit.out_of_use,
+                trust=hit.trust,
+            )
+            for hit in hits
+        ),
+    )
+
+
+@record
+class Around:
+    """Texts before and after one, which has step 0."""
+
+    texts: tuple[dict[str, Any], ...]
+
+    def text(self) -> str:
+        return "\n".join(
+            f"{'>' if one['step'] == 0 else ' '} {one['id']}  {one['title']}\n    {one['line']}" for one in self.texts
+        )
+
+
+def around(texts: Sequence[Neighbouring]) -> Around:
+    return Around(
+        texts=tuple(
+            {"id": one.id, "step": one.step, "title": _shown(one.title), "line": _shown(one.snippet)} for one in texts
+        )
+    )
+
+
+@record
 class Thing:
-    """One thing whole: its text, and the stored record where there is one."""
+    """The full text of one id, and the stored record where there is one."""
 
     id: str
     kind: str
@@ -57,105 +111,49 @@ class Thing:
         return f"{self.id} ({self.kind}): {_shown(self.title)}{_marks(self.trust)}\n\n{self.body}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remembered:
-    """A stored learning; `merged` when one that says the same was there and now counts once more.
-
-    `left` names what was given then and not taken over.
-    """
+@record
+class Kept:
+    """A record that was stored or changed. `note` says what else the caller should know."""
 
     id: str
-    title: str
-    confidence: float
-    merged: bool
-    left: tuple[str, ...]
-    redacted: tuple[str, ...]
+    did: str = "saved"
+    title: str = ""
+    confidence: float | None = None
+    redacted: tuple[str, ...] = ()
+    note: str = ""
 
     def text(self) -> str:
-        did = "was known; counted once more as" if self.merged else "saved"
-        left = f"; left as it was: {', '.join(self.left)}" if self.left else ""
-        return f"{did} {self.id} (confidence {self.confidence:.2f}){left}{_redactions(self.redacted)}"
+        sure = "" if self.confidence is None else f" (confidence {self.confidence:.2f})"
+        title = f": {_shown(self.title)}" if self.title else ""
+        hidden = f"; redacted: {', '.join(self.redacted)}" if self.redacted else ""
+        return f"{self.did} {self.id}{sure}{title}{hidden}{f'. {self.note}' if self.note else ''}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoggedEntry:
-    """An entry of the raw log."""
-
-    id: str
-    topic: str
-    redacted: tuple[str, ...]
-    warning: str = ""
-
-    def text(self) -> str:
-        said = f"saved {self.id} under {_shown(self.topic)}{_redactions(self.redacted)}"
-        return f"{said}. {self.warning}" if self.warning else said
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecordedDecision:
-    """A recorded decision."""
-
-    id: str
-    redacted: tuple[str, ...]
-
-    def text(self) -> str:
-        return f"saved {self.id}{_redactions(self.redacted)}"
+def kept_learning(done: Captured) -> Kept:
+    """A learning that was stored, or merged into one that said the same."""
+    known = done.learning
+    return Kept(
+        id=known.id,
+        did="already known; counted again as" if done.merged else "saved",
+        title=known.title,
+        confidence=known.confidence,
+        redacted=done.redacted,
+        note=f"left unchanged: {', '.join(done.left)}" if done.left else "",
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Injected:
-    """What a task is shown, and under which ids it can be rated."""
+@record
+class Said:
+    """Lines to read, and the ids of the learnings among them."""
 
-    learnings: tuple[str, ...]
-    markdown: str
+    lines: tuple[str, ...]
+    ids: tuple[str, ...] = ()
 
     def text(self) -> str:
-        return self.markdown or "nothing relevant to this task is known"
+        return "\n".join(self.lines)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rated:
-    id: str
-    verdict: Verdict
-    confidence: float
-
-    def text(self) -> str:
-        return f"{self.id}: {self.verdict}, confidence is now {self.confidence:.2f}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecallStep:
-    """A node on the way down, and its line that speaks most of the question."""
-
-    id: str
-    line: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecalledEntry:
-    """An entry of a raw log, and the nodes that led to it."""
-
-    id: str
-    topic: str
-    snippet: str
-    trust: Trust
-    way: tuple[str, ...]
-
-    def line(self) -> str:
-        return f"{self.id}  {_shown(self.topic)}{_marks(self.trust)}\n    {_shown(self.snippet)}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recollection:
-    steps: tuple[RecallStep, ...]
-    entries: tuple[RecalledEntry, ...]
-
-    def text(self) -> str:
-        steps = [f"{step.id}: {_shown(step.line)}" for step in self.steps]
-        return "\n".join([*steps, *(entry.line() for entry in self.entries)]) or "the journal says nothing about this"
-
-
-@dataclass(frozen=True, kw_only=True)
+@record
 class State:
     """How much is remembered, and what waits."""
 
@@ -186,9 +184,13 @@ def _shown(text: str) -> str:
     return escape(one_line(text))
 
 
+def _marked(hit: Hit, line: str) -> str:
+    return mark(_shown(line), hit.marked, "**", "**")
+
+
+def _below(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
 def _marks(trust: Trust, out_of_use: str = "") -> str:
     return (f"  [{out_of_use}]" if out_of_use else "") + (_FROM_OUTSIDE if trust == "external" else "")
-
-
-def _redactions(kinds: tuple[str, ...]) -> str:
-    return f"; taken out first: {', '.join(kinds)}" if kinds else ""

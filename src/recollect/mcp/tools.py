@@ -1,222 +1,261 @@
-"""The tools: each a plain function of a `Memory`, in the order in which clients list them.
+"""The tools: each a plain function of a `Memory` with what it takes, in the order in which clients list them.
 
 A model reads the docstrings and the descriptions of the arguments when it chooses a tool; they say when to call it,
-then how. `read` returns any record by its id, whatever its kind.
+then how. The whole list costs it at most 3,000 tokens. Rooms are loaded by the first call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
-from typing import Annotated, Any, Literal
+from recollect.core.errors import BadInput
+from recollect.mcp import answers
+from recollect.mcp.answers import Around, Found, Kept, Said, State, Thing
+from recollect.mcp.schema import fields, number, several, takes, text, whole
 
-from pydantic import Field
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-from recollect.core.choices import PatternType, Verdict
-from recollect.core.decision import Bridge, NewDecision, Reason, Stakes
-from recollect.core.journal import EntryType, NewEntry
-from recollect.core.new_learning import NewLearning
-from recollect.inject.learnings import NewInjection
-from recollect.mcp.answers import (
-    Found,
-    FoundHit,
-    Injected,
-    LoggedEntry,
-    Rated,
-    RecalledEntry,
-    RecallStep,
-    Recollection,
-    RecordedDecision,
-    Remembered,
-    State,
-    Thing,
+    from recollect.mcp.schema import Tool
+    from recollect.memory import Memory
+
+KINDS = ("learning", "log", "node", "decision", "theme", "finding", "staged", "doc")
+
+_WHEN = "A day (2026-03-01), a time, or words such as yesterday, last week, 3 days ago."
+_SINCE, _UNTIL = text(f"Only from then on. {_WHEN}"), text("Only up to then, a day included.")
+_KIND = several("Only these kinds.", {"type": "string", "enum": list(KINDS)})
+_TAGS = several("Lower-case words to find it by.")
+_TASK = text("Id of the task, the same in every call about it.")
+
+
+@takes(
+    "reads",
+    query=text("The question or the task in your own words; words, parts of words, ids and quoted phrases work."),
+    kind=_KIND,
+    since=_SINCE,
+    until=_UNTIL,
+    tag=text("Only learnings and decisions with this tag."),
+    topic=text("Only log entries of this topic, by name or id."),
+    domain=text("Only learnings of this domain."),
+    min_confidence=number("Leave out learnings below, 0 to 1."),
+    limit=whole("How many hits at most (10)."),
+    offset=whole("How many hits to skip: the next page."),
 )
-from recollect.memory import Memory
-from recollect.tend.kinds import EXAMPLES
+def search(memory: Memory, query: str, kind: tuple[str, ...] = (), **options: Any) -> Found:
+    """Search everything remembered. Do this before you plan, decide, or touch something unfamiliar. Each hit says what
+    was done about it; `get` shows it whole."""
+    return answers.found(memory.search(query, kinds=kind, **options), query, options)
 
 
-def read(memory: Memory, id: str) -> Thing:
-    """One thing whole; ids are those that `search`, `recall` and `inject` name."""
+@takes(
+    "reads",
+    kind=_KIND,
+    since=_SINCE,
+    until=_UNTIL,
+    around=text("An id: list what came before and after it instead."),
+    limit=whole("How many texts (10); around an id, on each side (3)."),
+)
+def timeline(memory: Memory, kind: tuple[str, ...] = (), around: str = "", **options: Any) -> Found | Around:
+    """List what was remembered latest, newest first: what happened yesterday, where work stopped. With `around`, the
+    texts before and after one."""
+    if around:
+        many = options.get("limit", 3)
+        return answers.around(memory.texts.around(around, before=many, after=many))
+    return answers.found(memory.search("", kinds=kind, **options), "", options)
+
+
+@takes(
+    "reads", id=text("An id from a hit or a summary: learn_…, dec_…, log/2026-03-01#3, weekly/2026-W09, root, index, …")
+)
+def get(memory: Memory, id: str) -> Thing:
+    """Read the full text of one id."""
     return Thing(**vars(memory.texts.for_agent(id)))
 
 
-Task = Annotated[str, Field(description="Id of the task you work on, the same in every call about it.")]
-Outcome = Annotated[str, Field(description="Id of what the task serves: a feature, a milestone, a ticket.")]
-Tags = Annotated[tuple[str, ...], Field(description="Lower-case words to find it by.")]
+@takes(
+    "adds",
+    text=text("The insight in a few sentences: what was noticed, what it means, what to do next time."),
+    title=text("The insight in at most 100 characters."),
+    context=text("What was being worked on."),
+    observation=text("What was noticed, with names and numbers."),
+    implication=text("What it changes for future work."),
+    action=text("The specific thing to do next time."),
+    tags=_TAGS,
+    domain=text("The area it belongs to, one word."),
+    pattern_type=text("What kind of insight it is.", "solution", "gotcha", "best-practice", "constraint"),
+    task=text("Id of the task it came from."),
+    outcome=text("Id of the outcome it came from."),
+)
+def remember(memory: Memory, text: str = "", task: str | None = None, outcome: str | None = None, **said: Any) -> Kept:
+    """Keep an insight that would save the next agent time. Give `text` alone, or title, context, observation,
+    implication and action. A known insight is merged, not stored twice."""
+    from recollect.core.learning import COIA
+
+    if not text and (missing := [name for name in ("title", *COIA) if name not in said]):
+        raise BadInput(f"remember needs text, or {', '.join(missing)}")
+    said |= {"source_task_id": task, "source_outcome_id": outcome}
+    done = memory.learnings.remember(text, **said) if text else memory.learn(**said)
+    return answers.kept_learning(done)
 
 
-def search(
-    memory: Memory,
-    query: Annotated[str, Field(description="The question or the task, in your own words.")],
-    limit: Annotated[int | None, Field(description="How many hits at most.")] = None,
-    min_confidence: Annotated[float | None, Field(description="Leave out what is below, 0 to 1.")] = None,
-    domain: Annotated[str | None, Field(description="Only this domain.")] = None,
-) -> Found:
-    """Search what is remembered. Do this before you plan, decide, or touch something unfamiliar."""
-    hits = memory.search(query, limit=limit, min_confidence=min_confidence, domain=domain)
-    return Found(
-        hits=tuple(
-            FoundHit(
-                id=hit.id,
-                kind=hit.kind,
-                title=hit.title,
-                snippet=hit.snippet,
-                score=hit.score,
-                confidence=hit.learning.confidence if hit.learning else None,
-                out_of_use=hit.out_of_use,
-                trust=hit.trust,
-            )
-            for hit in hits
-        )
-    )
+@takes(
+    "changes",
+    id=text("learn_… or dec_…"),
+    changes=fields(
+        "New values by field. Learning: title, context, observation, implication, action, tags, domain, pattern_type. "
+        "Decision: decision, context, pattern, tags, category."
+    ),
+)
+def correct(memory: Memory, id: str, changes: dict[str, Any]) -> Kept:
+    """Correct a learning or decision that is wrong or no longer exact. The history keeps the old words."""
+    facet = memory.decisions if id.startswith("dec_") else memory.learnings
+    after = facet.edit(id, **changes)
+    return Kept(id=id, did="corrected", title=getattr(after, "title", "") or getattr(after, "decision", ""))
 
 
-def get(memory: Memory, id: Annotated[str, Field(description=f"One of {EXAMPLES}.")]) -> Thing:
-    """Read one thing whole, by the id that a search, a recall or a summary named."""
-    return read(memory, id)
+@takes(
+    "changes",
+    id=text("learn_… or dec_…"),
+    reason=text("Why, in the user's words where they said it."),
+    replaced_by=text("Id of what holds instead."),
+)
+def forget(memory: Memory, id: str, reason: str, replaced_by: str | None = None) -> Kept:
+    """Take a learning or decision out of use: wrong, outdated, or the user said "forget that". It is no longer found or
+    shown; a person can bring it back."""
+    if id.startswith("dec_"):
+        memory.decisions.reverse(id, reason=reason, by=replaced_by)
+    elif not id.startswith("learn_"):
+        raise BadInput(f"{id[:80]} is permanent; a person can remove it with: recollect store purge {id[:80]}")
+    elif replaced_by:
+        memory.learnings.supersede(id, replaced_by, reason=reason)
+    else:
+        memory.learnings.archive(id, reason=reason)
+    return Kept(id=id, did=f"replaced by {replaced_by}:" if replaced_by else "forgot")
 
 
-def remember(
-    memory: Memory,
-    title: Annotated[str, Field(description="The insight in at most 100 characters.")],
-    context: Annotated[str, Field(description="What was being worked on.")],
-    observation: Annotated[str, Field(description="What was noticed, with names and numbers.")],
-    implication: Annotated[str, Field(description="What it changes for future work.")],
-    action: Annotated[str, Field(description="The specific thing to do next time.")],
-    tags: Tags = (),
-    domain: Annotated[str | None, Field(description="The area it belongs to, one word.")] = None,
-    pattern_type: Annotated[PatternType, Field(description="What kind of insight it is.")] = "solution",
-    task: Annotated[str | None, Field(description="Id of the task it came from.")] = None,
-    outcome: Annotated[str | None, Field(description="Id of the outcome it came from.")] = None,
-) -> Remembered:
-    """Keep an insight that would save the next agent time. A known insight is merged, not stored twice."""
-    new = NewLearning(
-        title=title,
-        context=context,
-        observation=observation,
-        implication=implication,
-        action=action,
-        tags=tags,
-        domain=domain,
-        pattern_type=pattern_type,
-        source_task_id=task,
-        source_outcome_id=outcome,
-    )
-    done = memory.learn(new)
-    kept = done.learning
-    return Remembered(
-        id=kept.id,
-        title=kept.title,
-        confidence=kept.confidence,
-        merged=done.merged,
-        left=done.left,
-        redacted=done.redacted,
-    )
+@takes(
+    "adds",
+    text=text("What happened, in prose or Markdown."),
+    topic=text("A few words; taken from the text if left out."),
+    type=text(
+        "user: who they are; feedback: what they told you to do differently; project; reference.",
+        "project",
+        "user",
+        "feedback",
+        "reference",
+    ),
+    rule=text("Of feedback: what to do from now on."),
+    why=text("Of feedback: the reason they gave."),
+    how_to_apply=text("Of feedback: when and how the rule applies."),
+    session=text("Id of this session: its entries stay on one day."),
+)
+def log(memory: Memory, **said: Any) -> Kept:
+    """Append to the journal what no hook logs: how the user wants things done, or work outside of a session. Permanent,
+    and summarised later."""
+    done = memory.journal.add(**said)
+    return Kept(id=done.id, title=done.topic or done.title, redacted=done.redacted, note=done.warning)
 
 
-def log(
-    memory: Memory,
-    text: Annotated[str, Field(description="What happened, in prose or Markdown.")],
-    topic: Annotated[str | None, Field(description="A few words; taken from the text if left out.")] = None,
-    type: Annotated[
-        EntryType,
-        Field(description="user: who they are; feedback: what they told you to do differently; project; reference."),
-    ] = "project",
-    session: Annotated[str | None, Field(description="Id of this session: its entries stay on one day.")] = None,
-) -> LoggedEntry:
-    """Append to the journal: what was asked, done, decided and left open. It is permanent and is summed up later."""
-    done = memory.journal.add(NewEntry(text=text, topic=topic, type=type, session=session))
-    return LoggedEntry(id=done.id, topic=done.topic, redacted=done.redacted, warning=done.warning)
+@takes("adds", title=text("The insight in one line."), body=text("Why it holds and where it applies."))
+def stage(memory: Memory, title: str, body: str = "") -> Kept:
+    """Put a learning for the project's documents into the staging file; it moves there when it has proved to last."""
+    done = memory.staging.stage(title, body)
+    return Kept(id=done.id, title=title)
 
 
-def decide(
-    memory: Memory,
-    decision: Annotated[str, Field(description="What was chosen, over what.")],
-    confidence: Annotated[float, Field(description="How sure you are that it will prove right, 0 to 1.")],
-    category: Annotated[str, Field(description="One word, such as architecture or testing.")],
-    reasons: Annotated[tuple[Reason, ...], Field(description="Independent arguments, each with its kind.")] = (),
-    stakes: Stakes = "medium",
-    context: Annotated[str, Field(description="What made a choice necessary.")] = "",
-    pattern: Annotated[str, Field(description="The general rule behind it.")] = "",
-    tags: Tags = (),
-    bridge: Annotated[Bridge | None, Field(description="What it looks like in the work, and what it is for.")] = None,
-    supersedes: Annotated[str | None, Field(description="Id of the decision it replaces.")] = None,
-    review_in: Annotated[str | None, Field(description="When to look at it again, such as 2w.")] = None,
-) -> RecordedDecision:
-    """Record a choice with its reasons when it is made, so that its outcome can be held against it later."""
-    new = NewDecision(
-        decision=decision,
-        confidence=confidence,
-        category=category,
-        reasons=reasons,
-        stakes=stakes,
-        context=context,
-        pattern=pattern,
-        tags=tags,
-        bridge=bridge,
-        supersedes=supersedes,
-        review_in=review_in,
-    )
-    done = memory.decisions.record(new)
-    return RecordedDecision(id=done.decision.id, redacted=done.redacted)
+@takes(
+    "adds",
+    decision=text("What was chosen, over what."),
+    confidence=number("How sure you are that it will prove right, 0 to 1."),
+    category=text("One word, such as architecture or testing."),
+    reasons=several("Independent arguments, each with its kind, such as analysis.", fields("", "kind", "text")),
+    stakes=text("What depends on it.", "low", "medium", "high", "critical"),
+    context=text("What made a choice necessary."),
+    pattern=text("The general rule behind it."),
+    tags=_TAGS,
+    bridge=fields("What it looks like in the work, and what it is for.", "structure", "function"),
+    supersedes=text("Id of the decision it replaces."),
+    review_in=text("When to look at it again, such as 2w."),
+)
+def decide(memory: Memory, decision: str, confidence: float, category: str, **more: Any) -> Kept:
+    """Record a choice with its reasons when you make it, so that it can be compared with its outcome later."""
+    from recollect.core.decision import Bridge, Reason
+
+    more["reasons"] = tuple(Reason(**{"text": "", **reason}) for reason in more.get("reasons", ()))
+    if "bridge" in more:
+        more["bridge"] = Bridge(**more["bridge"])
+    done = memory.decisions.record(decision=decision, confidence=confidence, category=category, **more)
+    return Kept(id=done.decision.id, redacted=done.redacted)
 
 
-def inject(
-    memory: Memory,
-    task: Task,
-    outcome: Outcome,
-    title: Annotated[str, Field(description="What the task is about, in one line.")],
-    description: Annotated[str, Field(description="The task in full.")] = "",
-) -> Injected:
-    """Fetch the learnings that matter for a task, when it starts, and remember that it was shown them."""
-    chosen = memory.inject(NewInjection(task=task, outcome=outcome, title=title, description=description))
-    return Injected(learnings=tuple(learning.id for learning in chosen.learnings), markdown=chosen.markdown)
+@takes(
+    "changes",
+    id=text("dec_…"),
+    outcome=text("How it turned out.", "success", "partial", "failure", "abandoned"),
+    result=text("What happened, and what shows it."),
+    lesson=text("What it teaches."),
+)
+def review(memory: Memory, id: str, outcome: str, result: str = "", lesson: str = "") -> Kept:
+    """Say what came of a decision, once that is known."""
+    after = memory.decisions.review(id, outcome=outcome, result=result, lesson=lesson)
+    return Kept(id=id, did=f"{outcome}:", title=after.decision)
 
 
-def rate(
-    memory: Memory,
-    learning: Annotated[str, Field(description="Id of a learning that the task was shown.")],
-    verdict: Annotated[Verdict, Field(description="Whether it made a difference, or misled you.")],
-    task: Task,
-) -> Rated:
-    """Say whether a learning that this task was shown helped, when the task is done. Counts once per task."""
-    after = memory.rate(learning, verdict, task=task)
-    return Rated(id=after.id, verdict=verdict, confidence=after.confidence)
+@takes("reads", category=text("Only decisions of this category."))
+def wisdom(memory: Memory, category: str | None = None) -> Said:
+    """What older decisions taught, by category: how often they proved right, which principles held, how they failed.
+    Read it before a choice of that kind."""
+    from recollect.distil.decision_page import wisdom_text
+
+    return Said(lines=tuple(wisdom_text(memory.decisions.wisdom(category=category)).splitlines()))
 
 
-def recall(
-    memory: Memory,
-    query: Annotated[str, Field(description="What you want to know about earlier work.")],
-    limit: Annotated[int, Field(description="How many entries at most.")] = 5,
-) -> Recollection:
-    """Ask the journal what happened: from the summary of everything down to the raw words, with the way shown."""
-    found = memory.recall(query, limit=limit)
-    return Recollection(
-        steps=tuple(RecallStep(id=step.id, line=step.line) for step in found.steps),
-        entries=tuple(
-            RecalledEntry(**{field.name: getattr(entry, field.name) for field in fields(RecalledEntry)})
-            for entry in found.entries
-        ),
-    )
+@takes(
+    "changes",
+    task=_TASK,
+    title=text("What the task is about, in one line."),
+    description=text("The task in full."),
+    outcome=text("Id of what the task serves: a feature, a milestone, a ticket."),
+)
+def inject(memory: Memory, task: str, title: str, description: str = "", outcome: str | None = None) -> Said:
+    """Fetch the learnings that matter for a task when it starts, where no hook shows them, and remember that it was
+    shown them."""
+    chosen = memory.inject(task=task, outcome=outcome or task, title=title, description=description)
+    ids = tuple(learning.id for learning in chosen.learnings)
+    return Said(lines=tuple(chosen.markdown.splitlines()), ids=ids)
 
 
+@takes(
+    "changes",
+    learning=text("Id of a learning that you were shown."),
+    verdict=text("Whether it made a difference, or misled you.", "helpful", "not_helpful"),
+    task=text("Id of the task; leave it out if you gave none."),
+)
+def rate(memory: Memory, learning: str, verdict: str, task: str | None = None) -> Kept:
+    """Say whether a learning that you were shown helped or misled you. That decides what later tasks are shown."""
+    after = memory.rate(learning, verdict, task=task)  # type: ignore[arg-type]
+    return Kept(id=learning, did=f"{verdict}:", confidence=after.confidence)
+
+
+@takes("reads")
 def status(memory: Memory) -> State:
     """How much is remembered here, and what waits for a person."""
-    found = memory.status()
-    return State(**{field.name: getattr(found, field.name) for field in fields(State)})
+    found = vars(memory.status())
+    return State(**{name: found[name] for name in State.__annotations__})
 
 
-Effect = Literal["reads", "adds", "repeats"]
-"""What a call does: change nothing, add a record each time, or leave the same state when it is repeated."""
+@takes("reads")
+def begin(memory: Memory) -> Said:
+    """This folder has no memory yet, so nothing is remembered here. Says how the user can begin one."""
+    return Said(lines=("There is a memory here now. Its tools are listed when the client connects again.",))
 
-TOOLS: tuple[tuple[Callable[..., Any], Effect], ...] = (
-    (search, "reads"),
-    (get, "reads"),
-    (remember, "adds"),
-    (log, "adds"),
-    (decide, "adds"),
-    (inject, "repeats"),
-    (rate, "repeats"),
-    (recall, "reads"),
-    (status, "reads"),
-)
+
+BEGIN: Tool = begin
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        *(search, timeline, get),
+        *(remember, correct, forget, log, stage),
+        *(decide, review, wisdom),
+        *(inject, rate, status),
+    )
+}

@@ -1,0 +1,225 @@
+"""What each agent program needs in its own files so that it calls us: hooks, the MCP server, leave to read.
+
+No line names a path of this machine: commands go through a launcher in the user's state folder, which `init` writes.
+Where it is missing, hooks are silent. Knows nothing about how a file is changed.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from recollect.core.errors import BadInput, RecollectError
+from recollect.core.records import record
+from recollect.hosts import edit_files
+from recollect.hosts.hook import LAUNCHER
+from recollect.store.files import write_path
+
+SERVER = "recollect"
+CLAUDE_CODE_SETTINGS, CODEX_SETTINGS = ".claude/settings.local.json", ".codex/config.toml"
+CLAUDE_CODE_ROOTS, CODEX_SANDBOX = ("sandbox", "filesystem", "allowWrite"), "sandbox_workspace_write"
+BEGIN, END = "# >>> recollect", "# <<< recollect"
+
+RUN = '"${XDG_STATE_HOME:-$HOME/.local/state}/recollect/' + LAUNCHER + '"'
+PLACES = ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RECOLLECT_HOME")
+"""Variables that say where our files are; Codex gives a server only those that its file names."""
+READING = ("search", "get", "why", "brief", "last", "learn list", "learn show", "log show", "status")
+"""Commands that an agent may run without asking its user: they only read."""
+READING_TOOLS = ("search", "timeline", "get", "wisdom", "status")
+"""Tools of our server that are marked as reading only."""
+
+CLAUDE_CODE_HOOKS: tuple[tuple[str, int], ...] = (
+    ("SessionStart", 10),
+    ("UserPromptSubmit", 6),
+    ("SubagentStart", 6),
+    ("SubagentStop", 10),
+    ("PreCompact", 10),
+    ("PostCompact", 10),
+    ("Stop", 10),
+    ("TaskCompleted", 10),
+    ("SessionEnd", 2),
+)
+"""Events and the seconds the host waits; ours end earlier (`hook.SECONDS`)."""
+CODEX_HOOKS = tuple((event, seconds) for event, seconds in CLAUDE_CODE_HOOKS if event != "TaskCompleted")
+GEMINI_HOOKS = (("SessionStart", 10), ("BeforeAgent", 6), ("AfterAgent", 10), ("PreCompress", 10), ("SessionEnd", 2))
+GEMINI_MATCHERS = {"PreCompress": "manual"}
+"""The automatic one comes before every request, whether something is compressed or not."""
+HOOKS = {"claude-code": CLAUDE_CODE_HOOKS, "codex": CODEX_HOOKS, "gemini": GEMINI_HOOKS}
+CYCLE_SECONDS = 120
+
+
+@record
+class Addition:
+    """An insertion: a value at a path of a JSON file, or a block of text between marks."""
+
+    file: str
+    path: tuple[str, ...] = ()
+    value: Any = None
+    item: bool = False
+    body: str = ""
+
+
+@record
+class HostFiles:
+    """Whose files are changed: a project's, or with `user` those that count in all projects of the user.
+
+    `data` is the folder that a host's sandbox may write; `record` remembers what was put in.
+    """
+
+    root: Path
+    record: Path
+    environ: Mapping[str, str]
+    data: Path | None = None
+
+    @property
+    def user(self) -> bool:
+        return self.data is None
+
+    def place(self, file: str) -> Path:
+        """The file that a host reads under this name. A link may lead to its namesake among the user's own files,
+        where people keep such things; a repository's link does not make us write into any other file.
+        """
+        if self.user:
+            return users_file(file, self.environ).resolve()
+        place, home = (self.root / file).resolve(), self.environ.get("HOME")
+        at_home = bool(home) and place.is_relative_to(Path(home or "").resolve())
+        if place.is_relative_to(self.root) or (at_home and place.name == Path(file).name):
+            return place
+        raise BadInput(f"{file} links to {place}; it may lead into the project, or to its namesake in your home")
+
+
+def users_file(file: str, environ: Mapping[str, str]) -> Path:
+    """A host's file among the user's own, which a variable of the host may have moved."""
+    folder, _, rest = file.partition("/")
+    moved = environ.get({".claude": "CLAUDE_CONFIG_DIR", ".codex": "CODEX_HOME"}.get(folder.removesuffix(".json"), ""))
+    if moved:
+        return Path(moved, rest or file)
+    return Path(environ.get("HOME") or "/nonexistent", file)
+
+
+def write_launcher(state: Path, python: str) -> str:
+    """Leave the launcher that hooks and servers go through, one for all the user's projects; gives why it failed."""
+    quoted = shlex.quote(python)
+    text = (
+        "#!/bin/sh\n# Written by `recollect init`: runs the Recollect that ran it last.\n"
+        f'[ -x {quoted} ] && exec {quoted} -P -m recollect "$@"\n'
+        '[ "$1" = hook ] && exit 0\n'
+        f"echo recollect: {quoted} is gone. Install Recollect again, then run: recollect init >&2\nexit 3\n"
+    )
+    try:
+        write_path(state / LAUNCHER, text, mode=0o700)
+    except RecollectError as error:
+        return f"hooks and the server will not run: {error}"
+    return ""
+
+
+def hook_line(event: str, host: str, run: str = RUN) -> str:
+    """What a host has its shell run at an event; `$PPID` is the host itself. Silent where the launcher is missing."""
+    return f"{run} hook {event} --host {host} --pid $PPID 2>/dev/null || :"
+
+
+def hook_groups(host: str, run: str = RUN) -> dict[str, list[dict[str, Any]]]:
+    """The hooks of a host by event, as its files and the plugin have them. Gemini's time is in milliseconds."""
+    unit = 1000 if host == "gemini" else 1
+    table: dict[str, list[dict[str, Any]]] = {}
+    for event, seconds in HOOKS[host]:
+        hook = {"type": "command", "command": hook_line(event, host, run), "timeout": seconds * unit}
+        matcher = {"matcher": GEMINI_MATCHERS[event]} if host == "gemini" and event in GEMINI_MATCHERS else {}
+        table[event] = [{"hooks": [hook], **matcher}]
+    if host == "claude-code":
+        cycle = {"type": "command", "command": hook_line("Cycle", host, run), "timeout": CYCLE_SECONDS, "async": True}
+        table["SessionStart"][0]["hooks"].append(cycle)
+    return table
+
+
+def additions(target: HostFiles, host: str) -> list[Addition]:
+    """All insertions that a host needs; those for its sandbox only where they take nothing away."""
+    server = {"command": "/bin/sh", "args": ["-c", f"exec {RUN} mcp"]}
+    if host == "gemini":
+        file = ".gemini/settings.json"
+        return [*_hooks(file, host), Addition(file=file, path=("mcpServers", SERVER), value=server)]
+    if host == "codex":
+        pairs = {**server, "env_vars": list(PLACES)}.items()
+        body = "\n".join([f"[mcp_servers.{SERVER}]", *(f"{name} = {_toml(value)}" for name, value in pairs)])
+        if target.data is not None and _codex_roots(target) is None:
+            body += f"\n\n[{CODEX_SANDBOX}]\nwritable_roots = {_toml([_from_home(target)])}"
+        return [*_hooks(".codex/hooks.json", host), Addition(file=CODEX_SETTINGS, body=body)]
+    settings = ".claude/settings.json" if target.user else CLAUDE_CODE_SETTINGS
+    allowed = [
+        *(f"Bash(recollect {name}:*)" for name in READING),
+        *(f"mcp__recollect__{name}" for name in READING_TOOLS),
+    ]
+    found = [
+        *_hooks(settings, host),
+        *(Addition(file=settings, path=("permissions", "allow"), value=rule, item=True) for rule in allowed),
+    ]
+    if target.data is not None:  # lists of all its settings files add up
+        found.append(Addition(file=settings, path=CLAUDE_CODE_ROOTS, value=_from_home(target), item=True))
+        found.append(Addition(file=settings, path=("enabledMcpjsonServers",), value=SERVER, item=True))
+    servers = ".claude.json" if target.user else ".mcp.json"
+    return [*found, Addition(file=servers, path=("mcpServers", SERVER), value=server)]
+
+
+def _hooks(file: str, host: str) -> list[Addition]:
+    groups = hook_groups(host).items()
+    return [Addition(file=file, path=("hooks", event), value=group, item=True) for event, (group,) in groups]
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _from_home(target: HostFiles) -> str:
+    """The folder of the space, named from the user's home where it is there."""
+    folder, home = str((target.data or Path()).resolve()), target.environ.get("HOME")
+    inside = home and Path(folder).is_relative_to(Path(home).resolve())
+    return f"~/{Path(folder).relative_to(Path(home or '').resolve())}" if inside else folder
+
+
+def sandbox_note(target: HostFiles, host: str) -> str:
+    """What the user has to add by hand, so that commands in the host's sandbox may write the space's folder."""
+    file = _codex_roots(target) if host == "codex" and not target.user else None
+    if file is None:
+        return ""
+    listed: Sequence[str] = _codex_sandbox(read(file) or "").get("writable_roots") or ()
+    if {_from_home(target), str((target.data or Path()).resolve())} & {*listed}:
+        return ""
+    return (
+        f"{file} has settings of its own for Codex's sandbox. Commands that write the memory there need this in "
+        f"writable_roots of [{CODEX_SANDBOX}]: {_toml(_from_home(target))}"
+    )
+
+
+def _codex_roots(target: HostFiles) -> Path | None:
+    """The file that says already which folders Codex's sandbox may write.
+
+    A table that the project's file has cannot be there twice, and a list in that file replaces the user's list.
+    """
+    own = target.place(CODEX_SETTINGS)
+    if _codex_sandbox(edit_files.block_without(read(own) or "", BEGIN, END)):
+        return own
+    users = users_file(CODEX_SETTINGS, target.environ)
+    return users if "writable_roots" in _codex_sandbox(read(users) or "") else None
+
+
+def _codex_sandbox(text: str) -> dict[str, Any]:
+    import tomllib  # other hosts have no need of it
+
+    try:
+        found = tomllib.loads(text).get(CODEX_SANDBOX)
+    except (tomllib.TOMLDecodeError, RecursionError):  # Codex refuses the file, too
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def read(path: Path) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read as text: {error}") from None

@@ -1,0 +1,147 @@
+"""The agent programs we know: their hook payloads as events of a session, and our answers in their form."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from recollect.core.errors import BadInput
+from recollect.core.records import record
+from recollect.hosts.event import HostEvent, path, session_id, text
+from recollect.text.frame import ROOMS, ContextBudget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+
+def answer(event: HostEvent, text: str, message: str = "") -> str:
+    """Our answer as every host reads it: a text for the agent, and a line that the host shows to its user."""
+    inner = {"hookSpecificOutput": {"hookEventName": event.event, "additionalContext": text}} if text else {}
+    line = {"systemMessage": message} if message else {}
+    return json.dumps({**inner, **line}, ensure_ascii=False)
+
+
+@record
+class Host:
+    """One agent program. `kinds` names its events; `read` gives None for an event that is not ours."""
+
+    kinds: Mapping[str, str]
+    read: Callable[[str, Mapping[str, Any]], HostEvent | None]
+    room: ContextBudget = ContextBudget()
+    """Of one answer; hosts other than Claude Code and Codex set no limit."""
+    runs_async: bool = False
+    """Whether it can run a hook beside the session, as the cycle is."""
+
+
+def _event(kind: str, event: str, host: str, given: Mapping[str, Any], **said: Any) -> HostEvent:
+    folder, transcript = path(given, "cwd"), path(given, "transcript_path")
+    session = session_id(given)
+    return HostEvent(kind=kind, event=event, host=host, session=session, folder=folder, transcript=transcript, **said)
+
+
+_CLAUDE_CODE = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "SubagentStart": "subagent",
+    "PreCompact": "before_compact",
+    "PostCompact": "after_compact",
+    "Stop": "stop",
+    "SubagentStop": "subagent_stop",
+    "TaskCompleted": "task",
+    "SessionEnd": "end",
+}
+_FRESH = ("startup", "clear", "compact")
+
+
+def _read_claude_code(event: str, given: Mapping[str, Any], host: str = "claude-code") -> HostEvent | None:
+    kind = _CLAUDE_CODE.get(event)
+    if kind is None or (event == "SubagentStop" and not text(given, "agent_type")):
+        return None  # an agent without a type is the host's own, such as the one that writes a compaction's summary
+    return _event(
+        kind,
+        event,
+        host,
+        given,
+        agent=text(given, "agent_id"),
+        prompt=text(given, "prompt"),
+        answer=text(given, "last_assistant_message"),
+        topic=text(given, "task_subject", "agent_type"),
+        text=_bare(text(given, "compact_summary", "task_description", "reason")),
+        fresh=kind == "before_compact" or text(given, "source") in _FRESH,
+    )
+
+
+def _bare(text: str) -> str:
+    """A compaction's summary without the tags, and the thinking, that its prompt asked for."""
+    return text and re.sub(r"<analysis>.*?</analysis>|</?summary>", "", text, flags=re.DOTALL).strip()
+
+
+def _read_codex(event: str, given: Mapping[str, Any]) -> HostEvent | None:
+    """The events of Claude Code under the same names, with a compaction's summary only in the transcript."""
+    found = _read_claude_code(event, given, "codex")
+    if found is None:
+        return None
+    changes: dict[str, Any] = {}
+    if text(given, "source") == "compact":
+        changes["fresh"] = False  # its PreCompact was; and a resumed session, compacted at once, starts twice
+    if found.kind == "after_compact" and not found.text:
+        from recollect.capture.session import ending
+
+        changes["text"] = ending("codex", found.transcript).summary
+    return HostEvent(**{**vars(found), **changes})
+
+
+_GEMINI = {
+    "SessionStart": "start",
+    "BeforeAgent": "prompt",
+    "AfterAgent": "stop",
+    "PreCompress": "before_compact",
+    "SessionEnd": "end",
+}
+_GEMINI_IDLE = (("PreCompress", "auto"), ("SessionStart", "clear"))
+"""It asks before every request whether to compress, and mostly does not; an answer to a clear is thrown away."""
+
+
+def _read_gemini(event: str, given: Mapping[str, Any]) -> HostEvent | None:
+    """A prompt comes with the text that hooks put around it, an answer in pieces."""
+    kind = _GEMINI.get(event)
+    if kind is None or (event, text(given, "trigger", "source")) in _GEMINI_IDLE:
+        return None
+    from recollect.text.transcript import own_words
+
+    return _event(
+        kind,
+        event,
+        "gemini",
+        given,
+        prompt=own_words(text(given, "prompt")),
+        answer=_joined(text(given, "prompt_response"), path(given, "transcript_path")),
+        text=text(given, "reason"),
+        fresh=kind == "before_compact" or text(given, "source") == "startup",
+        brief_too=kind == "prompt",  # after a clear or a compression the next prompt is the first to reach the agent
+    )
+
+
+def _joined(answer: str, transcript: str) -> str:
+    """An answer as the transcript has it: the payload repeats and separates pieces of the stream."""
+    if not answer:
+        return ""
+    from recollect.capture.session import ending
+
+    said = ending("gemini", transcript).answer
+    return said if said and "".join(said.split()) in "".join(answer.split()) else answer
+
+
+HOSTS = {
+    "claude-code": Host(kinds=_CLAUDE_CODE, read=_read_claude_code, runs_async=True),
+    "codex": Host(kinds=_CLAUDE_CODE, read=_read_codex, room=ROOMS["codex"]),
+    "gemini": Host(kinds=_GEMINI, read=_read_gemini),
+}
+
+
+def host_named(name: str) -> Host:
+    if name not in HOSTS:
+        raise BadInput(f"unknown host {name!r}. Known hosts: {', '.join(HOSTS)}")
+    return HOSTS[name]
