@@ -7,39 +7,42 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
 import anyio.to_thread
 import h11
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.routing import Match
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect import __version__
-from recollect.api import decisions, documents, journal, learnings, pages
+from recollect.api import decisions, documents, journal, learnings, pages, topics
 from recollect.api.auth import (
     Authenticator,
     BrowserSessions,
-    Denied,
     GuardedRoute,
     Public,
     Rate,
     SignInNeeded,
-    visit_of,
+    WrongHost,
+    is_page_host,
+    session_of,
 )
 from recollect.api.bodies import explained
 from recollect.api.guard import JSON_PATHS, Guard
-from recollect.api.pages.base import bare, page
-from recollect.api.wire import problem, problem_of, router, status_of
+from recollect.api.pages.base import SECTIONS, bare
+from recollect.api.spaces import Spaces
+from recollect.api.wire import Denied, problem, problem_of, router, status_of
 from recollect.core.errors import BadInput, RecollectError
-from recollect.memory import Memory
 
 GRACE_SECONDS = 5  # chosen: requests under way when the server stops may take this long
 CONNECTIONS = 1000  # chosen: far above what agents on one machine open; uvicorn answers the next one with 503
@@ -50,25 +53,28 @@ def make_server(app: FastAPI, *, head_seconds: float, log_level: str = "warning"
     config = uvicorn.Config(
         app,
         http=partial(_Http, head_seconds=head_seconds),  # type: ignore[arg-type]  # a class that needs one thing more
+        log_config=None,  # the handlers of the process are `cli/serve.py`'s
         log_level=log_level,
         server_header=False,
         proxy_headers=False,  # with them a client could choose the address that its failures are counted under
         timeout_graceful_shutdown=GRACE_SECONDS,
         limit_concurrency=CONNECTIONS,
     )
-    return uvicorn.Server(config)
+    server = uvicorn.Server(config)
+    app.state.server = server  # a stream that never ends by itself asks it
+    return server
 
 
 class _Http(H11Protocol):
-    """Closes a connection when the head of a request does not arrive in time; uvicorn itself would wait for ever.
-
-    uvicorn closes a connection that is idle between two requests.
+    """Closes a connection when the head of a request does not arrive in time, or an answer is not read; uvicorn itself
+    would wait for ever. It closes a connection that is idle between two requests.
     """
 
     def __init__(self, *given: Any, head_seconds: float, **options: Any):
         super().__init__(*given, **options)
         self._seconds = head_seconds
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -81,8 +87,27 @@ class _Http(H11Protocol):
         elif self._deadline is None:
             self._deadline = self.loop.call_later(self._seconds, self.transport.close)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size() + 1)
+
+    def _watch(self, left: int) -> None:
+        """Cut a client off that has not read a byte since the last look."""
+        now_left = self.transport.get_write_buffer_size()
+        if now_left >= left:
+            self.transport.abort()
+        else:
+            self._unread = self.loop.call_later(self._seconds, self._watch, now_left)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel()
+        if self._unread is not None:
+            self._unread.cancel()
         super().connection_lost(exc)
 
     def _cancel(self) -> None:
@@ -96,8 +121,8 @@ health_routes = router("", "health")
 
 @health_routes.get("/health", dependencies=[Public], summary="Whether the server and its store answer")
 def get_health(request: Request) -> dict[str, str]:
-    memory: Memory = request.app.state.memory
-    memory.tokens.holder("")  # the cheapest question to the store
+    spaces: Spaces = request.app.state.spaces
+    spaces.here.tokens.holder("")  # the cheapest question to the store
     return {"status": "ok"}
 
 
@@ -108,6 +133,7 @@ ROUTES: tuple[APIRouter, ...] = (
     learnings.routes,
     learnings.task_routes,
     journal.routes,
+    topics.routes,
     decisions.routes,
     documents.routes,
     documents.staging_routes,
@@ -116,40 +142,37 @@ ROUTES: tuple[APIRouter, ...] = (
 )
 
 
-class Neighbour(Protocol):
-    """Another ASGI application, and what has to run while the server does."""
-
-    @property
-    def app(self) -> ASGIApp: ...
-    @property
-    def running(self) -> Callable[[], AbstractAsyncContextManager[None]]: ...
+PAGE_HOST = "recollect.localhost"  # `recollect serve` has a random name in its place
+SWEEP_SECONDS = 60  # chosen: how often idle spaces are looked for
 
 
 def make_app(
-    memory: Memory,
+    spaces: Spaces,
     *,
     person: str = "person",
     hosts: frozenset[str] = frozenset(),
+    page_hosts: frozenset[str] = frozenset({PAGE_HOST}),
     announce: Callable[[str], object] | None = None,
-    neighbours: Mapping[str, Neighbour] | None = None,
+    neighbours: Mapping[str, ASGIApp] | None = None,
 ) -> FastAPI:
-    """An ASGI application over one memory.
+    """An ASGI application over the spaces of a user.
 
     `person` is the name of the one who signs in to the page, with a code that `announce` prints (without it no one
-    can sign in). `hosts` are the server's names besides loopback's. `neighbours` are further applications by their
-    path, behind a token.
+    can sign in). `page_hosts` are the names under which the page is served, `hosts` further names besides loopback's.
+    `neighbours` are further applications by their path, behind a token.
     """
-    settings = memory.context.settings.serve
-    beside = dict(neighbours or {})
+    settings = spaces.here.context.settings.serve
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = settings.threads
         app.state.sessions.begin()
-        async with AsyncExitStack() as running:
-            for neighbour in beside.values():
-                await running.enter_async_context(neighbour.running())
+        sweep = asyncio.create_task(_sweep(spaces))
+        try:
             yield
+        finally:
+            sweep.cancel()
+            spaces.close()
 
     app = FastAPI(
         title="Recollect",
@@ -161,23 +184,39 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.memory = memory
+    app.state.spaces = spaces
+    app.state.server = None
+    app.state.checks = {}
     app.state.person = person
+    app.state.page_hosts = page_hosts
     app.state.door = Authenticator(
-        memory=memory, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
+        spaces=spaces, calls=Rate(settings.requests_per_minute), failures=Rate(settings.failures_per_minute)
     )
     app.state.sessions = BrowserSessions(hours=settings.session_hours, announce=announce)
     for each in ROUTES:
         app.router.routes.extend(each.routes)
-    for path, neighbour in beside.items():
-        app.router.routes.append(GuardedRoute(path, neighbour.app, app.state.door))
-    app.add_middleware(Guard, hosts=hosts, max_body=settings.max_body, body_seconds=settings.body_seconds)
+    for path, neighbour in (neighbours or {}).items():
+        app.router.routes.append(GuardedRoute(path, neighbour, app.state.door))
+    app.add_middleware(
+        Guard,
+        hosts=hosts | page_hosts,
+        max_body=settings.max_body,
+        body_seconds=settings.body_seconds,
+        failed=_failed,
+    )
     app.exception_handler(RecollectError)(_ours)
     app.exception_handler(Denied)(_denied)
     app.exception_handler(SignInNeeded)(_to_sign_in)
+    app.exception_handler(WrongHost)(_wrong_host)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(HTTPException)(_http)
     return app
+
+
+async def _sweep(spaces: Spaces) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        await run_in_threadpool(spaces.close_idle)
 
 
 def _ours(request: Request, error: RecollectError) -> Response:
@@ -197,17 +236,43 @@ def _denied(request: Request, error: Denied) -> Response:
 
 def _page_of(request: Request, status: int, title: str, detail: str) -> Response:
     """A problem as a page, with the menu for a browser that is signed in."""
-    visit = visit_of(request)
-    if visit is None:
-        return bare("problem.html", status=status, title=title, detail=detail)
-    return page("problem.html", visit, status=status, title=title, detail=detail)
+    session = session_of(request)
+    if session is None:
+        return bare("problem.html", request, status=status, title=title, detail=detail)
+    spaces: Spaces = request.app.state.spaces
+    names = spaces.names()
+    _, prefix, space, *_ = f"{request.url.path}//".split("/")
+    menu = {"space": space, "base": f"/s/{space}", "sections": SECTIONS} if prefix == "s" and space in names else {}
+    return bare(
+        "problem.html", request, status=status, title=title, detail=detail, csrf=session.csrf, spaces=names, **menu
+    )
+
+
+def _failed(scope: Scope, error: Exception) -> Response:
+    """The answer to a defect of ours, which says nothing private."""
+    request = Request(scope)
+    said = f"internal error: {type(error).__name__}; see the output of the server"
+    return problem(500, said) if _for_program(request) else _page_of(request, 500, "That did not work", said)
+
+
+def _wrong_host(request: Request, _: WrongHost) -> Response:
+    """The address itself is not said here: a program that knew it could have the browser send it the cookie."""
+    where = "The page is not at this address. Open the one that `recollect serve` printed in its terminal."
+    return bare("problem.html", request, status=421, title="Another address", detail=where)
 
 
 def _to_sign_in(request: Request, _: SignInNeeded) -> Response:
-    """Send the browser to the form; for a part of a page that htmx asked for, send the whole page there."""
+    """Send the browser to the form, and back afterwards; for a part of a page that htmx asked for, the whole page."""
     if "hx-request" in request.headers:
-        return Response(status_code=401, headers={"hx-redirect": "/sign-in"})
-    return RedirectResponse("/sign-in", status_code=303)
+        here = urlsplit(request.headers.get("hx-current-url", ""))
+        return Response(status_code=401, headers={"hx-redirect": _sign_in_address(here.path, here.query)})
+    path = request.url.path if request.method == "GET" else ""
+    return RedirectResponse(_sign_in_address(path, request.url.query), status_code=303)
+
+
+def _sign_in_address(path: str, query: str) -> str:
+    back = f"{quote(path)}?{query}" if query else quote(path)
+    return "/sign-in" if path in ("", "/") else f"/sign-in?{urlencode({'next': back})}"
 
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
@@ -217,6 +282,9 @@ def _invalid(request: Request, error: RequestValidationError) -> Response:
 def _http(request: Request, error: HTTPException) -> Response:
     headers = dict(error.headers or {})
     detail = str(error.detail)
+    browser = "text/html" in request.headers.get("accept", "")
+    if error.status_code == 404 and browser and not _for_program(request) and not is_page_host(request):
+        return _wrong_host(request, WrongHost())  # an address of an earlier version, where the page was at loopback
     if error.status_code == 404:
         detail = f"no such address: {request.url.path[:200]}"
     elif error.status_code == 405:

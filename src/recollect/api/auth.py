@@ -1,4 +1,5 @@
-"""Who may use a route: every route declares one of `Reads`, `Writes`, `Public`, or a page's `Visiting`, `Changing`.
+"""Who may use a route: every route declares one of `Reads`, `Writes`, `Maintains`, `Public`, or a page's `Visiting`,
+`Changing`, `Looking`, `Leaving`.
 
 A declaration is a dependency. It provides the memory that the route works on, acting for the caller, so a route without
 one has no memory to reach. Programs show a token, and each token has a rate limit. A browser signs in with a one-time
@@ -14,25 +15,26 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.api.bodies import LINE
-from recollect.api.wire import claim_once, problem
+from recollect.api.guard import host_name
+from recollect.api.spaces import OpenSpace, Spaces
+from recollect.api.wire import Denied, problem
 from recollect.core.context import Actor
 from recollect.core.errors import Refused
-from recollect.core.token import Token
+from recollect.core.records import record
+from recollect.core.token import Token, TokenScope
 from recollect.core.values import ALPHABET
 from recollect.memory import Memory
-from recollect.tend.access import KEY_LIMIT
 
 MOST_CALLERS = 10_000  # chosen: the most addresses remembered at once, about 2 MB
 
@@ -62,77 +64,81 @@ class Rate:
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="A token made by `recollect host token new`.")
 
 
-class Denied(Exception):
-    """A request that is refused before any work: no token, not allowed, too many requests, no such address."""
+@record
+class Admission:
+    """A program with a valid token, and the space that the token belongs to."""
 
-    def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
-        super().__init__(detail)
-        self.status = status
-        self.headers = headers or {}
+    space: OpenSpace
+    token: Token
+
+    @property
+    def memory(self) -> Memory:
+        return self.space.memory.acting_as(self.token.actor)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Authenticator:
     """Checks tokens and their rates; one per server."""
 
-    memory: Memory
+    spaces: Spaces
     calls: Rate
     failures: Rate
 
-    def admit(self, secret: str | None, *, address: str) -> Token:
-        """The token of a secret, or `Denied`. Failures are counted by address, calls by token."""
-        token = self.memory.tokens.holder(secret) if secret else None
-        if token is None:
-            if waits := self.failures.wait(f"token {address}"):
+    @asynccontextmanager
+    async def admit(self, secret: str | None, request: Request) -> AsyncIterator[Admission]:
+        """The admission of a secret until the request is done, or `Denied`.
+
+        Failures are counted by address, calls by token.
+        """
+        found = await run_in_threadpool(self.spaces.take_for, secret) if secret else None
+        if found is None:
+            if waits := self.failures.wait(f"token {address_of(request)}"):
                 raise _too_many(waits)
             raise Denied(
                 401,
                 "no valid token; make one with: recollect host token new NAME, send it as 'Authorization: Bearer …'",
                 headers={"www-authenticate": 'Bearer realm="recollect"'},
             )
-        waits = self.calls.wait(token.id)
-        if waits:
-            raise _too_many(waits)
-        return token
+        space, token = found
+        try:
+            if waits := self.calls.wait(token.id):
+                raise _too_many(waits)
+            yield Admission(space=space, token=token)
+        finally:
+            self.spaces.release(space)
 
 
 def _too_many(seconds: int) -> Denied:
     return Denied(429, f"too many requests; try again in {seconds} s", headers={"retry-after": str(seconds)})
 
 
-def admitted(
+async def admitted(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
-) -> Token:
+) -> AsyncIterator[Admission]:
     door: Authenticator = request.app.state.door
-    return door.admit(credentials.credentials if credentials else None, address=address_of(request))
+    async with door.admit(credentials.credentials if credentials else None, request) as admission:
+        yield admission
 
 
-async def reads(request: Request, token: Annotated[Token, Depends(admitted)]) -> Memory:
-    """For callers with a token."""
-    memory: Memory = request.app.state.memory
-    return memory.acting_as(token.actor)
+def _scoped(admission: Admission, *scopes: TokenScope) -> Memory:
+    if not admission.token.may(*scopes):
+        raise Denied(403, lacks_scope(admission.token, *scopes))
+    return admission.memory
 
 
-async def writes(
-    request: Request,
-    token: Annotated[Token, Depends(admitted)],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            max_length=KEY_LIMIT,
-            pattern=LINE,
-            description="Sent again under the same key, a request is answered again, not done again.",
-        ),
-    ] = None,
-) -> Memory:
-    """For callers with a token that is not read-only."""
-    if token.read_only:
-        raise Denied(403, may_only_read(token))
-    memory: Memory = request.app.state.memory
-    memory = memory.acting_as(token.actor)
-    if idempotency_key is not None:
-        await run_in_threadpool(claim_once, request, memory, token.id, idempotency_key)
-    return memory
+async def reads(admission: Annotated[Admission, Depends(admitted)]) -> Memory:
+    """For tokens with the scope `read`."""
+    return _scoped(admission, "read")
+
+
+async def writes(admission: Annotated[Admission, Depends(admitted)]) -> Memory:
+    """For tokens with the scope `write` or `import`; what the latter may change is decided by its trust."""
+    return _scoped(admission, "write", "import")
+
+
+async def maintains(admission: Annotated[Admission, Depends(admitted)]) -> Memory:
+    """For tokens with the scope `admin`."""
+    return _scoped(admission, "admin")
 
 
 async def public() -> None:
@@ -141,6 +147,7 @@ async def public() -> None:
 
 Reads = Annotated[Memory, Depends(reads)]
 Writes = Annotated[Memory, Depends(writes)]
+Maintains = Annotated[Memory, Depends(maintains)]
 Public = Depends(public)
 
 
@@ -156,11 +163,10 @@ class TokenGate:
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         given = secret if kind.lower() == "bearer" else None
         try:
-            request.state.token = await run_in_threadpool(self._door.admit, given, address=address_of(request))
+            async with self._door.admit(given, request) as request.state.admission:
+                await self._app(scope, receive, send)
         except Denied as no:
             await problem(no.status, str(no), headers=no.headers)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
 
 
 class GuardedRoute(StarletteRoute):
@@ -174,15 +180,17 @@ class GuardedRoute(StarletteRoute):
 
 def caller(request: Request, writing: bool) -> Memory:
     """The memory on behalf of the caller whose request came through `TokenGate`."""
-    token: Token = request.state.token
-    if writing and token.read_only:
-        raise Refused(may_only_read(token))
-    memory: Memory = request.app.state.memory
-    return memory.acting_as(token.actor)
+    admission: Admission = request.state.admission
+    scopes: tuple[TokenScope, ...] = ("write", "import") if writing else ("read",)
+    if not admission.token.may(*scopes):
+        raise Refused(lacks_scope(admission.token, *scopes))
+    return admission.memory
 
 
-def may_only_read(token: Token) -> str:
-    return f"token {token.name} may only read; make another with: recollect host token new NAME"
+def lacks_scope(token: Token, *scopes: TokenScope) -> str:
+    only = "read" if token.scopes == ("read",) else f"use the scopes {', '.join(token.scopes)}"
+    wanted = " or ".join(f"--scope {scope}" for scope in scopes)
+    return f"token {token.name} may only {only}; make another with: recollect host token new NAME {wanted}"
 
 
 def address_of(request: Request) -> str:
@@ -196,24 +204,50 @@ GUESSES = 10  # chosen: wrong codes before the next code is made
 MOST_SESSIONS = 100  # chosen: one person has a few browsers; the oldest session is closed first
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
+class Notice:
+    """What a change did, said once on the next page; `undo` is the path of the form that takes it back."""
+
+    space: str
+    text: str
+    undo: str = ""
+    change: str = ""
+
+
+@record
 class BrowserSession:
-    """A browser that is signed in."""
+    """A browser that is signed in, and what it has not been told yet."""
 
     csrf: str
     until: float
+    notices: list[Notice]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PageRequest:
-    """What a page works with: the memory on behalf of the person, and the CSRF token of its forms."""
+    """What a page works with: the memory on behalf of the person, and the browser that asks."""
 
     memory: Memory
-    csrf: str
+    session: BrowserSession
+    spaces: tuple[str, ...]
+    request: Request
+
+    @property
+    def space(self) -> str:
+        return self.memory.context.space
+
+    @property
+    def base(self) -> str:
+        """The address of the space's pages, before each path."""
+        return f"/s/{self.space}"
 
 
 class SignInNeeded(Exception):
     """The browser is not signed in, or no longer."""
+
+
+class WrongHost(Exception):
+    """A page was asked for under a name that every port of this machine shares."""
 
 
 class BrowserSessions:
@@ -251,7 +285,8 @@ class BrowserSessions:
             while len(self._open) >= MOST_SESSIONS:
                 del self._open[next(iter(self._open))]
             cookie = secrets.token_urlsafe(32)
-            self._open[cookie] = BrowserSession(csrf=secrets.token_urlsafe(32), until=now + self._seconds_open)
+            until = now + self._seconds_open
+            self._open[cookie] = BrowserSession(csrf=secrets.token_urlsafe(32), until=until, notices=[])
             return cookie
 
     def find(self, cookie: str | None) -> BrowserSession | None:
@@ -272,38 +307,76 @@ class BrowserSessions:
         self._announce(self._code)
 
 
-def visit_of(request: Request) -> PageRequest | None:
-    """The person's memory for a request of a signed-in browser, else None."""
+async def page_host(request: Request) -> None:
+    """For pages: only under the names that no other server on this machine goes by.
+
+    A browser sends a cookie to every port of a host. Under 127.0.0.1 any local program would receive it.
+    """
+    if not is_page_host(request):
+        raise WrongHost
+
+
+def is_page_host(request: Request) -> bool:
+    return host_name(request.headers.get("host", "")) in request.app.state.page_hosts
+
+
+def session_of(request: Request) -> BrowserSession | None:
+    """The session of a signed-in browser, else None."""
     sessions: BrowserSessions = request.app.state.sessions
-    session = sessions.find(request.cookies.get(COOKIE))
+    return sessions.find(request.cookies.get(COOKIE)) if is_page_host(request) else None
+
+
+async def signed_in(request: Request, _: Annotated[None, Depends(page_host)]) -> BrowserSession:
+    session = session_of(request)
     if session is None:
-        return None
-    memory: Memory = request.app.state.memory
-    person: str = request.app.state.person
-    return PageRequest(memory=memory.acting_as(Actor(name=person, channel="page", trust="human")), csrf=session.csrf)
-
-
-async def _signed_in(request: Request) -> PageRequest:
-    visit = visit_of(request)
-    if visit is None:
         raise SignInNeeded
-    return visit
+    return session
 
 
-async def visiting(visit: Annotated[PageRequest, Depends(_signed_in)]) -> PageRequest:
-    """For a browser that is signed in; changes nothing."""
-    return visit
+async def _visit(
+    request: Request, space: str, session: Annotated[BrowserSession, Depends(signed_in)]
+) -> AsyncIterator[PageRequest]:
+    spaces: Spaces = request.app.state.spaces
+    actor = Actor(name=request.app.state.person, channel="page", trust="human")
+    taken = await run_in_threadpool(spaces.take, space)
+    try:
+        memory, names = taken.memory.acting_as(actor), tuple(spaces.names())
+        yield PageRequest(memory=memory, session=session, spaces=names, request=request)
+    finally:
+        spaces.release(taken)
 
 
-async def changing(request: Request, visit: Annotated[PageRequest, Depends(_signed_in)]) -> PageRequest:
-    """For a form of our own page: it must carry the session's CSRF token, in a field or in a header."""
+async def _own_form(request: Request, session: Annotated[BrowserSession, Depends(signed_in)]) -> None:
+    """A form of our own page carries the session's CSRF token, in a field or in a header."""
     given = request.headers.get(CSRF_HEADER)
     if given is None:
         given = str((await request.form()).get(CSRF_FIELD, ""))
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), visit.csrf.encode()):
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), session.csrf.encode()):
         raise Denied(403, "this form does not belong to your session; reload the page and try again")
+
+
+async def looking(session: Annotated[BrowserSession, Depends(signed_in)]) -> BrowserSession:
+    """For a browser that is signed in, outside of any space; changes nothing."""
+    return session
+
+
+async def leaving(_: Annotated[None, Depends(_own_form)]) -> None:
+    """For a form of our own page that changes no memory."""
+
+
+async def visiting(visit: Annotated[PageRequest, Depends(_visit)]) -> PageRequest:
+    """For a browser that is signed in, in a space; changes nothing."""
     return visit
 
 
+async def changing(
+    _: Annotated[None, Depends(_own_form)], visit: Annotated[PageRequest, Depends(_visit)]
+) -> PageRequest:
+    """For a form of our own page that may change the space's memory."""
+    return visit
+
+
+Looking = Annotated[BrowserSession, Depends(looking)]
+Leaving = Depends(leaving)
 Visiting = Annotated[PageRequest, Depends(visiting)]
 Changing = Annotated[PageRequest, Depends(changing)]

@@ -11,7 +11,15 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from recollect.capture.stage import BODY_LIMIT
 from recollect.capture.stage import TITLE_LIMIT as STAGED_TITLE_LIMIT
@@ -23,6 +31,7 @@ from recollect.core.decision import (
     WORD_LIMIT,
     Bridge,
     DecisionEdit,
+    DecisionStatus,
     NewDecision,
     OutcomeOf,
     Reason,
@@ -47,7 +56,7 @@ LINE_OR_EMPTY = f"^[{_SEEN} ]*$"
 WORD = f"^[{_LETTER}][{_LETTER}_.:/-]*$"
 WORK_ID = f"^[{_LETTER}]([{_LETTER}_-]|[.][{_LETTER}_-])*[.]?$"
 THEME_NAME = "^[a-z0-9]+(-[a-z0-9]+)*$"
-TIME_SPAN = "^[0-9]{1,5}[hdwmHDWM]$"
+TIME_SPAN = "^([0-9]{1,5}[hdHD]|[0-9]{1,4}[wmWM])$"
 DATE = "^(19|[2-8][0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}"  # the years of `core/clock.py`
 
 PATTERNS = {
@@ -391,6 +400,19 @@ class DecisionEditBody(Body):
         return DecisionEdit(**self.given())
 
 
+class DecisionsWanted(Body):
+    """Which decisions a list holds; `whole` shows them in full at any age."""
+
+    category: str | None = None
+    agent: str | None = None
+    tag: str | None = None
+    outcome: OutcomeOf | None = None
+    status: DecisionStatus | None = None
+    stakes: Stakes | None = None
+    reviewed: bool | None = None
+    whole: bool = False
+
+
 class ReviewBody(Body):
     """What came of a decision."""
 
@@ -463,7 +485,6 @@ class CompactTree(Body):
     """`everything` makes every node again, not only those that are due."""
 
     everything: bool = False
-    dry_run: bool = False
 
 
 Verb = Literal["accept", "dismiss", "keep-both", "keep-new", "keep-old", "merge"]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, NoReturn
 
 from fastapi import Depends, Query, Request, Response
 
 from recollect.api import bodies
-from recollect.api.auth import Reads, Writes, admitted, may_only_read
-from recollect.api.rpc import READS, dispatch, methods
-from recollect.api.wire import Expected, Paged, answer, page, page_of, router, sliced, tagged, versioned
+from recollect.api.auth import Admission, Maintains, Reads, Writes, admitted, lacks_scope
+from recollect.api.rpc import ADMIN, READS, dispatch, methods
+from recollect.api.wire import Expected, Paged, answer, page, page_of, router, shape, sliced, tagged
 from recollect.capture.decide import Decided
-from recollect.core.decision import Decision, DecisionStatus, OutcomeOf, Stakes
+from recollect.core.decision import Decision
 from recollect.core.errors import Refused
-from recollect.core.token import Token
-from recollect.distil.decision_levels import Level
-from recollect.distil.decision_page import DecisionPage
+from recollect.core.token import TokenScope
+from recollect.distil.decision_page import DecisionPage, Level
 from recollect.distil.decisions import AwaitedReview, Compaction
 from recollect.distil.wisdom import Calibration, Wisdom
 
@@ -25,24 +23,10 @@ routes = router("/api", "decisions")
 rpc_routes = router("", "json-rpc")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgedDecision:
-    """A `DecisionHit` as the document can describe it: the fields of `decision` depend on its level."""
-
-    id: str
-    level: Level
-    out_of_use: str
-    decision: dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Calibrated:
-    """Confidence against outcomes: over all, by category and by agent."""
-
-    window_days: int | None
-    overall: Calibration
-    categories: dict[str, Calibration]
-    agents: dict[str, Calibration]
+# A `DecisionHit` as the document can describe it: the fields of `decision` depend on its level.
+AgedDecision = shape("AgedDecision", id=str, level=Level, out_of_use=str, decision=dict[str, Any])
+ByName = dict[str, Calibration]
+Calibrated = shape("Calibrated", window_days=int | None, overall=Calibration, categories=ByName, agents=ByName)
 
 
 @routes.get(
@@ -52,32 +36,12 @@ class Calibrated:
 )
 def list_decisions(
     memory: Reads,
-    request: Request,
     window: Paged,
+    wanted: Annotated[bodies.DecisionsWanted, Depends()],
     query: str = "",
-    category: str | None = None,
-    agent: str | None = None,
-    tag: str | None = None,
-    outcome: OutcomeOf | None = None,
-    status: DecisionStatus | None = None,
-    stakes: Stakes | None = None,
-    reviewed: bool | None = None,
-    whole: bool = False,
 ) -> Response:
-    found, total = memory.decisions.query(
-        query,
-        limit=window.limit,
-        offset=window.offset,
-        whole=whole,
-        category=category,
-        agent=agent,
-        tag=tag,
-        outcome=outcome,
-        status=status,
-        stakes=stakes,
-        reviewed=reviewed,
-    )
-    return page(request, "decisions", found, total, window)
+    found, total = memory.decisions.query(query, **vars(wanted), **window.part)
+    return page("decisions", found, total, window)
 
 
 @routes.post("/decisions", status_code=201, response_model=Decided, summary="Record a decision")
@@ -97,42 +61,42 @@ def get_compacted_decisions(
     budget: Annotated[int | None, Query(ge=1, le=10**6, description="In tokens.")] = None,
 ) -> Response:
     wanted: dict[str, Any] = {"category": category, "agent": agent, "level": level, "budget": budget}
-    return answer(memory.decisions.compacted(limit=window.limit, offset=window.offset, **wanted))
+    return answer(memory.decisions.compacted(**window.part, **wanted))
 
 
-@routes.post("/decisions/compact", response_model=Compaction, summary="Prepare the summaries of older decisions")
-def compact_decisions(memory: Writes, wanted: bodies.DryRun) -> Response:
-    return answer(memory.decisions.compact(dry_run=wanted.dry_run))
+@routes.post("/decisions/compact", summary="Prepare the summaries of older decisions")
+def compact_decisions(memory: Maintains, body: bodies.Empty) -> Compaction:
+    return memory.decisions.compact()
 
 
-@routes.get("/decisions/{id}", response_model=Decision, summary="Get a decision whole, whatever its age")
-def get_decision(memory: Reads, id: str) -> Response:
-    return versioned(memory.decisions.get(id))
+@routes.get("/decisions/{id}", summary="Get a decision whole, whatever its age")
+def get_decision(memory: Reads, id: str) -> Decision:
+    return memory.decisions.get(id)
 
 
-@routes.patch("/decisions/{id}", response_model=Decision, summary="Change a decision")
-def edit_decision(memory: Writes, id: str, edit: bodies.DecisionEditBody, expect: Expected) -> Response:
-    return versioned(memory.decisions.edit(id, edit.record(), expect=expect))
+@routes.patch("/decisions/{id}", summary="Change a decision")
+def edit_decision(memory: Writes, id: str, edit: bodies.DecisionEditBody, expect: Expected) -> Decision:
+    return memory.decisions.edit(id, edit.record(), expect=expect)
 
 
-@routes.post("/decisions/{id}/review", response_model=Decision, summary="Say what came of a decision")
-def review_decision(memory: Writes, id: str, outcome: bodies.ReviewBody, expect: Expected) -> Response:
-    return versioned(memory.decisions.review(id, outcome.record(), expect=expect))
+@routes.post("/decisions/{id}/review", summary="Say what came of a decision")
+def review_decision(memory: Writes, id: str, outcome: bodies.ReviewBody, expect: Expected) -> Decision:
+    return memory.decisions.review(id, outcome.record(), expect=expect)
 
 
-@routes.post("/decisions/{id}/reverse", response_model=Decision, summary="Take a decision back")
-def reverse_decision(memory: Writes, id: str, given: bodies.ReversalBody, expect: Expected) -> Response:
-    return versioned(memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect))
+@routes.post("/decisions/{id}/reverse", summary="Take a decision back")
+def reverse_decision(memory: Writes, id: str, given: bodies.ReversalBody, expect: Expected) -> Decision:
+    return memory.decisions.reverse(id, reason=given.reason, by=given.by, expect=expect)
 
 
-@routes.post("/decisions/{id}/preserve", response_model=Decision, summary="Show a decision whole at any age, or not")
-def preserve_decision(memory: Writes, id: str, expect: Expected, given: bodies.PreserveBody) -> Response:
-    return versioned(memory.decisions.preserve(id, on=given.preserve, expect=expect))
+@routes.post("/decisions/{id}/preserve", summary="Show a decision whole at any age, or not")
+def preserve_decision(memory: Writes, id: str, expect: Expected, given: bodies.PreserveBody) -> Decision:
+    return memory.decisions.preserve(id, on=given.preserve, expect=expect)
 
 
-@routes.post("/decisions/{id}/adopt", response_model=Decision, summary="Vouch for it; only a person may")
-def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty) -> Response:
-    return versioned(memory.decisions.adopt(id, expect=expect))
+@routes.post("/decisions/{id}/adopt", summary="Vouch for it; only a person may")
+def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty) -> Decision:
+    return memory.decisions.adopt(id, expect=expect)
 
 
 @routes.get(
@@ -140,12 +104,11 @@ def adopt_decision(memory: Writes, id: str, expect: Expected, body: bodies.Empty
 )
 def list_wisdom(
     memory: Reads,
-    request: Request,
     window: Paged,
     category: str | None = None,
     agent: str | None = None,
 ) -> Response:
-    return sliced(request, "wisdom", memory.decisions.wisdom(category=category, agent=agent), window)
+    return sliced("wisdom", memory.decisions.wisdom(category=category, agent=agent), window)
 
 
 @routes.get("/calibration", response_model=Calibrated, summary="Confidence against outcomes")
@@ -163,10 +126,8 @@ def get_calibration(
     response_model=page_of("reviews", AwaitedReview),
     summary="List the decisions that wait for an outcome",
 )
-def list_reviews(
-    memory: Reads, request: Request, window: Paged, agent: str | None = None, due_only: bool = False
-) -> Response:
-    return sliced(request, "reviews", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
+def list_reviews(memory: Reads, window: Paged, agent: str | None = None, due_only: bool = False) -> Response:
+    return sliced("reviews", memory.decisions.review_queue(agent=agent, due_only=due_only), window)
 
 
 _CALL: dict[str, Any] = {
@@ -188,19 +149,16 @@ _CALLS = {"anyOf": [_CALL, {"type": "array", "items": _CALL}]}
     openapi_extra={"requestBody": {"required": True, "content": {"application/json": {"schema": _CALLS}}}},
     responses={204: {"description": "Notifications only"}},
 )
-def call_rpc(memory: Reads, token: Annotated[Token, Depends(admitted)], request: Request) -> Response:
-    table = methods(memory)
-    if token.read_only:
-        table = {name: method if name in READS else _refusing(method, token) for name, method in table.items()}
+def call_rpc(memory: Reads, admission: Annotated[Admission, Depends(admitted)], request: Request) -> Response:
+    table, token = dict(methods(memory)), admission.token
+    for name in table:
+        changes: tuple[TokenScope, ...] = ("admin",) if name in ADMIN else ("write", "import")
+        wanted = ("read",) if name in READS else changes
+        if not token.may(*wanted):
+            table[name] = partial(_refused, lacks_scope(token, *wanted))
     said = dispatch(request.state.body, table)
     return Response(status_code=204) if said is None else Response(said, media_type="application/json")
 
 
-def _refusing(method: Callable[..., Any], token: Token) -> Callable[..., Any]:
-    """A method that would change something, for a token that may not."""
-
-    def refused(**_: Any) -> NoReturn:
-        raise Refused(may_only_read(token))
-
-    refused.__wrapped__ = method  # type: ignore[attr-defined]
-    return refused
+def _refused(why: str, **_: Any) -> NoReturn:
+    raise Refused(why)

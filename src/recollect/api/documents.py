@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import Path, Request, Response
+from fastapi import Path, Response
 
-from recollect.api.auth import Reads, Writes
+from recollect.api.auth import Maintains, Reads, Writes
 from recollect.api.bodies import DryRun, Empty, FindingBody, Gather, PromotionBody, Rename, StagedBody, StagedPromotion
 from recollect.api.learnings import Hits
-from recollect.api.wire import Paged, SearchPaged, answer, page_of, router, sliced
+from recollect.api.wire import Found, Paged, answer, page_of, router, search_page, shape, sliced
 from recollect.capture.learn import Captured
 from recollect.capture.stage import Staged
 from recollect.core.finding import AddedFinding, Finding, SkippedFile, Theme, WorkFile
-from recollect.core.records import MOST
 from recollect.distil.inbox import RestoredEntry
 from recollect.distil.staged import Consolidation, EntryAge
 from recollect.distil.themes import Gathering
@@ -25,15 +23,9 @@ routes = router("/api", "themes")
 staging_routes = router("/api", "staging")
 
 Entries = page_of("staged", EntryAge, file_lines=int, last_consolidation=date | None)
+ThemeFile = shape("ThemeFile", theme=Theme, text=str)
+AdoptedEntry = shape("AdoptedEntry", slug=str, title=str, body=str)
 FindingNumber = Annotated[int, Path(ge=1, le=10**9)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThemeFile:
-    """A theme and its file."""
-
-    theme: Theme
-    text: str
 
 
 @routes.get(
@@ -41,9 +33,9 @@ class ThemeFile:
     response_model=page_of("files", WorkFile, skipped=tuple[SkippedFile, ...]),
     summary="List the files of findings, and those passed over",
 )
-def list_findings(memory: Reads, request: Request, window: Paged) -> Response:
+def list_findings(memory: Reads, window: Paged) -> Response:
     seen = memory.themes.survey()
-    return sliced(request, "files", seen.files, window, skipped=seen.skipped)
+    return sliced("files", seen.files, window, skipped=seen.skipped)
 
 
 @routes.post("/findings", status_code=201, response_model=AddedFinding, summary="Add a finding to a work unit")
@@ -52,42 +44,47 @@ def add_finding(memory: Writes, new: FindingBody) -> Response:
     return answer(made, status=201, headers={"location": f"/api/findings/{quote(made.work_id)}/{made.number}"})
 
 
-@routes.get("/findings/{work_id}/{number}", response_model=Finding, summary="Get a finding")
-def get_finding(memory: Reads, work_id: str, number: FindingNumber) -> Response:
-    return answer(memory.themes.finding(f"finding/{work_id}#{number}"))
+@routes.get("/findings/{work_id}/{number}", summary="Get a finding")
+def get_finding(memory: Reads, work_id: str, number: FindingNumber) -> Finding:
+    return memory.themes.finding(f"finding/{work_id}#{number}")
 
 
-@routes.post("/findings/{work_id}/{number}/promote", response_model=Captured, summary="Make a finding a learning")
-def promote_finding(memory: Writes, work_id: str, number: FindingNumber, given: PromotionBody) -> Response:
-    return answer(memory.themes.promote(f"finding/{work_id}#{number}", title=given.title))
+@routes.post("/findings/{work_id}/{number}/promote", summary="Make a finding a learning")
+def promote_finding(memory: Writes, work_id: str, number: FindingNumber, given: PromotionBody) -> Captured:
+    return memory.themes.promote(f"finding/{work_id}#{number}", title=given.title)
+
+
+@routes.post("/findings/{work_id}/{number}/adopt", summary="Vouch for it; only a person may")
+def adopt_finding(memory: Writes, work_id: str, number: FindingNumber, body: Empty) -> Finding:
+    return memory.themes.adopt(f"finding/{work_id}#{number}")
 
 
 @routes.get("/themes", response_model=page_of("themes", Theme), summary="List themes")
-def list_themes(memory: Reads, request: Request, window: Paged) -> Response:
-    return sliced(request, "themes", memory.themes.list(), window)
+def list_themes(memory: Reads, window: Paged) -> Response:
+    return sliced("themes", memory.themes.list(), window)
 
 
-@routes.post("/themes/run", response_model=Gathering, summary="Gather findings into themes, if that is due")
-def run_themes(memory: Writes, wanted: Gather) -> Response:
-    return answer(memory.themes.run(always=wanted.always))
+@routes.post("/themes/run", summary="Gather findings into themes, if that is due")
+def run_themes(memory: Maintains, wanted: Gather) -> Gathering:
+    return memory.themes.run(always=wanted.always)
 
 
 @routes.get("/themes/{name}", response_model=ThemeFile, summary="Get a theme and its file")
 def get_theme(memory: Reads, name: str) -> Response:
     found, text = memory.themes.show(name)
-    return answer(ThemeFile(theme=found, text=text))
+    return answer({"theme": found, "text": text})
 
 
-@routes.patch("/themes/{name}", response_model=Theme, summary="Rename a theme; the machine then leaves its name alone")
-def rename_theme(memory: Writes, name: str, new: Rename) -> Response:
-    return answer(memory.themes.rename(name, new.name))
+@routes.patch("/themes/{name}", summary="Rename a theme; the machine then leaves its name alone")
+def rename_theme(memory: Writes, name: str, new: Rename) -> Theme:
+    return memory.themes.rename(name, new.name)
 
 
 @staging_routes.get("/staged", response_model=Entries, summary="List staged learnings with their age in active days")
-def list_staged(memory: Reads, request: Request, window: Paged) -> Response:
+def list_staged(memory: Reads, window: Paged) -> Response:
     ages = memory.staging.ages()
     about = {"file_lines": ages.file_lines, "last_consolidation": ages.last_consolidation}
-    return sliced(request, "staged", ages.entries, window, **about)
+    return sliced("staged", ages.entries, window, **about)
 
 
 @staging_routes.post("/staged", status_code=201, response_model=Staged, summary="Stage a learning")
@@ -97,9 +94,8 @@ def stage_learning(memory: Writes, new: StagedBody) -> Response:
 
 
 @staging_routes.get("/staged/search", response_model=Hits, summary="Find staged learnings for any text")
-def search_staged(memory: Reads, request: Request, window: SearchPaged, query: str) -> Response:
-    found = memory.search(query, kinds=("staged",), limit=min(window.limit + window.offset, MOST))
-    return sliced(request, "results", found, window)
+def search_staged(memory: Reads, part: Found, query: str) -> Response:
+    return search_page(memory, query, part, kinds=("staged",))
 
 
 @staging_routes.post("/staged/{slug}/promote", response_model=Captured, summary="Make a staged learning a learning")
@@ -108,12 +104,18 @@ def promote_staged(memory: Writes, slug: str, given: StagedPromotion) -> Respons
     return answer(made)
 
 
-@staging_routes.post("/staged/{slug}/restore", response_model=RestoredEntry, summary="Stage a removed entry again")
-def restore_staged(memory: Writes, slug: str, body: Empty) -> Response:
-    return answer(memory.staging.restore(slug))
+@staging_routes.post("/staged/{slug}/adopt", response_model=AdoptedEntry, summary="Vouch for it; only a person may")
+def adopt_staged(memory: Writes, slug: str, body: Empty) -> Response:
+    kept = memory.staging.adopt(slug)
+    return answer({"slug": kept.slug, "title": kept.title, "body": kept.body})
 
 
-@staging_routes.post("/consolidate", response_model=Consolidation, summary="Move staged learnings into documents")
-def consolidate(memory: Writes, wanted: DryRun) -> Response:
+@staging_routes.post("/staged/{slug}/restore", summary="Stage a removed entry again")
+def restore_staged(memory: Writes, slug: str, body: Empty) -> RestoredEntry:
+    return memory.staging.restore(slug)
+
+
+@staging_routes.post("/consolidate", summary="Move staged learnings into documents")
+def consolidate(memory: Maintains, wanted: DryRun) -> Consolidation:
     """Only if a consolidation is due; a dry run says what it would do."""
-    return answer(memory.staging.consolidate(dry_run=wanted.dry_run))
+    return memory.staging.consolidate(dry_run=wanted.dry_run)

@@ -16,13 +16,17 @@ nothing about tokens, sessions or what a route does.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable
 from urllib.parse import parse_qsl
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recollect.api.wire import problem
+from recollect.api.wire import Denied, problem
 from recollect.core.token import SECRET_PREFIX
+
+logger = logging.getLogger(__name__)
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 JSON_PATHS = ("/api/", "/cstp", "/mcp")
@@ -41,61 +45,60 @@ HEADERS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestFault:
-    """Why a request is refused."""
-
-    status: int
-    detail: str
-
-
-def host_fault(hosts: list[str], allowed: frozenset[str]) -> RequestFault | None:
+def host_fault(hosts: list[str], allowed: frozenset[str]) -> Denied | None:
     """There must be one Host header, with one of our names; any port will do."""
-    if len(hosts) == 1 and _name(hosts[0]) in allowed:
+    if len(hosts) == 1 and host_name(hosts[0]) in allowed:
         return None
     shown = hosts[0][:100] if hosts else "none"
-    return RequestFault(
-        status=421,
-        detail=f"Host {shown!r} is not a name of this server; add it with: recollect serve --allow-host NAME",
+    return Denied(
+        421,
+        f"Host {shown!r} is not a name of this server; add it with: recollect serve --allow-host NAME",
     )
 
 
-def origin_fault(origins: list[str], host: str) -> RequestFault | None:
+def origin_fault(origins: list[str], host: str) -> Denied | None:
     """A request from a web page must come from our own page: same name, same port."""
     if all(origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower()) for origin in origins):
         return None
-    return RequestFault(
-        status=403, detail="requests from other origins are refused; call the API without an Origin header"
-    )
+    return Denied(403, "requests from other origins are refused; call the API without an Origin header")
 
 
-def query_fault(query: bytes) -> RequestFault | None:
+def query_fault(query: bytes) -> Denied | None:
     """A secret in an address is in a browser's history already."""
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name.lower() in SECRET_NAMES or value.startswith(SECRET_PREFIX):
-            return RequestFault(
-                status=400,
-                detail="a token must not be in an address: send it as 'Authorization: Bearer …', "
+            return Denied(
+                400,
+                "a token must not be in an address: send it as 'Authorization: Bearer …', "
                 "and revoke this one with: recollect host token revoke",
             )
     return None
 
 
-def type_fault(method: str, path: str, content_type: str, length: int) -> RequestFault | None:
+def type_fault(method: str, path: str, content_type: str, length: int) -> Denied | None:
     """A request that writes to the API is JSON, even one without a body."""
     if not path.startswith(JSON_PATHS) or (method not in ("POST", "PUT", "PATCH") and not length):
         return None
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/json":
         return None
-    return RequestFault(status=415, detail="send JSON: Content-Type: application/json")
+    return Denied(415, "send JSON: Content-Type: application/json")
 
 
 class Guard:
     """Checks each request by the rules above, reads its body, and puts the headers on its answer."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], max_body: int, body_seconds: float):
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: frozenset[str],
+        max_body: int,
+        body_seconds: float,
+        failed: Callable[[Scope, Exception], Response],
+    ):
         self._app = app
+        self._failed = failed
         self._hosts = LOOPBACK | {host.lower() for host in hosts}
         self._max_body = max_body
         self._body_seconds = body_seconds
@@ -127,26 +130,24 @@ class Guard:
                 async with asyncio.timeout(self._body_seconds):
                     body, fault = await self._body(scope, receive)
             except TimeoutError:
-                fault = RequestFault(
-                    status=408, detail=f"the body did not arrive within {self._body_seconds:g} seconds"
-                )
+                fault = Denied(408, f"the body did not arrive within {self._body_seconds:g} seconds")
         if fault is None:
             kind = ",".join(_all(scope, b"content-type"))
             fault = type_fault(scope["method"], scope["path"], kind, len(body))
         if fault is not None:
             # Do not wait for the rest of a refused body.
-            refusal = problem(fault.status, fault.detail, headers={"connection": "close"})
+            refusal = problem(fault.status, str(fault), headers={"connection": "close"})
             await refusal(scope, receive, answer)
             return
         try:
             await self._app(scope, _replayed(body, receive), answer)
         except Exception as error:
-            if not begun:
-                said = f"internal error: {type(error).__name__}; see the output of the server"
-                await problem(500, said)(scope, receive, answer)
-            raise
+            if begun:
+                raise  # half an answer is on its way: the connection has to end
+            logger.exception("%s %s failed", scope["method"], scope["path"])
+            await self._failed(scope, error)(scope, receive, answer)
 
-    def _fault(self, scope: Scope) -> RequestFault | None:
+    def _fault(self, scope: Scope) -> Denied | None:
         hosts = _all(scope, b"host")
         return (
             host_fault(hosts, self._hosts)
@@ -155,16 +156,16 @@ class Guard:
             or self._length_fault(_all(scope, b"content-length"))
         )
 
-    def _length_fault(self, lengths: list[str]) -> RequestFault | None:
+    def _length_fault(self, lengths: list[str]) -> Denied | None:
         return self._too_long if any(int(length) > self._max_body for length in lengths if length.isdigit()) else None
 
-    async def _body(self, scope: Scope, receive: Receive) -> tuple[bytes, RequestFault | None]:
+    async def _body(self, scope: Scope, receive: Receive) -> tuple[bytes, Denied | None]:
         parts: list[bytes] = []
         size = 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return b"", RequestFault(status=400, detail="the client disconnected")
+                return b"", Denied(400, "the client disconnected")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             if size > self._max_body:
@@ -173,8 +174,8 @@ class Guard:
                 return b"".join(parts), None
 
     @property
-    def _too_long(self) -> RequestFault:
-        return RequestFault(status=413, detail=f"the body is larger than {self._max_body:,} bytes; send less at once")
+    def _too_long(self) -> Denied:
+        return Denied(413, f"the body is larger than {self._max_body:,} bytes; send less at once")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -195,7 +196,7 @@ def _all(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-def _name(host: str) -> str:
+def host_name(host: str) -> str:
     """The name without its port: `[::1]:7447` → `[::1]`."""
     name, colon, port = host.lower().rpartition(":")
     return name if colon and port.isdigit() else host.lower()

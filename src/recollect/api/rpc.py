@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
+from pydantic import ValidationError, validate_call
 
-from recollect.api.bodies import DecisionBody, ReviewBody, snaked, validated
+from recollect.api.bodies import DecisionBody, DecisionsWanted, ReviewBody, explained, snaked, validated
 from recollect.core.errors import BadInput, NotFound, RecollectError, Refused, Stale
 from recollect.core.records import plain
 from recollect.memory import Memory
@@ -33,6 +34,8 @@ CODES: dict[type[RecollectError], int] = {
 """In order: the first class that fits decides."""
 
 MAX_BATCH = 100  # chosen: a batch is one request, and one request should not hold a thread for minutes
+
+_strict = validate_call(config={"strict": True})  # a parameter is what its annotation says, and is never converted
 
 Methods = Mapping[str, Callable[..., Any]]
 
@@ -77,42 +80,19 @@ def _call(methods: Methods, name: str, params: Any) -> Any:
     method = methods.get(name)
     if method is None:
         raise _Fault(METHOD_NOT_FOUND, f"no method {name[:80]!r}; the methods are {', '.join(sorted(methods))}")
-    named = _named(method, params)
+    if not isinstance(params, Mapping):
+        raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
     try:
-        return method(**named)
+        named = {name: value for name, value in snaked(params).items() if value is not None}  # null is not given
+        return plain(_strict(method)(**named))
+    except ValidationError as wrong:
+        known = ", ".join(inspect.signature(method).parameters)
+        raise _Fault(INVALID_PARAMS, f"{explained(wrong.errors())}. Parameters are {known}") from wrong
     except RecollectError as problem:
         code = next(code for kind, code in CODES.items() if isinstance(problem, kind))
         raise _Fault(code, str(problem)) from problem
     except Exception as problem:
         raise _Fault(INTERNAL_ERROR, f"internal error: {type(problem).__name__}") from problem
-
-
-def _named(method: Callable[..., Any], params: Any) -> dict[str, Any]:
-    """Parameters by the method's own names for them; null counts as not given."""
-    if not isinstance(params, Mapping):
-        raise _Fault(INVALID_PARAMS, "give parameters by name, in an object")
-    try:
-        named = snaked(params)
-    except BadInput as problem:
-        raise _Fault(INVALID_PARAMS, str(problem)) from problem
-    declared = inspect.signature(method).parameters
-    known = {name: wish for name, wish in declared.items() if wish.kind is wish.KEYWORD_ONLY}
-    takes_more = len(known) < len(declared)  # the fields of a record, which knows them itself
-    unknown = [name for name in named if name not in known and not takes_more]
-    missing = [name for name, wish in known.items() if wish.default is wish.empty and named.get(name) is None]
-    if unknown or missing:
-        parts = [f"unknown: {', '.join(unknown)[:200]}"] if unknown else []
-        parts += [f"missing: {', '.join(missing)}"] if missing else []
-        raise _Fault(INVALID_PARAMS, f"{'; '.join(parts)}. Parameters are {', '.join(known)}")
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def converted(value: Any, kind: Any, name: str = "") -> Any:
-    """A JSON value as what it is declared to be."""
-    try:
-        return msgspec.convert(value, kind)
-    except (msgspec.ValidationError, RecursionError) as problem:
-        raise BadInput(f"{name}: {problem}" if name else str(problem)) from None
 
 
 def _check_envelope(call: Any) -> None:
@@ -131,16 +111,16 @@ def _failure(known: str | int | float | None, fault: _Fault) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": known, "error": {"code": fault.code, "message": str(fault)}}
 
 
+ADMIN = frozenset({"cstp.compact"})
 READS = frozenset(f"cstp.{name}" for name in "getCompacted getWisdom queryDecisions getDecision getCalibration".split())
 """The methods that change nothing."""
 
 
 def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
-    """Every method by its name."""
     decisions = memory.decisions
 
-    def compact(*, dry_run: bool = False) -> Any:
-        return decisions.compact(dry_run=dry_run)
+    def compact() -> Any:
+        return decisions.compact()
 
     def get_compacted(
         *,
@@ -151,8 +131,8 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         limit: int = 500,
         offset: int = 0,
     ) -> Any:
-        wanted = {"category": category, "agent": agent, "level": level, "budget": budget}
-        return decisions.compacted(limit=limit, offset=offset, **wanted)
+        page = {"limit": limit, "offset": offset}
+        return decisions.compacted(category=category, agent=agent, level=level, budget=budget, **page)
 
     def set_preserve(*, id: str, preserve: bool = True) -> Any:
         return decisions.preserve(id, on=preserve)
@@ -167,24 +147,9 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
     def review_decision(*, id: str, version: int | None = None, **review: Any) -> Any:
         return decisions.review(id, validated(ReviewBody, review).record(), expect=version)
 
-    def query_decisions(
-        *,
-        query: str = "",
-        category: str | None = None,
-        agent: str | None = None,
-        tag: str | None = None,
-        outcome: str | None = None,
-        status: str | None = None,
-        stakes: str | None = None,
-        reviewed: bool | None = None,
-        limit: int = 20,
-        offset: int = 0,
-        whole: bool = False,
-    ) -> Any:
-        wanted = {"category": category, "agent": agent, "tag": tag, "outcome": outcome, "stakes": stakes}
-        hits, total = decisions.query(
-            query, limit=limit, offset=offset, whole=whole, status=status, reviewed=reviewed, **wanted
-        )
+    def query_decisions(*, query: str = "", limit: int = 20, offset: int = 0, **wanted: Any) -> Any:
+        rules = validated(DecisionsWanted, wanted)
+        hits, total = decisions.query(query, limit=limit, offset=offset, **vars(rules))
         return {"decisions": hits, "total": total}
 
     def get_decision(*, id: str) -> Any:
@@ -195,7 +160,7 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
     ) -> Any:
         return decisions.calibration(category=category, agent=agent, window_days=window_days)
 
-    table: Mapping[str, Callable[..., Any]] = {
+    return {
         "cstp.compact": compact,
         "cstp.getCompacted": get_compacted,
         "cstp.setPreserve": set_preserve,
@@ -206,15 +171,3 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         "cstp.getDecision": get_decision,
         "cstp.getCalibration": get_calibration,
     }
-    return {name: _on_the_wire(method) for name, method in table.items()}
-
-
-def _on_the_wire(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method with its parameters as it declares them and its result as JSON values; its signature stays visible."""
-
-    def called(**given: Any) -> Any:
-        declared = get_type_hints(method)
-        return plain(method(**{name: converted(value, declared.get(name, Any), name) for name, value in given.items()}))
-
-    called.__wrapped__ = method  # type: ignore[attr-defined]
-    return called

@@ -1,4 +1,4 @@
-"""Requests and answers of the REST routes: lists, entity tags, repeated requests, problems, the OpenAPI document.
+"""Requests and answers of the REST routes: lists, entity tags, problems, the OpenAPI document.
 
 Answers are written by msgspec from the records that every surface uses; the response models of the routes only describe
 them. Bodies are FastAPI's (see `bodies.py`). Knows neither the nouns nor who may call.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, make_dataclass
+from functools import wraps
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -20,16 +20,15 @@ from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request, Respons
 from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
 from starlette.convertors import Convertor, register_url_convertor
 
 from recollect.api.bodies import PATTERNS, snake
 from recollect.core.errors import (
     BadInput,
-    FateUnknown,
     Forbidden,
     NoSpace,
     NotFound,
+    Proposed,
     RecollectError,
     Refused,
     Rejected,
@@ -37,7 +36,7 @@ from recollect.core.errors import (
     StoreBusy,
     Trouble,
 )
-from recollect.core.records import FURTHEST, MOST, plain
+from recollect.core.records import FURTHEST, MOST, plain, replace
 from recollect.memory import Memory
 
 # Answers
@@ -51,11 +50,6 @@ def answer(value: Any, *, status: int = 200, headers: Mapping[str, str] | None =
         media_type="application/json",
         headers=dict(headers or {}),
     )
-
-
-def versioned(record: Any, **options: Any) -> Response:
-    """A record with an entity tag of its version, for If-Match, and of its content, for If-None-Match."""
-    return tagged(answer(record, **options), record.version)
 
 
 def tagged(response: Response, version: int | None = None) -> Response:
@@ -86,10 +80,14 @@ Expected = Annotated[int | None, Depends(_expected)]
 # Lists
 
 
+def shape(name: str, **fields: Any) -> Any:
+    """The response model of an answer that is no record of its own."""
+    return make_dataclass(name, fields.items(), frozen=True, kw_only=True)
+
+
 def page_of(name: str, kind: Any, **more: Any) -> Any:
     """The response model of a list: its records under the plural of their noun, and which part of the list it is."""
-    fields = [(name, tuple[kind, ...]), *((each, int) for each in ("total", "limit", "offset")), *more.items()]
-    return make_dataclass(f"{kind.__name__}Page", fields, frozen=True, kw_only=True)
+    return shape(f"{kind.__name__}Page", **{name: tuple[kind, ...]}, total=int, limit=int, offset=int, **more)
 
 
 @dataclass(frozen=True)
@@ -98,40 +96,35 @@ class Window:
 
     limit: int
     offset: int
+    request: Request
+
+    @property
+    def part(self) -> dict[str, Any]:
+        return {"limit": self.limit, "offset": self.offset}
 
 
 Limit = Query(ge=1, le=MOST, description="How many records at most.")
 Offset = Annotated[int, Query(ge=0, le=FURTHEST, description="How many records to skip.")]
 
 
-async def _window(limit: Annotated[int, Limit] = 50, offset: Offset = 0) -> Window:
-    return Window(limit, offset)
-
-
-async def _search_window(
-    request: Request,
-    limit: Annotated[int | None, Limit] = None,
-    offset: Offset = 0,
-) -> Window:
-    memory: Memory = request.app.state.memory
-    return Window(limit or memory.context.settings.search.limit, offset)
+async def _window(request: Request, limit: Annotated[int, Limit] = 50, offset: Offset = 0) -> Window:
+    return Window(limit=limit, offset=offset, request=request)
 
 
 Paged = Annotated[Window, Depends(_window)]
-SearchPaged = Annotated[Window, Depends(_search_window)]
 
 
-def page(request: Request, name: str, found: Sequence[Any], total: int, window: Window, **more: Any) -> Response:
+def page(name: str, found: Sequence[Any], total: int, window: Window, **more: Any) -> Response:
     """A part of a list, the number of records in all, and links to the neighbouring parts."""
-    body = {name: found, "total": total, "limit": window.limit, "offset": window.offset, **more}
+    body = {name: found, "total": total, **window.part, **more}
     links = {}
     if window.offset + window.limit < total:
         links["next"] = window.offset + window.limit
     if window.offset:
         links["prev"] = max(window.offset - window.limit, 0)
         links["first"] = 0
-    kept = [(key, value) for key, value in request.query_params.multi_items() if key not in ("limit", "offset")]
-    path = quote(request.url.path)
+    kept = [(key, value) for key, value in window.request.query_params.multi_items() if key not in ("limit", "offset")]
+    path = quote(window.request.url.path)
     said = [
         f'<{path}?{urlencode([*kept, ("limit", window.limit), ("offset", offset)])}>; rel="{relation}"'
         for relation, offset in links.items()
@@ -139,10 +132,25 @@ def page(request: Request, name: str, found: Sequence[Any], total: int, window: 
     return answer(body, headers={"link": ", ".join(said)} if said else None)
 
 
-def sliced(request: Request, name: str, everything: Sequence[Any], window: Window, **more: Any) -> Response:
+async def _found(request: Request, limit: Annotated[int | None, Limit] = None, offset: Offset = 0) -> Window:
+    return Window(limit=limit or 0, offset=offset, request=request)
+
+
+Found = Annotated[Window, Depends(_found)]
+"""The part of a search's result; without a limit the setting `search.limit` holds."""
+
+
+def search_page(memory: Memory, query: str, part: Window, **wanted: Any) -> Response:
+    """A part of what a search found."""
+    window = replace(part, limit=part.limit or memory.context.settings.search.limit)
+    found = memory.search(query, limit=min(window.limit + window.offset, MOST), **wanted)
+    return sliced("results", found, window)
+
+
+def sliced(name: str, everything: Sequence[Any], window: Window, **more: Any) -> Response:
     """The same for a list that is in memory as a whole."""
     found = everything[window.offset : window.offset + window.limit]
-    return page(request, name, found, len(everything), window, **more)
+    return page(name, found, len(everything), window, **more)
 
 
 # Routes
@@ -177,7 +185,21 @@ class _JsonRequest(Request):
 
 
 class Route(APIRoute):
-    """A route of the API: parameters by their names, conditional reads, and requests that may be sent twice."""
+    """A route of the API: parameters by their names, conditional reads, and records as answers.
+
+    What a function gives is its answer; a record with a version is tagged with it.
+    """
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any):
+        @wraps(endpoint)
+        def answered(*given: Any, **named: Any) -> Response:
+            made = endpoint(*given, **named)
+            if isinstance(made, Response):
+                return made
+            response = answer(made, status=self.status_code or 200)
+            return tagged(response, made.version) if hasattr(made, "version") else response
+
+        super().__init__(path, answered, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -187,21 +209,7 @@ class Route(APIRoute):
             request.scope["query_string"] = named_query(request.scope["query_string"], known)
             request = _JsonRequest(request.scope, request.receive)
             request.state.body = await request.body()  # the guard has read it already; a thread cannot wait for it
-            try:
-                response = await handle(request)
-            except Repeated as before:
-                return before.response
-            except FateUnknown:
-                raise  # the key stays taken: sent again, the request might be done twice
-            except BaseException:
-                if claim := getattr(request.state, "claim", None):
-                    with suppress(Trouble):  # the key stays taken for a day, which the caller is told
-                        await run_in_threadpool(claim.take_back)
-                raise
-            if claim := getattr(request.state, "claim", None):
-                with suppress(Trouble):  # the request is done, and under this key it is not done again
-                    await run_in_threadpool(claim.keep, response)
-            return _unless_known(request, response)
+            return _unless_known(request, await handle(request))
 
         return handler
 
@@ -245,50 +253,17 @@ def _query_names(dependant: Dependant) -> Iterator[str]:
         yield from _query_names(inner)
 
 
-# Requests that may be sent twice
-
-KEPT_HEADERS = ("content-type", "etag", "location")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequestClaim:
-    """A request under way that will not be done again under its key."""
-
-    memory: Memory
-    caller: str
-    key: str
-
-    def keep(self, response: Response) -> None:
-        headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
-        self.memory.requests.finish(
-            self.caller, self.key, status=response.status_code, answer=bytes(response.body).decode(), headers=headers
-        )
-
-    def take_back(self) -> None:
-        self.memory.requests.take_back(self.caller, self.key)
-
-
-class Repeated(Exception):
-    """The request was answered before; this is the answer it was given."""
-
-    def __init__(self, response: Response):
-        super().__init__("answered before")
-        self.response = response
-
-
-def claim_once(request: Request, memory: Memory, caller: str, key: str) -> None:
-    """Begin a request that has a key, or raise the answer that it was given the last time."""
-    asked = f"{request.method} {request.url.path}?{request.url.query}\n".encode()
-    digest = hashlib.sha256(asked + request.state.body).hexdigest()
-    before = memory.requests.begin(caller, key, hash=digest)
-    if before is None:
-        request.state.claim = RequestClaim(memory=memory, caller=caller, key=key)
-        return
-    headers = {**before.headers, "idempotent-replayed": "true"}
-    raise Repeated(Response(before.answer, status_code=before.status, headers=headers))
-
-
 # Problems
+
+
+class Denied(Exception):
+    """A request that is refused before any work: no token, not allowed, too many requests, no such address."""
+
+    def __init__(self, status: int, detail: str, *, headers: dict[str, str] | None = None):
+        super().__init__(detail)
+        self.status = status
+        self.headers = headers or {}
+
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -297,6 +272,7 @@ STATUS: dict[type[RecollectError], int] = {
     BadInput: 400,
     NotFound: 404,
     Forbidden: 403,
+    Proposed: 202,
     Refused: 409,
     StoreBusy: 503,
     NoSpace: 507,
@@ -374,6 +350,8 @@ def _describe(operation: dict[str, Any], *, reads: bool, problems: dict[str, Any
     answers.pop("422", None)
     if reads:
         answers["304"] = {"description": "You have it already (If-None-Match)"}
+    else:
+        answers["202"] = {**problems, "description": "Nothing changed; the change waits for a person (import tokens)"}
     if "201" in answers:
         answers["200"] = {**answers["201"], "description": "It was there already"}
     answers.update({"4XX": problems, "5XX": problems})

@@ -6,10 +6,23 @@ style stands in a template, because the content security policy allows files alo
 
 from __future__ import annotations
 
-from recollect.api.pages import base, decisions, journal, learnings, staging
+from recollect.api.pages import (
+    agent,
+    decisions,
+    entrance,
+    home,
+    inbox,
+    journal,
+    learnings,
+    owner,
+    search,
+    staging,
+    topics,
+)
 
 ROUTES = (
-    base.routes,
-    *(journal.overview_routes, journal.search_routes, learnings.routes, journal.routes, decisions.routes),
-    *(staging.theme_routes, staging.routes, staging.inbox_routes, journal.preview_routes),
+    entrance.routes,
+    entrance.static_routes,
+    *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
+    *(topics.routes, staging.theme_routes, staging.routes, owner.routes),
 )

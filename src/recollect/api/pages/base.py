@@ -1,55 +1,30 @@
 """Filling templates. Everything is escaped unless a template says otherwise, and none should.
 
-What a form sent, as plain text: browsers send CRLF, and an empty field means "not given".
-
-Where a thing is shown, by its id: a page of its own, or as a text with its neighbours.
-
-Signing in and out, and the files that every page uses.
-
-Stored Markdown as HTML that cannot do anything: no HTML of its own, no images, links to the web alone.
-
-The marks of entries and sources are left out, and ids become links, so that one can click from a summary down to the
-words it was made of.
+What a form sent, as plain text: browsers send CRLF, and an empty field means "not given". What a change did is said
+once, on the page that follows it.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from hashlib import sha256
 from importlib.resources import files
-from mimetypes import guess_type
-from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
+from typing import Annotated, Any
 
-import nh3
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
-from recollect.api.auth import (
-    COOKIE,
-    CSRF_FIELD,
-    CSRF_HEADER,
-    Authenticator,
-    BrowserSessions,
-    Changing,
-    Denied,
-    PageRequest,
-    Public,
-    address_of,
-)
-from recollect.core.clock import iso, zone_named
-from recollect.core.errors import BadInput, NotFound
-from recollect.tend.kinds import kind_of
+from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, page_host
+from recollect.api.pages.prose import differences, marked, place, prose
+from recollect.core.clock import DAY, iso, zone_named
+from recollect.core.errors import BadInput
+from recollect.memory import Memory
 from recollect.text.sentences import counted
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 
 @dataclass(frozen=True)
@@ -94,122 +69,103 @@ async def _fields(request: Request) -> Fields:
 Sent = Annotated[Fields, Depends(_fields)]
 
 
-def place(id: str) -> str:
-    """The address of the page that shows what an id names."""
-    kind = kind_of(id)
-    if kind is None or not kind.page:
-        return f"/text/{quote(id)}"
-    return kind.page + quote(id.removeprefix(f"{kind.name}/"))
-
-
-TAGS = {
-    *("p", "br", "hr", "blockquote", "pre", "code", "em", "strong", "s", "a", "ul", "ol", "li"),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
-}
-_MARK = re.compile(r"<!-- (?:recollect: at=\S*(?: \w+=\S*)*|source: \w+/\S+ \S+) -->")
-_ID = re.compile(
-    r"(?<![\w/.-])(?:log/\d{4}-\d\d-\d\d#\d+|daily/\d{4}-\d\d-\d\d|weekly/\d{4}-W\d\d|monthly/\d{4}-\d\d"
-    r"|(?:learn|dec)_[0-9a-z]{8,})(?![\w/-])"
-)
-
-
-def prose(text: str) -> Markup:
-    parser = _parser()
-    parsed = _without_marks(parser.parse(text))
-    for token in parsed:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"  # the page's own heading stays the only one of its rank
-        elif token.children:
-            token.children = _linked(token.children)
-    made = nh3.clean(
-        parser.renderer.render(parsed, parser.options, {}),
-        tags=TAGS,
-        attributes={"a": {"href"}},
-        url_schemes={"http", "https"},
-        link_rel="noopener noreferrer nofollow",
-    )
-    return Markup(made)  # cleaned just now
-
-
-def _without_marks(tokens: list[Token]) -> list[Token]:
-    """Without the paragraphs that are a mark and nothing else."""
-    marks = {
-        number
-        for number, token in enumerate(tokens)
-        if token.type == "inline" and tokens[number - 1].type == "paragraph_open" and _MARK.fullmatch(token.content)
-    }
-    around = {near for number in marks for near in (number - 1, number, number + 1)}
-    return [token for number, token in enumerate(tokens) if number not in around]
-
-
-def _linked(children: list[Token]) -> list[Token]:
-    """Ids in running text as links, unless they stand in one already."""
-    from markdown_it.token import Token
-
-    made: list[Token] = []
-    inside = 0
-    for child in children:
-        inside += child.type == "link_open"
-        inside -= child.type == "link_close"
-        if child.type != "text" or inside:
-            made.append(child)
-            continue
-        at = 0
-        for found in _ID.finditer(child.content):
-            made.append(Token("text", "", 0, content=child.content[at : found.start()]))
-            made.append(Token("link_open", "a", 1, attrs={"href": place(found[0])}))
-            made.append(Token("text", "", 0, content=found[0]))
-            made.append(Token("link_close", "a", -1))
-            at = found.end()
-        made.append(Token("text", "", 0, content=child.content[at:]))
-    return made
-
-
-@cache
-def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
-
-
 SECTIONS = (
-    ("/", "Overview"),
-    ("/search", "Search"),
-    ("/learnings", "Learnings"),
-    ("/journal", "Journal"),
-    ("/decisions", "Decisions"),
-    ("/themes", "Themes"),
-    ("/staging", "Staging"),
-    ("/inbox", "Inbox"),
-    ("/preview", "Preview"),
+    ("", (("/", "Home"), ("/inbox", "Inbox"), ("/agent", "What the agent sees"), ("/search", "Search"))),
+    (
+        "Knowledge",
+        (
+            ("/learnings", "Learnings"),
+            ("/decisions", "Decisions"),
+            ("/journal", "Journal"),
+            ("/topics", "Topics"),
+            ("/themes", "Themes"),
+            ("/staging", "Staging"),
+        ),
+    ),
+    ("System", (("/health", "Health"), ("/tokens", "Tokens"), ("/settings", "Settings"))),
 )
-"""The pages in the order of the menu."""
+"""The pages in the order of the menu, by group."""
+THEMES = ("auto", "light", "dark")
+THEME_COOKIE = "recollect_theme"
+
+
+def theme_of(request: Request) -> str:
+    chosen = request.cookies.get(THEME_COOKIE, "")
+    return chosen if chosen in THEMES else THEMES[0]
 
 
 def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A template for a signed-in person. The title is the menu's name for a page, or a page's own below it."""
+    now = visit.memory.context.clock.now()
     zone = zone_named(visit.memory.project.settings.timezone)
 
-    def when(milliseconds: int) -> str:
+    def when(milliseconds: int, shape: str = "%Y-%m-%d %H:%M") -> str:
         try:
-            return f"{datetime.fromtimestamp(milliseconds / 1000, zone):%Y-%m-%d %H:%M}"
-        except OverflowError:  # an hour that the calendar has in UTC but not in the project's zone
+            return datetime.fromtimestamp(milliseconds / 1000, zone).strftime(shape)
+        except (OverflowError, ValueError):  # near year 1 the zone leaves the calendar; newer stores hold no such time
             return iso(milliseconds)
 
-    space = visit.memory.context.space
-    known = {"csrf": visit.csrf, "space": space, "sections": SECTIONS, "when": when, "problem": ""}
-    return bare(template, status=status, title=title, **{**known, **values})
+    return bare(
+        template,
+        visit.request,
+        status=status,
+        title=title,
+        **{
+            "csrf": visit.session.csrf,
+            "space": visit.space,
+            "spaces": visit.spaces,
+            "base": visit.base,
+            "sections": SECTIONS,
+            "waits": visit.memory.inbox.count(),
+            "notices": _untold(visit),
+            "place": partial(place, visit.base),
+            "when": when,
+            "ago": partial(ago, now),
+            "problem": "",
+            **values,
+        },
+    )
 
 
-def bare(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template for anybody."""
-    known = {"csrf": "", "space": "", "sections": (), "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER}
+def _untold(visit: PageRequest) -> list[Notice]:
+    """What changes in this space did since the last page; a part of a page leaves it to the next whole one."""
+    if "hx-request" in visit.request.headers:
+        return []
+    told = [notice for notice in visit.session.notices if notice.space == visit.space]
+    visit.session.notices[:] = [notice for notice in visit.session.notices if notice.space != visit.space]
+    return told
+
+
+def ago(now: int, at: int) -> str:
+    """How long ago a time was, in its largest unit."""
+    seconds = max(0, now - at) // 1000
+    for unit, size in (("day", DAY // 1000), ("hour", 3600), ("minute", 60)):
+        if seconds >= size:
+            return f"{counted(seconds // size, unit)} ago"
+    return "just now"
+
+
+def bare(template: str, request: Request, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A template outside of any space."""
+    names: dict[str, Any] = {"csrf": "", "space": "", "spaces": (), "base": "", "sections": (), "waits": 0}
+    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
+    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address}
     return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
 
 
-def go(path: str) -> Response:
-    """After a change, look at what came of it."""
-    return RedirectResponse(path, status_code=303)
+def go(visit: PageRequest, path: str, said: str = "", *, undo: str = "", change: str = "") -> Response:
+    """After a change, look at what came of it, and say what was done; `undo` is the path of what takes it back."""
+    if said:
+        visit.session.notices.append(Notice(space=visit.space, text=said, undo=undo, change=change))
+    return RedirectResponse(visit.base + path, status_code=303)
+
+
+def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
+    """Make changes that are undone together; gives the id of what was changed."""
+    memory = visit.memory.in_one_change()
+    do(memory)
+    return memory.context.ids("change")
 
 
 @cache
@@ -221,55 +177,26 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["prose"] = prose
-    made.globals.update(place=place, counted=counted)
+    made.filters["prose"] = pass_context(
+        lambda context, text, name, **how: prose(text, base=context["base"], id=name, **how)
+    )
+    made.filters["marked"] = marked
+    made.globals.update(counted=counted, differences=differences)
     return made
 
 
-routes = APIRouter(include_in_schema=False)
+def page_router(prefix: str = "/s/{space}") -> APIRouter:
+    """Routes of pages: under the name of the page alone, those of a space under its address."""
+    return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(page_host)])
 
 
-@routes.get("/sign-in", dependencies=[Public])
-def ask_for_code() -> HTMLResponse:
-    return bare("sign_in.html", title="Sign in", wrong=False)
-
-
-@routes.post("/sign-in", dependencies=[Public])
-def sign_in(request: Request, code: Annotated[str, Form()] = "") -> Response:
-    door: Authenticator = request.app.state.door
-    if waits := door.failures.wait(f"code {address_of(request)}"):
-        raise Denied(429, f"too many tries; wait {waits} s", headers={"retry-after": str(waits)})
-    sessions: BrowserSessions = request.app.state.sessions
-    cookie = sessions.sign_in(code)
-    if cookie is None:
-        return bare("sign_in.html", status=403, title="Sign in", wrong=True)
-    answer = RedirectResponse("/", status_code=303)
-    # A browser says where the form came from, so behind a TLS proxy the cookie never travels without TLS.
-    secure = request.headers.get("origin", "").startswith("https://")
-    answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=secure, path="/")
-    return answer
-
-
-@routes.post("/sign-out")
-def sign_out(request: Request, visit: Changing) -> Response:
-    sessions: BrowserSessions = request.app.state.sessions
-    sessions.sign_out(request.cookies.get(COOKIE))
-    answer = RedirectResponse("/sign-in", status_code=303)
-    answer.delete_cookie(COOKIE, path="/")
-    return answer
-
-
-@routes.get("/static/{name}", dependencies=[Public])
-def static(name: str) -> Response:
-    content = _static().get(name)
-    if content is None:
-        raise NotFound(f"no file {name[:80]!r}")
-    kind = guess_type(name)[0] or "text/plain"
-    return Response(content, media_type=kind, headers={"cache-control": "public, max-age=3600"})
+def static_address(name: str) -> str:
+    return f"/static/{static_files()[name][0]}/{name}"
 
 
 @cache
-def _static() -> dict[str, bytes]:
-    """The few files there are, by name: no path of a request is ever joined to a folder."""
+def static_files() -> dict[str, tuple[str, bytes]]:
+    """The few files there are with their hashes, by name: no path of a request is ever joined to a folder."""
     folder = files("recollect.api.pages") / "static"
-    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    return {name: (sha256(content).hexdigest()[:16], content) for name, content in found.items()}

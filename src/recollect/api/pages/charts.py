@@ -5,11 +5,12 @@ Pure: numbers in, markup out. Colours are classes of `page.css`, so that light a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 
 from markupsafe import Markup, escape
+
+from recollect.core.records import record
 
 WIDTH, HEIGHT, EDGE = 640, 180, 30
 CELL = 12
@@ -18,7 +19,7 @@ SHADES = (1, 3, 6, 10)
 """Entries a day from which a cell is one shade darker."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ChartPoint:
     """A confidence after a change, and what the change was."""
 
@@ -27,9 +28,9 @@ class ChartPoint:
     label: str
 
 
-def history(moments: Sequence[ChartPoint], bar: float) -> Markup:
-    """How a confidence moved, as steps; `bar` is the confidence from which a learning is injected."""
-    first, last = moments[0].at, moments[-1].at
+def history(moments: Sequence[ChartPoint], bar: float, *, now: int, when: Callable[[int], str]) -> Markup:
+    """How a confidence moved until now, as steps; `bar` is the confidence from which a learning is injected."""
+    first, last = moments[0].at, max(now, moments[-1].at)
     span = max(last - first, 1)
 
     def x(at: int) -> float:
@@ -53,12 +54,60 @@ def history(moments: Sequence[ChartPoint], bar: float) -> Markup:
     ]
     floor = f'<line class="floor" x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{y(bar):.1f}" y2="{y(bar):.1f}"/>'
     line = f'<path class="line" d="{" ".join(steps)}"/>'
-    return _svg(WIDTH, HEIGHT, "Confidence over time", [*scale, floor, line, *marks])
+    dates = [
+        f'<text class="scale" x="{x(at):.1f}" y="{HEIGHT - 8}" text-anchor="{anchor}">{when(at)}</text>'
+        for at, anchor in ((first, "start"), ((first + last) // 2, "middle"), (last, "end"))
+    ]
+    return _svg(WIDTH, HEIGHT, "Confidence over time", [*scale, *dates, floor, line, *marks])
 
 
-def calendar(counts: Mapping[date, int], today: date) -> Markup:
+@record
+class Bar:
+    """A week: how much there was, how much of it went up and how much down."""
+
+    label: str
+    total: int = 0
+    up: int = 0
+    down: int = 0
+
+
+def bars(weeks: Sequence[Bar], name: str, *, noun: str = "Week of") -> Markup:
+    """A bar a week: all of it pale, the part that went up in colour, what went down below the line."""
+    height, foot = 120, 18
+    most = max((max(week.total, week.up) for week in weeks), default=0) or 1
+    deepest = max((week.down for week in weeks), default=0)
+    scale = (height - foot - 14) / (most + deepest)
+    line = 14 + most * scale
+    wide = (WIDTH - EDGE) / max(len(weeks), 1)
+    parts = [
+        f'<text class="scale" x="0" y="{14 + 4}">{most}</text>',
+        f'<line class="grid" x1="{EDGE}" x2="{WIDTH}" y1="{line:.1f}" y2="{line:.1f}"/>',
+    ]
+    for number, week in enumerate(weeks):
+        x = EDGE + number * wide
+        said = ", ".join(
+            f"{count} {word}" for count, word in ((week.total, "shown"), (week.up, "up"), (week.down, "down")) if count
+        )
+        boxes = "".join(
+            f'<rect class="{kind}" x="{x + 3:.1f}" y="{y:.1f}" width="{wide - 6:.1f}" rx="2" '
+            f'height="{count * scale:.1f}"/>'
+            for kind, count, y in (
+                ("bar-all", week.total, line - week.total * scale),
+                ("bar-up", week.up, line - week.up * scale),
+                ("bar-down", week.down, line),
+            )
+            if count
+        )
+        parts.append(f"<g><title>{noun} {escape(week.label)}: {said or 'nothing'}</title>{boxes}</g>")
+        if number % max(1, len(weeks) // 4) == 0 and number < len(weeks) - 1:
+            parts.append(f'<text class="scale" x="{x + 3:.1f}" y="{height - 3}">{escape(week.label)}</text>')
+    return _svg(WIDTH, height, name, parts)
+
+
+def calendar(counts: Mapping[date, int], today: date, *, base: str = "") -> Markup:
     """A year of days, a column a week, darker where more was written; a day links to its log."""
     monday = today - timedelta(days=today.weekday()) - timedelta(weeks=WEEKS - 1)
+    last = max((day for day, count in counts.items() if count and day <= today), default=None)
     cells: list[str] = []
     for number in range(WEEKS * 7):
         day = monday + timedelta(days=number)
@@ -67,17 +116,20 @@ def calendar(counts: Mapping[date, int], today: date) -> Markup:
         count = counts.get(day, 0)
         shade = sum(count >= least for least in SHADES)
         x, y = number // 7 * CELL, number % 7 * CELL + CELL
+        said = f"{day}: {count} {'entry' if count == 1 else 'entries'}"
         box = (
             f'<rect class="day shade{shade}" x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" rx="2">'
-            f"<title>{day}: {count} {'entry' if count == 1 else 'entries'}</title></rect>"
+            f"<title>{said}</title></rect>"
         )
-        cells.append(f'<a href="/journal/log/{day}">{box}</a>' if count else box)
+        stop = 0 if day == last else -1  # one stop for Tab; arrows move on from there
+        link = f'<a data-day href="{base}/journal/log/{day}" tabindex="{stop}" aria-label="{said}">'
+        cells.append(f"{link}{box}</a>" if count else box)
         if day.day == 1 and number // 7 < WEEKS - 2:  # a name further right would be cut off
             cells.append(f'<text class="scale" x="{x}" y="{CELL - 3}">{day:%b}</text>')
-    return _svg(WEEKS * CELL, CELL * 8, "Entries a day in the last year", cells)
+    return _svg(WEEKS * CELL, CELL * 8, "Entries a day in the last year", cells, role="group")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Dot:
     """Decisions of about one confidence: what was expected, what came, and how many."""
 
@@ -113,7 +165,44 @@ def reliability(dots: Sequence[Dot]) -> Markup:
     return _svg(size, size, "Reliability diagram", parts)
 
 
-def _svg(width: int, height: int, name: str, parts: Sequence[str]) -> Markup:
-    return Markup(  # numbers and escaped texts alone
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
-    )
+@record
+class Trend:
+    """A month's reviews: what was said on average, and what came."""
+
+    label: str
+    said: float
+    came: float
+    count: int
+
+
+def trend(months: Sequence[Trend]) -> Markup:
+    """Stated confidence and success by month: where the line is above the bars, confidence was too high."""
+    height = 160
+    wide = (WIDTH - EDGE) / max(len(months), 1)
+
+    def y(value: float) -> float:
+        return 10 + (1 - value) * (height - 34)
+
+    parts = [
+        f'<text class="scale" x="0" y="{y(value) + 4:.1f}">{value:.1f}</text>'
+        f'<line class="grid" x1="{EDGE}" x2="{WIDTH}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
+        for value in (0.0, 0.5, 1.0)
+    ]
+    line = []
+    for number, month in enumerate(months):
+        x = EDGE + number * wide
+        said = f"{month.label}: said {month.said:.2f}, came true {month.came:.2f}, {month.count} reviews"
+        parts.append(
+            f'<rect class="bar-all" x="{x + 4:.1f}" y="{y(month.came):.1f}" width="{wide - 8:.1f}" '
+            f'height="{y(0) - y(month.came):.1f}" rx="2"><title>{escape(said)}</title></rect>'
+        )
+        line.append(f"{x + wide / 2:.1f} {y(month.said):.1f}")
+        if number % max(1, len(months) // 6) == 0:
+            parts.append(f'<text class="scale" x="{x + 4:.1f}" y="{height - 4}">{escape(month.label)}</text>')
+    parts.append(f'<path class="line" d="M{" L".join(line)}"/>')
+    return _svg(WIDTH, height, "Stated confidence and success by month of review", parts)
+
+
+def _svg(width: int, height: int, name: str, parts: Sequence[str], *, role: str = "img") -> Markup:
+    drawn = "".join(parts)  # numbers and escaped texts alone
+    return Markup(f'<svg class="chart" viewBox="0 0 {width} {height}" role="{role}" aria-label="{name}">{drawn}</svg>')

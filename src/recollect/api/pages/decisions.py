@@ -1,28 +1,125 @@
-"""Decisions: the levels they are shown at, reviews, what confidence was worth, and wisdom."""
+"""Decisions: all of them to search and page through, reviews that are due, what confidence was worth, and wisdom."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, go, page
-from recollect.api.pages.charts import Dot, reliability
+from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
+from recollect.api.pages.charts import Dot, Trend, reliability, trend
 from recollect.core.decision import OUTCOMES, STAKES, NewDecision, Reason, Review
-from recollect.core.errors import BadInput, Refused
-from recollect.distil.decision_levels import LEVELS
+from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.records import FURTHEST
+from recollect.distil.decision_page import LEVELS
+from recollect.memory.records import Decisions
 
-routes = APIRouter(include_in_schema=False)
-ROWS = 50
+routes = page_router()
+ROWS = 25
+MATCHES = 200  # best matches of words that are paged through
+DUE = "due"
+SHOWN = ("", DUE, *LEVELS)
+STATUSES = ("active", "reversed", "superseded")
 
 
 @routes.get("/decisions")
-def decisions(visit: Visiting, level: str = "", category: str = "", window: int = 0) -> HTMLResponse:
-    return _overview(visit, level=level, category=category, window=window)
+def decisions(
+    visit: Visiting,
+    q: str = "",
+    show: str = "",
+    category: str = "",
+    outcome: str = "",
+    stakes: str = "",
+    status: str = "",
+    offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0,
+) -> HTMLResponse:
+    found = visit.memory.decisions
+    wanted = {"q": q, "show": show, "category": category, "outcome": outcome, "stakes": stakes, "status": status}
+    fields: dict[str, Any] = {name: wanted[name] or None for name in ("category", "outcome", "stakes", "status")}
+    due = found.review_queue(due_only=True)
+    ages = {one.decision.id: one.age_days for one in due}
+    if show == DUE:
+        rows, total = [one.decision for one in due], len(due)
+        levels: dict[str, str] = {}
+        rows = rows[offset : offset + ROWS]
+    else:
+        window = {"limit": MATCHES} if q.strip() else {"limit": ROWS, "offset": offset}
+        hits, total = found.query(q, level=show or None, whole=True, **window, **fields)
+        hits = hits[offset : offset + ROWS] if q.strip() else hits
+        rows = found.many([hit.id for hit in hits])
+        levels = {hit.id: hit.level for hit in hits}
+    return page(
+        "decisions.html",
+        visit,
+        title="Decisions",
+        rows=rows,
+        levels=levels,
+        ages=ages,
+        due=len(due),
+        total=total,
+        offset=offset,
+        size=ROWS,
+        wanted=wanted,
+        shown=SHOWN,
+        outcomes=("", *OUTCOMES),
+        all_stakes=("", *STAKES),
+        statuses=("", *STATUSES),
+        address=lambda **other: "/decisions?" + urlencode({k: v for k, v in {**wanted, **other}.items() if v}),
+    )
+
+
+@routes.get("/decisions/insight")
+def insight(visit: Visiting, category: str = "", window: int = 0) -> HTMLResponse:
+    """What confidence was worth, and what old decisions taught."""
+    found = visit.memory.decisions
+    calibration = found.calibration(category=category or None, window_days=window or None)
+    overall = calibration["overall"]
+    dots = [
+        Dot(expected=bucket.mean_confidence, came=bucket.success_rate, count=bucket.decisions)
+        for bucket in overall.buckets
+        if bucket.decisions
+    ]
+    months = [
+        Trend(label=name, said=one.mean_confidence, came=one.success_rate, count=one.decisions)
+        for name, one in calibration["months"].items()
+    ]
+    wisdom = found.wisdom(category=category or None)
+    return page(
+        "insight.html",
+        visit,
+        title="What decisions taught",
+        overall=overall,
+        categories=calibration["categories"],
+        diagram=reliability(dots) if dots else "",
+        months=trend(months[-24:]) if len(months) > 1 else "",
+        wisdom=wisdom,
+        titles=_titles(found, wisdom),
+        category=category,
+        window=window,
+    )
+
+
+NAMED = 5  # decisions that a sentence of wisdom links to; the count names the others
+
+
+def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
+    """The decisions that wisdom links to, in words."""
+    sentences = [one for each in wisdom for one in (*each.principles, each.failure_mode) if one]
+    ids = dict.fromkeys(id for one in sentences for id in one.ids[:NAMED])
+    return {each.id: each.decision for each in found.many(list(ids))}
+
+
+@routes.get("/decisions/new")
+def blank(visit: Visiting) -> HTMLResponse:
+    return _editor(visit)
 
 
 @routes.post("/decisions")
 def decide(visit: Changing, sent: Sent) -> Response:
+    memory = visit.memory.in_one_change()
     try:
         reason, confidence = sent.given("reason"), sent.number("confidence")
         if confidence is None:
@@ -38,10 +135,22 @@ def decide(visit: Changing, sent: Sent) -> Response:
             tags=sent.words("tags"),
             review_in=sent.given("review_in"),
         )
-        made = visit.memory.decisions.record(new, anyway=bool(sent.given("anyway")))
+        made = memory.decisions.record(new, anyway=bool(sent.given("anyway")))
     except BadInput as wrong:
-        return _overview(visit, problem=str(wrong), sent=sent, status=400)
-    return go(f"/decisions/{made.decision.id}")
+        return _editor(visit, problem=str(wrong), sent=sent, status=400)
+    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision")
+
+
+def _editor(visit: PageRequest, *, problem: str = "", sent: Fields | None = None, status: int = 200) -> HTMLResponse:
+    return page(
+        "decision_editor.html",
+        visit,
+        title="Record a decision",
+        status=status,
+        problem=problem,
+        stakes=STAKES,
+        draft=(sent or Fields({})).kept(),
+    )
 
 
 @routes.get("/decisions/{id}")
@@ -49,76 +158,27 @@ def decision(visit: Visiting, id: str) -> HTMLResponse:
     return _one(visit, id)
 
 
-@routes.post("/decisions/{id}/review")
-def review(visit: Changing, id: str, sent: Sent) -> Response:
+@routes.post("/decisions/{id}/{verb}")
+def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+    """Review, keep, adopt or reverse a decision."""
+    said = {"review": "Reviewed", "preserve": "Changed how it ages:", "adopt": "Adopted", "reverse": "Reversed"}
+    if verb not in said:
+        raise NotFound(f"a decision has no action {verb!r}")
+
+    def do(found: Decisions) -> object:
+        if verb == "review":
+            given = {name: sent.text(name) for name in ("outcome", "result", "lesson")}
+            return found.review(id, Review(**given))  # type: ignore[arg-type]
+        if verb == "reverse":
+            return found.reverse(id, reason=sent.text("reason"))
+        return found.adopt(id) if verb == "adopt" else found.preserve(id, on=sent.text("on") == "yes")
+
     try:
-        outcome = sent.text("outcome")
-        given = Review(outcome=outcome, result=sent.text("result"), lesson=sent.text("lesson"))  # type: ignore[arg-type]
-        visit.memory.decisions.review(id, given)
+        change = changing_once(visit, lambda memory: do(memory.decisions))
     except (BadInput, Refused) as wrong:
         return _one(visit, id, problem=str(wrong), sent=sent, status=400)
-    return go(f"/decisions/{id}")
-
-
-@routes.post("/decisions/{id}/preserve")
-def preserve(visit: Changing, id: str, sent: Sent) -> Response:
-    visit.memory.decisions.preserve(id, on=sent.text("on") == "yes")
-    return go(f"/decisions/{id}")
-
-
-@routes.post("/decisions/{id}/adopt")
-def adopt(visit: Changing, id: str) -> Response:
-    try:
-        visit.memory.decisions.adopt(id)
-    except Refused as wrong:
-        return _one(visit, id, problem=str(wrong), status=400)
-    return go(f"/decisions/{id}")
-
-
-@routes.post("/decisions/{id}/reverse")
-def reverse(visit: Changing, id: str, sent: Sent) -> Response:
-    try:
-        visit.memory.decisions.reverse(id, reason=sent.text("reason"))
-    except (BadInput, Refused) as wrong:
-        return _one(visit, id, problem=str(wrong), status=400)
-    return go(f"/decisions/{id}")
-
-
-def _overview(
-    visit: PageRequest,
-    *,
-    level: str = "",
-    category: str = "",
-    window: int = 0,
-    problem: str = "",
-    sent: Fields | None = None,
-    status: int = 200,
-) -> HTMLResponse:
-    found = visit.memory.decisions
-    calibration = found.calibration(category=category or None, window_days=window or None)
-    overall = calibration["overall"]
-    dots = [
-        Dot(expected=bucket.mean_confidence, came=bucket.success_rate, count=bucket.decisions)
-        for bucket in overall.buckets
-        if bucket.decisions
-    ]
-    return page(
-        "decisions.html",
-        visit,
-        title="Decisions",
-        status=status,
-        problem=problem,
-        shown=found.compacted(level=level or None, category=category or None, limit=ROWS),
-        waiting=found.review_queue(due_only=True),
-        overall=overall,
-        diagram=reliability(dots) if dots else "",
-        level=level,
-        category=category,
-        window=window,
-        levels=("", *LEVELS),
-        stakes=STAKES,
-        draft=(sent or Fields({})).kept(),
-    )
+    words = visit.memory.decisions.get(id).decision
+    return go(visit, f"/decisions/{id}", f"{said[verb]} “{words[:80]}”", undo="/undo", change=change)
 
 
 def _one(

@@ -1,38 +1,42 @@
-"""Journal: the tree from ROOT down to the raw words, a year of days, and a form for an entry.
-
-Search: everything remembered, with filters and why it matched.
-
-Overview: what is remembered, what was injected lately, what waits, and whether all is well.
-
-Preview: type a task and see exactly what an agent would be shown; or choose by hand what it gets.
-"""
+"""Journal: the tree from a year down to the raw words, a year of days, and a form for an entry."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date, timedelta
+from typing import Annotated
+
+from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page
+from recollect.api.pages.base import Sent, go, page, page_router
 from recollect.api.pages.charts import calendar
-from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period
+from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
-from recollect.core.clock import day_of, zone_named
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import ENTRY_TYPES, NewEntry
-from recollect.core.learning import Injection, Learning
-from recollect.inject.learnings import NewInjection
-from recollect.memory import Memory
-from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
+from recollect.core.records import FURTHEST, record
 from recollect.text.markdown import frontmatter
-from recollect.text.tokens import tokens
 
-routes = APIRouter(include_in_schema=False)
+routes = page_router()
+ROWS = 25  # entries of a day in a page
+
+
+@record
+class Branch:
+    """A period of the tree: whether it has a node, how many entries it has, and the periods below it."""
+
+    id: str
+    name: str
+    made: bool
+    entries: int
+    below: tuple[Branch, ...] = ()
 
 
 @routes.get("/journal")
-def tree(visit: Visiting) -> HTMLResponse:
-    return _tree(visit)
+def tree(visit: Visiting, year: Annotated[int, Query(ge=0, le=9999)] = 0) -> HTMLResponse:
+    return _tree(visit, year=year)
 
 
 @routes.post("/journal")
@@ -43,21 +47,33 @@ def add(visit: Changing, sent: Sent) -> Response:
         logged = visit.memory.journal.add(entry)
     except BadInput as wrong:
         return _tree(visit, problem=str(wrong), draft=sent.text("text"), topic=sent.text("topic"), status=400)
-    return go(f"/journal/log/{logged.id.removeprefix('log/').partition('#')[0]}")
+    day = logged.id.removeprefix("log/").partition("#")[0]
+    return go(visit, f"/journal/log/{day}", f"Wrote {logged.id}")
 
 
 @routes.post("/journal/compact")
 def compact(visit: Changing) -> Response:
-    visit.memory.journal.compact()
-    return go("/journal")
+    done, warning = visit.memory.journal.compact()
+    changed = len(done.changes)
+    said = "Everything was up to date" if not changed else f"Brought {changed} nodes up to date"
+    return go(visit, "/journal", f"{said}. {warning}" if warning else said)
 
 
 @routes.get("/journal/log/{day}")
-def log(visit: Visiting, day: str) -> HTMLResponse:
+def log(visit: Visiting, day: str, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
     when = parse_day(day)
     daily = day_period(when)
+    entries = visit.memory.journal.entries(when)
     return page(
-        "log.html", visit, title=f"Log of {day}", above=[*_above(daily), daily.id], text=visit.memory.journal.show(when)
+        "log.html",
+        visit,
+        title=f"Log of {when:%A} {when}",
+        above=[*_above(daily), daily.id],
+        found=entries[offset : offset + ROWS],
+        total=len(entries),
+        offset=offset,
+        rows=ROWS,
+        address=lambda offset: f"/journal/log/{day}?offset={offset}",
     )
 
 
@@ -72,24 +88,58 @@ def root(visit: Visiting) -> HTMLResponse:
 
 
 def _tree(
-    visit: PageRequest, *, problem: str = "", draft: str = "", topic: str = "", status: int = 200
+    visit: PageRequest, *, year: int = 0, problem: str = "", draft: str = "", topic: str = "", status: int = 200
 ) -> HTMLResponse:
     journal = visit.memory.journal
-    today = day_of(visit.memory.context.clock.now(), zone_named(visit.memory.project.settings.timezone))
-    days = journal.days()
+    counts = {each.day: each.entries for each in journal.days()}
+    views = {one.id: one for one in journal.tree()}
+    years = sorted({each.year for each in counts} | {int(id[8:12]) for id in views if id != ROOT}, reverse=True)
+    year = year or (years[0] if years else journal.today().year)
+    months = [id for id in views if id.startswith(f"monthly/{year}")]
     return page(
         "journal.html",
         visit,
         title="Journal",
         status=status,
         problem=problem,
-        nodes=journal.tree(),
-        days=days[:14],
-        heat=calendar({each.day: each.entries for each in days}, today),
+        year=year,
+        years=years,
+        root=views.get(ROOT),
+        branches=_branches(counts, year, set(journal.nodes()), months),
+        topics={id: views[id].topics[:6] for id in months},
+        heat=calendar(counts, journal.today(), base=visit.base),
+        written=bool(counts),
         draft=draft,
         topic=topic,
         types=ENTRY_TYPES,
     )
+
+
+def _branches(counts: Mapping[date, int], year: int, made: Collection[str], months: Iterable[str]) -> list[Branch]:
+    """The months of a year with their weeks and days, newest first; a week belongs to the month of its Thursday."""
+    grouped: dict[str, dict[str, list[date]]] = {id: {} for id in months}
+    for day in sorted(counts, reverse=True):
+        above = week(day)
+        top = parent(above)
+        if top is not None and top.id.startswith(f"monthly/{year}"):
+            grouped.setdefault(top.id, {}).setdefault(above.id, []).append(day)
+    found = []
+    for id, weeks in sorted(grouped.items(), reverse=True):
+        below = tuple(_week(its_week, days, counts, made) for its_week, days in weeks.items())
+        name = f"{parse_period(id).last - timedelta(weeks=1):%B}"  # its weeks may begin before it does
+        entries = sum(one.entries for one in below)
+        found.append(Branch(id=id, name=name, made=id in made, entries=entries, below=below))
+    return found
+
+
+def _week(id: str, days: Iterable[date], counts: Mapping[date, int], made: Collection[str]) -> Branch:
+    below = tuple(
+        Branch(id=daily, name=f"{day:%a %d %b}", made=daily in made, entries=counts[day])
+        for day in days
+        for daily in [day_period(day).id]
+    )
+    name = f"Week {int(id[-2:])}, from {parse_period(id).first:%d %b}"
+    return Branch(id=id, name=name, made=id in made, entries=sum(one.entries for one in below), below=below)
 
 
 def _node(visit: PageRequest, id: str) -> HTMLResponse:
@@ -99,6 +149,7 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
     itself = next((view for view in views if view.id == id), None)
     if itself is None:
         raise NotFound(f"no node {id}; make what is due with: recollect log compact")
+    level = {ROOT: "monthly", "monthly": "weekly", "weekly": "daily"}.get(itself.level if id != ROOT else ROOT, "")
     return page(
         "node.html",
         visit,
@@ -106,7 +157,7 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
         above=[] if id == ROOT else _above(parse_period(id)),
         node=itself,
         text=frontmatter(text)[1],
-        below=[view for view in views if view.id != id],
+        below=[view for view in views if view.id != id and view.level == level],
         day=id.partition("/")[2] if itself.level == "daily" else "",
         points=[] if id == ROOT else journal.sources(id),
     )
@@ -116,123 +167,3 @@ def _above(period: Period) -> list[str]:
     """The nodes from the root down to the one above a period."""
     up = parent(period)
     return [ROOT] if up is None else [*_above(up), up.id]
-
-
-search_routes = APIRouter(include_in_schema=False)
-
-
-@search_routes.get("/search")
-def search(
-    visit: Visiting, q: str = "", kind: str = "", trust: str = "", since: str = "", until: str = "", strategy: str = ""
-) -> HTMLResponse:
-    hits: list[Hit] = []
-    problem = ""
-    if q.strip():
-        try:
-            hits = visit.memory.search(
-                q,
-                kinds=(kind,) if kind else (),
-                trusts=(trust,) if trust else (),
-                since=since or None,
-                until=until or None,
-                strategy=strategy or STRATEGIES[0],
-                explain=True,
-            )
-        except BadInput as wrong:
-            problem = str(wrong)
-    return page(
-        "search.html",
-        visit,
-        title="Search",
-        problem=problem,
-        wanted={"q": q, "kind": kind, "trust": trust, "since": since, "until": until, "strategy": strategy},
-        hits=hits,
-        kinds=("", *KINDS),
-        trusts=("", *TRUSTS),
-        strategies=STRATEGIES,
-    )
-
-
-@search_routes.get("/text/{id:path}")
-def whole(visit: Visiting, id: str) -> HTMLResponse:
-    """Any text by its id, with what stands before and after it."""
-    text = visit.memory.texts.get(id)
-    beside = visit.memory.texts.around(id)
-    return page("text.html", visit, title=text.title or id, whole=text, beside=beside)
-
-
-LATELY = 10
-
-overview_routes = APIRouter(include_in_schema=False)
-
-
-@overview_routes.get("/")
-def overview(visit: Visiting) -> HTMLResponse:
-    memory = visit.memory
-    return page(
-        "overview.html",
-        visit,
-        title="Overview",
-        now=memory.status(),
-        injected=_injected(memory),
-        reviews=memory.decisions.review_queue(due_only=True),
-        themes=memory.themes.due(),
-        day_count=len(memory.journal.days()),
-        decision_count=memory.decisions.page(limit=1)[1],
-    )
-
-
-@overview_routes.get("/check")
-def check(visit: Visiting) -> HTMLResponse:
-    """Read everything back: takes a while on a large memory, so it is asked for."""
-    return page("check.html", visit, title="Health", findings=visit.memory.data.verify())
-
-
-def _injected(memory: Memory) -> list[tuple[Injection, Learning | None]]:
-    """What was shown lately; a learning may have been purged since."""
-    shown: list[tuple[Injection, Learning | None]] = []
-    for injection in memory.work.injections(limit=LATELY):
-        try:
-            shown.append((injection, memory.learnings.get(injection.learning_id)))
-        except NotFound:
-            shown.append((injection, None))
-    return shown
-
-
-preview_routes = APIRouter(include_in_schema=False)
-ASKED = "preview"
-"""The task that a preview asks for; nothing is recorded under it."""
-
-
-@preview_routes.get("/preview")
-def preview(visit: Visiting, task: str = "", description: str = "") -> HTMLResponse:
-    memory = visit.memory
-    chosen = None
-    if task.strip():
-        chosen = memory.work.preview(NewInjection(task=ASKED, outcome=ASKED, title=task, description=description))
-    return page(
-        "preview.html",
-        visit,
-        title="Preview",
-        task=task,
-        description=description,
-        chosen=chosen,
-        others=memory.learnings.search(f"{task} {description}") if task.strip() else [],
-        spent=tokens(chosen.markdown) if chosen else 0,
-        budget=memory.context.settings.inject.budget,
-    )
-
-
-@preview_routes.post("/preview")
-def inject(visit: Changing, sent: Sent) -> Response:
-    """Give a task the learnings that were ticked: recorded as shown, ready to be pasted."""
-    try:
-        shown = visit.memory.inject(
-            task=sent.text("task_id"),
-            outcome=sent.given("outcome_id") or sent.text("task_id"),
-            title=sent.text("task"),
-            learnings=sent.every("learning"),
-        )
-    except (BadInput, Refused, NotFound) as wrong:
-        return page("problem.html", visit, title="Preview", status=400, detail=str(wrong))
-    return page("injected.html", visit, title="Injected", shown=shown, task=sent.text("task_id"))

@@ -1,4 +1,4 @@
-"""Learnings: the table, the card, the editor, and everything one does with a learning."""
+"""Learnings: the table and what is done to several at once, the card, the editor, and the comparison with another."""
 
 from __future__ import annotations
 
@@ -7,24 +7,29 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, go, page
+from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
 from recollect.api.pages.charts import ChartPoint, history
+from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
-from recollect.core.clock import iso
+from recollect.core.clock import day_of, iso, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
+from recollect.core.records import MOST
 from recollect.memory import Memory
 from recollect.store.learnings import SORTS
+from recollect.text.sentences import counted
 
 ROWS = 25
+NEAR = 8  # learnings that the picker offers
+BEST = "best match"
 
-routes = APIRouter(include_in_schema=False)
+routes = page_router()
 
 
 @routes.get("/learnings")
@@ -34,28 +39,31 @@ def table(
     status: str = "active",
     domain: str = "",
     tag: str = "",
-    min_confidence: float = 0.0,
-    sort: str = "newest",
+    min_confidence: str = "",
+    sort: str = "",
     offset: int = 0,
 ) -> HTMLResponse:
-    """With words, the best matches first; without, a page in the order that was asked for."""
-    memory = visit.memory
+    """With words, the best matches first unless another order was asked for."""
+    learnings = visit.memory.learnings
+    least = Fields({"min_confidence": (min_confidence,)}).number("min_confidence") or 0.0
+    narrow: dict[str, Any] = {"status": status, "domain": domain or None, "tag": tag or None, "min_confidence": least}
     if q.strip():
-        found = memory.learnings.search(
-            q, tag=tag or None, status=status, domain=domain or None, min_confidence=min_confidence, limit=100
-        )
-        total, found = len(found), found[offset : offset + ROWS]
+        matching = learnings.search(q, limit=MOST, **narrow)
+        total = len(matching)
+        if sort and sort != BEST:
+            matching = learnings.sorted([one.id for one in matching], sort=sort)
+        found = matching[offset : offset + ROWS]
     else:
-        found, total = memory.learnings.page(
-            status=status,
-            domain=domain or None,
-            tag=tag or None,
-            min_confidence=min_confidence,
-            sort=sort,
-            limit=ROWS,
-            offset=offset,
-        )
-    wanted = {"q": q, "status": status, "domain": domain, "tag": tag, "min_confidence": min_confidence, "sort": sort}
+        order = "newest" if sort in ("", BEST) else sort
+        found, total = learnings.page(**narrow, sort=order, limit=ROWS, offset=offset)
+    wanted = {
+        "q": q,
+        "status": status,
+        "domain": domain,
+        "tag": tag,
+        "min_confidence": min_confidence,
+        "sort": sort or (BEST if q.strip() else "newest"),
+    }
     return page(
         "learnings.html",
         visit,
@@ -65,10 +73,37 @@ def table(
         offset=offset,
         rows=ROWS,
         wanted=wanted,
-        address="/learnings?" + urlencode(wanted),
+        address=lambda **other: "/learnings?" + urlencode({k: v for k, v in {**wanted, **other}.items() if v}),
         statuses=(*STATUSES, "all"),
-        sorts=tuple(SORTS),
+        sorts=((BEST,) if q.strip() else ()) + tuple(SORTS),
+        facets=learnings.facets(),
+        capped=bool(q.strip()) and total == MOST,
     )
+
+
+@routes.post("/learnings/bulk")
+def bulk(visit: Changing, sent: Sent) -> Response:
+    """One action on all rows that were ticked; it is undone as one."""
+    chosen, verb = sent.every("learning"), sent.text("verb")
+    back = local_path(sent.text("back")).removeprefix(visit.base) or "/learnings"
+    if verb == "merge" and len(chosen) == 2:
+        return go(visit, f"/learnings/{chosen[0]}/compare?other={chosen[1]}")
+    if not chosen or verb not in BULK:
+        asks = "Tick two rows to merge them" if verb == "merge" else "Tick the rows first"
+        return go(visit, back, f"{asks}; nothing changed")
+    refused: list[str] = []
+
+    def do(memory: Memory) -> None:
+        for id in chosen:
+            try:
+                BULK[verb][1](memory, id, sent)
+            except (BadInput, Refused, NotFound) as wrong:
+                refused.append(str(wrong))
+
+    change = changing_once(visit, do)
+    done = counted(len(chosen) - len(refused), "learning")
+    said = f"{BULK[verb][0]} {done}" + (f"; {refused[0]}" if refused else "")
+    return go(visit, back, said, undo="/undo" if len(refused) < len(chosen) else "", change=change)
 
 
 @routes.get("/learnings/new")
@@ -78,13 +113,15 @@ def blank(visit: Visiting) -> HTMLResponse:
 
 @routes.post("/learnings")
 def create(visit: Changing, sent: Sent) -> Response:
+    memory = visit.memory.in_one_change()
     try:
-        made = visit.memory.learn(NewLearning(**_fields(sent)))
+        made = memory.learn(NewLearning(**_fields(sent)))
     except BadInput as wrong:
         return _editor(
             visit, title="New learning", draft=sent.kept(), action="/learnings", problem=str(wrong), status=400
         )
-    return go(f"/learnings/{made.learning.id}")
+    said = f"{'Merged into' if made.merged else 'Saved'} “{made.learning.title}”"
+    return go(visit, f"/learnings/{made.learning.id}", said, undo="/undo", change=memory.context.ids("change"))
 
 
 @routes.get("/learnings/{id}")
@@ -105,51 +142,92 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     """The second of two editors is shown both texts; what they typed stays in the form."""
     version = _version(sent)
     editor = partial(_editor, visit, title="Edit learning", draft=sent.kept(), action=f"/learnings/{id}/edit")
+    memory = visit.memory.in_one_change()
     try:
         typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one takes it away
         changes = LearningEdit(**typed, confidence=sent.number("confidence"))
-        visit.memory.learnings.edit(id, changes, expect=version)
+        saved = memory.learnings.edit(id, changes, expect=version)
     except Stale as stale:
         theirs = visit.memory.learnings.get(id)
         return editor(version=theirs.version, theirs=theirs, problem=str(stale), status=409)
     except BadInput as wrong:
         return editor(version=version, problem=str(wrong), status=400)
-    return go(f"/learnings/{id}")
+    undo = "/undo" if saved.version != version else ""
+    said = f"Saved “{saved.title}”" if undo else "Nothing was changed"
+    return go(visit, f"/learnings/{id}", said, undo=undo, change=memory.context.ids("change"))
+
+
+@routes.get("/learnings/{id}/pick")
+def pick(visit: Visiting, id: str, q: str = "") -> HTMLResponse:
+    """Another learning, by its words; without any, those most like this one."""
+    one = visit.memory.learnings.get(id)
+    found = visit.memory.learnings.search(q.strip() or one.title, limit=NEAR + 1, min_confidence=0.0)
+    return page(
+        "pick.html", visit, title="Merge or replace", one=one, q=q, found=[each for each in found if each.id != id]
+    )
+
+
+@routes.get("/learnings/{id}/compare")
+def compare(visit: Visiting, id: str, other: str) -> HTMLResponse:
+    """Two learnings side by side, and what can be done with them."""
+    one, two = visit.memory.learnings.get(id), visit.memory.learnings.get(other)
+    return page("compare.html", visit, title="Merge or replace", one=one, two=two, fields=("title", *COIA))
 
 
 @routes.post("/learnings/{id}/tags")
 def tags(visit: Changing, id: str, sent: Sent) -> Response:
-    visit.memory.learnings.tag(id, add=sent.words("add"), remove=sent.every("remove"))
-    return go(f"/learnings/{id}")
+    add, remove = sent.words("add"), sent.every("remove")
+    change = changing_once(visit, lambda memory: memory.learnings.tag(id, add=add, remove=remove))
+    said = f"Tagged {', '.join(add)}" if add else f"Took away the tag {', '.join(remove)}"
+    return go(visit, f"/learnings/{id}", said, undo="/undo", change=change)
 
 
 @routes.post("/learnings/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     if verb not in ACTIONS:
         raise NotFound(f"a learning has no action {verb!r}")
+    said, do = ACTIONS[verb]
     try:
-        ACTIONS[verb](visit.memory, id, sent)
+        change = changing_once(visit, lambda memory: do(memory, id, sent))
     except (BadInput, Refused, NotFound) as wrong:
         return _card(visit, id, problem=str(wrong), status=400)
-    return go(f"/learnings/{id}")
+    title = visit.memory.learnings.get(id).title
+    undo = "" if verb in VERDICTS else "/undo"
+    return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
 
 
 def _other(sent: Fields) -> str:
     if other := sent.given("other"):
         return other
-    raise BadInput("give the id of the other learning, such as learn_…")
+    raise BadInput("choose the other learning first")
 
 
-ACTIONS: dict[str, Callable[[Memory, str, Fields], object]] = {
-    "archive": lambda memory, one, sent: memory.learnings.archive(one, reason=sent.text("reason")),
-    "restore": lambda memory, one, sent: memory.learnings.restore(one),
-    "pin": lambda memory, one, sent: memory.learnings.pin(one),
-    "unpin": lambda memory, one, sent: memory.learnings.pin(one, on=False),
-    "adopt": lambda memory, one, sent: memory.learnings.adopt(one),
-    "supersede": lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
-    "merge": lambda memory, one, sent: memory.learnings.merge(one, _other(sent), reason=sent.text("reason")),
-    "helpful": lambda memory, one, sent: memory.rate(one, "helpful"),
-    "not-helpful": lambda memory, one, sent: memory.rate(one, "not_helpful"),
+Action = tuple[str, Callable[[Memory, str, Fields], object]]
+BULK: dict[str, Action] = {
+    "archive": ("Archived", lambda memory, one, sent: memory.learnings.archive(one, reason=sent.text("reason"))),
+    "restore": ("Restored", lambda memory, one, sent: memory.learnings.restore(one)),
+    "pin": ("Pinned", lambda memory, one, sent: memory.learnings.pin(one)),
+    "unpin": ("Unpinned", lambda memory, one, sent: memory.learnings.pin(one, on=False)),
+    "adopt": ("Adopted", lambda memory, one, sent: memory.learnings.adopt(one)),
+    "tag": ("Tagged", lambda memory, one, sent: memory.learnings.tag(one, add=sent.words("tag"))),
+}
+"""What can be done to several, and how it is told."""
+VERDICTS: dict[str, Action] = {
+    "helpful": ("Rated as helpful:", lambda memory, one, sent: memory.rate(one, "helpful")),
+    "not-helpful": ("Rated as misleading:", lambda memory, one, sent: memory.rate(one, "not_helpful")),
+}
+"""Taken back by the other verdict."""
+ACTIONS: dict[str, Action] = {
+    **{verb: BULK[verb] for verb in BULK if verb != "tag"},
+    **VERDICTS,
+    "supersede": (
+        "Replaced",
+        lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
+    ),
+    "merge": (
+        "Merged another learning into",
+        lambda memory, one, sent: memory.learnings.merge(one, _other(sent), reason=sent.text("reason")),
+    ),
 }
 """What the buttons of the card do."""
 
@@ -161,6 +239,8 @@ def _card(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) 
         ChartPoint(at=event.at, value=float(event.new["confidence"]), label=_said(event))
         for event in memory.learnings.history(id)
     ]
+    zone = zone_named(memory.project.settings.timezone)
+    bar, now = memory.context.settings.inject.min_confidence, memory.context.clock.now()
     return page(
         "learning.html",
         visit,
@@ -169,7 +249,7 @@ def _card(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) 
         problem=problem,
         learning=learning,
         why=memory.why(id),
-        plot=history(moments, memory.context.settings.inject.min_confidence) if moments else "",
+        plot=history(moments, bar, now=now, when=lambda at: str(day_of(at, zone))) if moments else "",
         coia=COIA,
     )
 

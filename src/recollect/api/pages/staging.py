@@ -1,25 +1,19 @@
 """Staging: what waits between hand-offs, how old it is, what a consolidation would do, and doing it.
 
 Themes: what findings gathered into, and the raw files behind them.
-
-Inbox: what only a person may settle, both texts side by side.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.journal import ItemNumber
-from recollect.api.pages.base import Sent, go, page, place
+from recollect.api.pages.base import Sent, go, page, page_router
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
-from recollect.store.events import Escalation
 
-routes = APIRouter(include_in_schema=False)
+routes = page_router()
 
 
 @routes.get("/staging")
@@ -33,7 +27,7 @@ def stage(visit: Changing, sent: Sent) -> Response:
         visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
     except (BadInput, Refused) as wrong:
         return _staging(visit, problem=str(wrong), rule=sent.text("rule"), body=sent.text("body"), status=400)
-    return go("/staging")
+    return go(visit, "/staging")
 
 
 @routes.post("/staging/consolidate")
@@ -51,7 +45,7 @@ def restore(visit: Changing, sent: Sent) -> Response:
         visit.memory.staging.restore(sent.text("entry"))
     except (BadInput, Refused, NotFound) as wrong:
         return _staging(visit, problem=str(wrong), status=400)
-    return go("/staging")
+    return go(visit, "/staging")
 
 
 def _staging(
@@ -81,7 +75,7 @@ def _staging(
     )
 
 
-theme_routes = APIRouter(include_in_schema=False)
+theme_routes = page_router()
 
 
 @theme_routes.get("/themes")
@@ -93,7 +87,7 @@ def themes(visit: Visiting) -> HTMLResponse:
 @theme_routes.post("/themes/run")
 def run(visit: Changing) -> Response:
     visit.memory.themes.run(always=True)
-    return go("/themes")
+    return go(visit, "/themes")
 
 
 @theme_routes.get("/themes/{name}")
@@ -107,14 +101,14 @@ def rename(visit: Changing, name: str, sent: Sent) -> Response:
         named = visit.memory.themes.rename(name, sent.text("name").strip())
     except (BadInput, Refused) as wrong:
         return _theme(visit, name, problem=str(wrong), status=400)
-    return go(f"/themes/{named.name}")
+    return go(visit, f"/themes/{named.name}")
 
 
 @theme_routes.post("/themes/{name}/promote")
 def promote(visit: Changing, name: str, sent: Sent) -> Response:
     """A finding of the theme becomes a learning."""
     made = visit.memory.themes.promote(sent.text("finding"))
-    return go(f"/learnings/{made.learning.id}")
+    return go(visit, f"/learnings/{made.learning.id}")
 
 
 def _theme(visit: PageRequest, name: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
@@ -124,64 +118,3 @@ def _theme(visit: PageRequest, name: str, *, problem: str = "", status: int = 20
     return page(
         "theme.html", visit, title=theme.name, status=status, problem=problem, theme=theme, text=text, findings=findings
     )
-
-
-inbox_routes = APIRouter(include_in_schema=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxSide:
-    """One of the two things a matter is about; without an address it is no longer there, or only a name."""
-
-    id: str
-    text: str
-    address: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class InboxItem:
-    """A matter with the texts it is about and the verbs that settle it."""
-
-    escalation: Escalation
-    new: InboxSide
-    old: InboxSide
-    verbs: tuple[str, ...]
-
-
-@inbox_routes.get("/inbox")
-def inbox(visit: Visiting) -> HTMLResponse:
-    return _inbox(visit)
-
-
-@inbox_routes.post("/inbox/{number}")
-def settle(visit: Changing, number: ItemNumber, sent: Sent) -> Response:
-    try:
-        visit.memory.inbox.resolve(number, sent.text("verb"))
-    except (BadInput, Refused, NotFound) as wrong:
-        return _inbox(visit, problem=str(wrong), status=400)
-    return go("/inbox")
-
-
-def _inbox(visit: PageRequest, *, problem: str = "", status: int = 200) -> HTMLResponse:
-    inbox = visit.memory.inbox
-    matters = [
-        InboxItem(
-            escalation=each,
-            new=_side(visit, each, each.subject, "new"),
-            old=_side(visit, each, each.other, "old"),
-            verbs=inbox.verbs(each),
-        )
-        for each in inbox.waiting()
-    ]
-    return page("inbox.html", visit, title="Inbox", status=status, problem=problem, matters=matters)
-
-
-def _side(visit: PageRequest, matter: Escalation, id: str, side: str) -> InboxSide:
-    """What one side says now; otherwise what was noted when the matter was raised."""
-    try:
-        whole = visit.memory.texts.get(id) if id else None
-    except (NotFound, BadInput):
-        whole = None
-    if whole is None:
-        return InboxSide(id=id, text=str(matter.detail.get(side, "")))
-    return InboxSide(id=id, text=f"{whole.title}\n\n{whole.text}", address=place(id))

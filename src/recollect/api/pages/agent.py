@@ -1,0 +1,129 @@
+"""What the agent sees: the whole context of a prompt as the host gets it, and what past sessions were given.
+
+The texts are made by the calls that the hooks make, so they are the same bytes. Nothing is recorded, unless a person
+gives chosen learnings to a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Annotated
+
+from fastapi import Query, Response
+from fastapi.responses import HTMLResponse
+
+from recollect.api.auth import Changing, Visiting
+from recollect.api.pages.base import Sent, page, page_router
+from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.learning import Injection, Learning
+from recollect.core.records import FURTHEST, record
+from recollect.memory import Memory
+from recollect.store.sessions import HostSession, ReportedEvent
+from recollect.text.frame import ROOMS
+from recollect.text.tokens import tokens
+
+routes = page_router()
+ASKED = "preview"
+"""The session that a preview asks for; nothing is recorded under it."""
+ROWS = 20
+
+
+@record
+class ShownPart:
+    """A part of what an agent is shown, with what it costs."""
+
+    title: str
+    text: str
+    tokens: int
+
+
+@record
+class ShownSession:
+    """A session with what it was given and what came of it."""
+
+    session: HostSession
+    events: tuple[ReportedEvent, ...]
+    shown: tuple[tuple[Injection, Learning | None], ...]
+
+    @property
+    def entries(self) -> list[str]:
+        """The log entries it was given, in order."""
+        return list(dict.fromkeys(id for event in self.events for id in event.given if id.startswith("log/")))
+
+
+@routes.get("/agent")
+def agent(visit: Visiting, prompt: str = "", host: str = "claude-code") -> HTMLResponse:
+    if host not in ROOMS:
+        raise BadInput(f"unknown host {host!r:.40}. Known hosts: {', '.join(ROOMS)}")
+    sessions, room = visit.memory.sessions, ROOMS[host]
+    brief = sessions.brief(room)
+    given = sessions.prompted(prompt, session=ASKED, task=ASKED, room=room) if prompt.strip() else None
+    return page(
+        "agent.html",
+        visit,
+        title="What the agent sees",
+        prompt=prompt,
+        host=host,
+        hosts=tuple(ROOMS),
+        brief=brief,
+        brief_parts=list(_parts(brief.text, "### ")),
+        given=given,
+        given_parts=list(_parts(given.text, "## ")) if given else [],
+        candidates=sessions.candidates(prompt, given) if given else [],
+        room=room,
+        spent=tokens(brief.text) + (tokens(given.text) if given else 0),
+    )
+
+
+def _parts(text: str, mark: str) -> Iterator[ShownPart]:
+    """A text cut before each of its headings; the parts together are the text."""
+    lines: list[str] = []
+    for line in [*text.splitlines(keepends=True), mark]:
+        if line.startswith(mark) and lines:
+            said = "".join(lines)
+            yield ShownPart(title=lines[0].lstrip("# ").strip(), text=said, tokens=tokens(said))
+            lines = []
+        lines.append(line)
+
+
+@routes.post("/agent")
+def inject(visit: Changing, sent: Sent) -> Response:
+    """Give a task the learnings that were ticked: recorded as shown, ready to be pasted."""
+    try:
+        shown = visit.memory.inject(
+            task=sent.text("task_id"),
+            outcome=sent.given("outcome_id") or sent.text("task_id"),
+            title=sent.text("prompt"),
+            learnings=sent.every("learning"),
+        )
+    except (BadInput, Refused, NotFound) as wrong:
+        return page("problem.html", visit, title="What the agent sees", status=400, detail=str(wrong))
+    return page("injected.html", visit, title="Injected", shown=shown, task=sent.text("task_id"))
+
+
+@routes.get("/sessions")
+def sessions(visit: Visiting, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+    found, total = visit.memory.sessions.recent(limit=ROWS, offset=offset)
+    return page(
+        "sessions.html",
+        visit,
+        title="Last sessions",
+        found=[_shown(visit.memory, each) for each in found],
+        total=total,
+        offset=offset,
+        rows=ROWS,
+        address=lambda offset: f"/sessions?offset={offset}",
+    )
+
+
+def _shown(memory: Memory, session: HostSession) -> ShownSession:
+    shown: list[Injection] = []
+    with suppress(NotFound):  # a session that was shown no learning is no task
+        shown = memory.work.injections(task=session.id)
+    learnings = {one.id: one for one in memory.learnings.many([each.learning_id for each in shown])}
+    return ShownSession(
+        session=session,
+        events=tuple(memory.sessions.events(session.id)),
+        shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
+    )

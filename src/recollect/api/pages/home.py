@@ -1,0 +1,272 @@
+"""Home: what is new, what waits, how the memory is doing, and a live feed; undoing a change; health.
+
+Reading everything back takes long, so it runs beside the requests: its page says how far it is and can be left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from recollect.api.auth import Changing, Looking, Visiting
+from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.charts import Bar, bars
+from recollect.api.pages.entrance import local_path
+from recollect.api.spaces import Spaces
+from recollect.core.clock import DAY, zone_named
+from recollect.core.context import Event
+from recollect.core.errors import NotFound, RecollectError
+from recollect.core.records import record
+from recollect.memory import Memory
+from recollect.tend.verify import Discrepancy
+from recollect.text.sentences import counted
+
+routes = page_router()
+SEEN_COOKIE = "recollect_seen"
+WEEKS = 12  # of the charts: a quarter
+FED = 25  # events of the feed
+NEW = (
+    ("log.added", "entry", "/journal"),
+    ("learning.created", "learning", "/learnings"),
+    ("decision.recorded", "decision", "/decisions"),
+    ("decision.reviewed", "review", "/decisions"),
+    ("learning.injected", "injection", "/sessions"),
+    ("staged.added", "staged learning", "/staging"),
+)
+"""What “new” counts: the kind of event, its noun, and where it is shown."""
+SAID = {
+    "log.added": "wrote",
+    "learning.created": "learned",
+    "learning.recurred": "saw again",
+    "learning.injected": "was shown",
+    "learning.edited": "edited",
+    "learning.archived": "archived",
+    "learning.restored": "restored",
+    "learning.merged": "merged another into",
+    "learning.superseded": "replaced",
+    "learning.pinned": "pinned",
+    "learning.unpinned": "unpinned",
+    "learning.tagged": "tagged",
+    "learning.adopted": "adopted",
+    "learning.undone": "took back a change of",
+    "confidence.helpful": "was helped by",
+    "confidence.not_helpful": "was misled by",
+    "decision.recorded": "decided",
+    "decision.reviewed": "reviewed",
+    "decision.edited": "edited",
+    "decision.reversed": "reversed",
+    "decision.undone": "took back a change of",
+    "topic.renamed": "renamed",
+    "topic.closed": "closed",
+    "topic.merged": "merged into",
+    "staged.added": "staged",
+    "staged.removed": "moved out of staging",
+    "inbox.resolved": "answered a question about",
+    "inbox.reopened": "reopened a question about",
+}
+"""Kinds of events as verbs; the feed leaves the others out."""
+
+
+@record
+class FeedItem:
+    """A line of the feed: who did what to which thing."""
+
+    at: int
+    who: str
+    verb: str
+    id: str
+    title: str
+
+
+@routes.get("/")
+def home(visit: Visiting) -> HTMLResponse:
+    memory = visit.memory
+    now = memory.context.clock.now()
+    seen = _seen(visit.request, now)
+    zone = zone_named(memory.project.settings.timezone)
+    today = datetime.fromtimestamp(now / 1000, zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    monday = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
+    weeks = memory.work.activity(since=round(monday.timestamp() * 1000), span=7 * DAY)
+    dates = [(monday + timedelta(weeks=number)).date() for number in range(WEEKS)]
+    fresh = {what: sum(times.values()) for what, times in memory.work.activity(since=seen, span=10**15).items()}
+
+    def week(number: int, *whats: str) -> int:
+        return sum(weeks.get(what, {}).get(number, 0) for what in whats)
+
+    shown = [Bar(label=f"{day:%d %b}", total=week(n, "learning.injected"), up=week(n, "confidence.helpful"),
+                 down=week(n, "confidence.not_helpful")) for n, day in enumerate(dates)]  # fmt: skip
+    moved = [Bar(label=bar.label, up=bar.up, down=bar.down + week(n, "confidence.decayed"))
+             for n, bar in enumerate(shown)]  # fmt: skip
+    return page(
+        "home.html",
+        visit,
+        title="Home",
+        seen=seen,
+        fresh=[(fresh[what], noun, path) for what, noun, path in NEW if fresh.get(what)],
+        learned=[one for one in memory.learnings.page(limit=5)[0] if one.created_at >= seen],
+        reviews=memory.decisions.review_queue(due_only=True),
+        asks=len(memory.models.pending()),
+        themes=memory.themes.due(),
+        totals=_totals(memory),
+        alive=memory.topics.page(state="open", limit=6),
+        shown=bars(shown, "Learnings shown a week, and how many verdicts said they helped or misled"),
+        moved=bars(moved, "Confidences that rose and fell a week"),
+        verdicts=(sum(bar.up for bar in shown), sum(bar.down for bar in shown)),
+        shown_total=sum(bar.total for bar in shown),
+        moved_totals=(sum(bar.up for bar in moved), sum(bar.down for bar in moved)),
+        feed=_feed(memory),
+    )
+
+
+def _seen(request: Request, now: int) -> int:
+    """When the person said that they had seen everything; a week ago if never."""
+    given = request.cookies.get(SEEN_COOKIE, "")
+    return int(given) if given.isdecimal() and len(given) < 16 else now - 7 * DAY
+
+
+def _totals(memory: Memory) -> list[tuple[str, int, str]]:
+    days = memory.journal.days()
+    return [
+        ("Learnings", memory.learnings.page(limit=1)[1], "/learnings"),
+        ("Decisions", memory.decisions.page(limit=1)[1], "/decisions"),
+        ("Entries", sum(day.entries for day in days), "/journal"),
+        ("Days", len(days), "/journal"),
+    ]
+
+
+@routes.post("/seen")
+def seen(visit: Changing) -> Response:
+    """Everything until now counts as seen; the browser keeps the time."""
+    answer = go(visit, "/")
+    now = str(visit.memory.context.clock.now())
+    answer.set_cookie(SEEN_COOKIE, now, max_age=10**8, httponly=True, samesite="strict", path=f"{visit.base}/")
+    return answer
+
+
+@routes.post("/undo")
+def undo(visit: Changing, sent: Sent) -> Response:
+    """Take back the change that a message named."""
+    back = local_path(sent.text("back")).removeprefix(visit.base) or "/"
+    try:
+        restored = visit.memory.data.undo(change=sent.text("change"))
+    except RecollectError as wrong:
+        return go(visit, back, f"Not undone: {wrong}")
+    names = [getattr(one, name) for one in restored for name in ("title", "decision", "name") if hasattr(one, name)]
+    return go(
+        visit, back, f"Undone: {names[0]}" if len(restored) == 1 else f"Undone for {counted(len(restored), 'record')}"
+    )
+
+
+@routes.get("/feed")
+def feed(visit: Visiting) -> HTMLResponse:
+    return page("feed.html", visit, title="Feed", section="Home", feed=_feed(visit.memory))
+
+
+def _feed(memory: Memory) -> list[FeedItem]:
+    """The newest events that say something to a person."""
+    told = [event for event in memory.work.latest(limit=4 * FED) if event.what in SAID][:FED]
+    titles = _titles(memory, told)
+    return [
+        FeedItem(
+            at=event.at,
+            who=event.reason.removeprefix("task ") if event.what == "learning.injected" else event.who,
+            verb=SAID[event.what],
+            id=event.subject,
+            title=titles.get(event.subject) or str(event.new.get("title") or event.new.get("topic") or event.subject),
+        )
+        for event in told
+    ]
+
+
+def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:
+    ids = list(dict.fromkeys(event.subject for event in told))
+    found = {one.id: one.title for one in memory.learnings.many([id for id in ids if id.startswith("learn_")])}
+    found |= {one.id: one.decision for one in memory.decisions.many([id for id in ids if id.startswith("dec_")])}
+    with suppress(NotFound):
+        found |= {id: memory.topics.show(id).topic.name for id in ids if id.startswith("topic_")}
+    return found
+
+
+@routes.get("/feed/live")
+async def live(request: Request, space: str, _: Looking) -> StreamingResponse:
+    """Says when something happened, so that the page asks for it."""
+    return StreamingResponse(_ticks(request.app, space), media_type="text/event-stream")
+
+
+PAUSE = 1.0  # seconds between two looks; a look is one indexed query
+ALIVE = 15  # looks after which an idle stream says that it lives
+LASTS = 300  # looks after which a stream ends; a browser opens the next by itself, others would hold it for ever
+
+
+async def _ticks(app: FastAPI, space: str) -> AsyncIterator[str]:
+    last = await run_in_threadpool(_newest, app.state.spaces, space)
+    yield "retry: 5000\n\n"
+    for looks in range(1, LASTS):
+        await asyncio.sleep(PAUSE)
+        if getattr(app.state.server, "should_exit", False):
+            return
+        newest = await run_in_threadpool(_newest, app.state.spaces, space)
+        if newest != last:
+            last = newest
+            yield f"data: {newest}\n\n"
+        elif looks % ALIVE == 0:
+            yield ": alive\n\n"
+
+
+def _newest(spaces: Spaces, space: str) -> int:
+    taken = spaces.take(space)
+    try:
+        return taken.memory.work.last_number()
+    finally:
+        spaces.release(taken)
+
+
+@dataclass
+class RunningCheck:
+    """Reading everything back, in a thread of its own."""
+
+    began: int
+    step: str = "the beginning"
+    findings: Sequence[Discrepancy] | None = None
+    failed: str = ""
+    steps: list[str] = field(default_factory=list)
+
+    def at(self, step: str) -> None:
+        self.steps.append(self.step)
+        self.step = step
+
+
+@routes.get("/health")
+def health(visit: Visiting) -> HTMLResponse:
+    check: RunningCheck | None = visit.request.app.state.checks.get(visit.space)
+    return page("health.html", visit, title="Health", now=visit.memory.status(), check=check)
+
+
+@routes.post("/health")
+def check(visit: Changing) -> Response:
+    checks: dict[str, RunningCheck] = visit.request.app.state.checks
+    known = checks.get(visit.space)
+    if known is None or known.findings is not None or known.failed:
+        checks[visit.space] = RunningCheck(began=visit.memory.context.clock.now())
+        spaces: Spaces = visit.request.app.state.spaces
+        threading.Thread(target=_check, args=(spaces, visit.space, checks[visit.space]), daemon=True).start()
+    return go(visit, "/health")
+
+
+def _check(spaces: Spaces, space: str, running: RunningCheck) -> None:
+    try:
+        taken = spaces.take(space)
+        try:
+            running.findings = taken.memory.data.verify(progress=running.at)
+        finally:
+            spaces.release(taken)
+    except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
+        running.failed = f"{type(error).__name__}: {error}"

@@ -1,0 +1,136 @@
+"""Stored text as HTML that cannot do anything: no HTML of its own, no images, links to the web alone.
+
+The marks of entries and sources are left out, and ids become links, so that one can click from a summary down to the
+words it was made of. Also two texts with their differences, and a text with the words that were looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import nh3
+from markupsafe import Markup, escape
+
+from recollect.tend.kinds import kind_of
+from recollect.text.tokens import terms
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+TAGS = {
+    *("p", "br", "hr", "blockquote", "pre", "code", "em", "strong", "s", "a", "ul", "ol", "li"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td"),
+}
+_MARK = re.compile(r"<!-- (?:recollect: at=\S*(?: \w+=\S*)*|source: \w+/\S+ \S+) -->")
+_ID = re.compile(
+    r"(?<![\w/.-])(?:(?:log/)?(?P<entry>\d{4}-\d\d-\d\d#\d+)|daily/\d{4}-\d\d-\d\d|weekly/\d{4}-W\d\d"
+    r"|monthly/\d{4}-\d\d|(?:learn|dec)_[0-9a-z]{8,})(?![\w/-])"
+)
+LONGEST = 32_000
+"""Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
+MOST_COMPARED = 3_000  # words of a text whose differences are looked for: beyond, comparing takes seconds
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+def place(base: str, id: str) -> str:
+    """The address of the page that shows what an id names, in the space with this base."""
+    kind = kind_of(id)
+    if kind is None or not kind.page:
+        return f"{base}/text/{quote(id)}"
+    return base + kind.page + quote(id.removeprefix(f"{kind.name}/"))
+
+
+def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below: int = 1) -> Markup:
+    """The text as HTML, under a heading of rank `below`. Of a long one the beginning, with a link to all of it."""
+    if len(text) > most:
+        end = text.rfind("\n", 0, most) + 1 or most
+        rest = Markup('<p class="more"><a href="{}">Show the whole text as it was written</a> ({:,} characters)</p>')
+        return prose(text[:end], base=base, below=below) + rest.format(f"{base}/raw/{quote(id)}", len(text))
+    parser = _parser()
+    parsed = _without_marks(parser.parse(text))
+    highest = min((int(token.tag[1]) for token in parsed if token.type == "heading_open"), default=1)
+    rank = below
+    for token in parsed:
+        if token.type in ("heading_open", "heading_close"):
+            if token.type == "heading_open":  # under the page's own headings, and no rank is left out
+                rank = min(int(token.tag[1]) - highest + below + 1, rank + 1, 6)
+            token.tag = f"h{rank}"
+        elif token.children:
+            token.children = _linked(token.children, base)
+    made = nh3.clean(
+        parser.renderer.render(parsed, parser.options, {}),
+        tags=TAGS,
+        attributes={"a": {"href"}},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    return Markup(made)  # cleaned just now
+
+
+def marked(text: str, query: str) -> Markup:
+    """A text with the words of a query marked, in any of their forms."""
+    wanted = set(terms(query))
+    parts = (word if not wanted.intersection(terms(word)) else Markup("<mark>{}</mark>").format(word)
+             for word in re.split(r"(\W+)", text))  # fmt: skip
+    return Markup("").join(parts) if wanted else escape(text)
+
+
+def differences(old: str, new: str) -> tuple[Markup, Markup]:
+    """Two texts, each with the words marked that the other lacks."""
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    if len(before) + len(after) > MOST_COMPARED:
+        return escape(old), escape(new)
+    sides: tuple[list[Markup], list[Markup]] = ([], [])
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        for side, name, words in ((sides[0], "del", before[i1:i2]), (sides[1], "ins", after[j1:j2])):
+            said = escape("".join(words))
+            side.append(said if tag == "equal" or not said.strip() else Markup(f"<{name}>{{}}</{name}>").format(said))
+    return Markup("").join(sides[0]), Markup("").join(sides[1])
+
+
+def _without_marks(tokens: list[Token]) -> list[Token]:
+    """Without the paragraphs that are a mark and nothing else."""
+    marks = {
+        number
+        for number, token in enumerate(tokens)
+        if token.type == "inline" and tokens[number - 1].type == "paragraph_open" and _MARK.fullmatch(token.content)
+    }
+    around = {near for number in marks for near in (number - 1, number, number + 1)}
+    return [token for number, token in enumerate(tokens) if number not in around]
+
+
+def _linked(children: Iterable[Token], base: str) -> list[Token]:
+    """Ids in running text as links, unless they stand in one already."""
+    from markdown_it.token import Token
+
+    made: list[Token] = []
+    inside = 0
+    for child in children:
+        inside += child.type == "link_open"
+        inside -= child.type == "link_close"
+        if child.type != "text" or inside:
+            made.append(child)
+            continue
+        at = 0
+        for found in _ID.finditer(child.content):
+            id = f"log/{found['entry']}" if found["entry"] else found[0]
+            made.append(Token("text", "", 0, content=child.content[at : found.start()]))
+            made.append(Token("link_open", "a", 1, attrs={"href": place(base, id)}))
+            made.append(Token("text", "", 0, content=found[0]))
+            made.append(Token("link_close", "a", -1))
+            at = found.end()
+        made.append(Token("text", "", 0, content=child.content[at:]))
+    return made
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

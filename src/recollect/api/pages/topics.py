@@ -1,0 +1,96 @@
+"""Topics: what entries are about, by their last mention; a page each with its life line and what belongs to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from fastapi import Query, Response
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from recollect.api.auth import Changing, PageRequest, Visiting
+from recollect.api.pages.base import Sent, changing_once, go, page, page_router
+from recollect.api.pages.charts import Bar, bars
+from recollect.capture.topic_edits import STATES
+from recollect.core.clock import DAY, zone_named
+from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.records import FURTHEST
+
+routes = page_router()
+ROWS = 50
+SPANS = 16  # bars of a life line at most
+NEAR = 8  # learnings and decisions that are shown beside a topic
+
+
+@routes.get("/topics")
+def topics(visit: Visiting, state: str = "open", offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+    found, total = visit.memory.topics.page(state=state or None, limit=ROWS, offset=offset)
+    return page(
+        "topics.html",
+        visit,
+        title="Topics",
+        found=found,
+        total=total,
+        state=state,
+        states=(*STATES, ""),
+        offset=offset,
+        rows=ROWS,
+        address=lambda offset: f"/topics?state={state}&offset={offset}",
+    )
+
+
+@routes.get("/topics/{id}")
+def topic(visit: Visiting, id: str) -> HTMLResponse:
+    return _topic(visit, id)
+
+
+@routes.post("/topics/{id}/{verb}")
+def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
+    """Rename, close or open a topic, or merge another into it."""
+    said = {"rename": "Renamed", "close": "Closed", "open": "Opened", "merge": "Merged another topic into"}
+    if verb not in said:
+        raise NotFound(f"a topic has no action {verb!r}")
+    given = (sent.text("name").strip(),) if verb in ("rename", "merge") else ()
+    try:
+        change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
+    except (BadInput, Refused, NotFound) as wrong:
+        return _topic(visit, id, problem=str(wrong), status=400)
+    name = visit.memory.topics.show(id).topic.name
+    return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
+
+
+def _topic(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+    memory = visit.memory
+    view = memory.topics.show(id)
+    near = memory.search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
+    bar = memory.context.settings.inject.relevance
+    return page(
+        "topic.html",
+        visit,
+        title=view.topic.name,
+        status=status,
+        problem=problem,
+        view=view,
+        line=_life_line(visit, [at for _, at in memory.topics.entries(view.topic.id)]),
+        near=[hit for hit in near if hit.relevance >= bar],
+        others=[one.name for one in memory.topics.page(limit=ROWS)[0] if one.id != view.topic.id],
+    )
+
+
+def _life_line(visit: PageRequest, times: Sequence[int]) -> Markup:
+    """Entries over the life of a topic, in spans of whole days that fill its time."""
+    if not times:
+        return Markup("")
+    first, last = min(times), max(*times, visit.memory.context.clock.now())
+    span = max(1, -(-(last - first) // (SPANS * DAY)))
+    zone = zone_named(visit.memory.project.settings.timezone)
+    begins = datetime.fromtimestamp(first / 1000, zone)
+    counts = Counter((at - first) // (span * DAY) for at in times)
+    parts = [
+        Bar(label=f"{begins + timedelta(days=span * number):%d %b %y}", up=counts[number])
+        for number in range((last - first) // (span * DAY) + 1)
+    ]
+    return bars(parts, "Entries over the life of the topic", noun="from")

@@ -1,0 +1,151 @@
+"""The memories of one server by their space: opened when first asked for, closed when idle.
+
+A space that cannot be opened is an error where it is asked for, and never for the others. Knows nothing about HTTP.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.core.errors import NotFound, RecollectError, Trouble
+from recollect.core.token import Token
+from recollect.memory import Memory
+from recollect.store.files import content_hash
+
+IDLE_SECONDS = 600  # chosen: a session asks again within minutes, and opening takes milliseconds
+BROKEN_SECONDS = 10  # chosen: a server that cannot be reached is not waited for again by every request
+
+
+@dataclass(kw_only=True)
+class OpenSpace:
+    """A space in use. `users` counts the requests that work on it now."""
+
+    name: str
+    memory: Memory
+    users: int = 0
+    used_at: float = 0.0
+
+
+class Spaces:
+    """Every space of the user: the one where the server was started, and those that `places` names with a folder."""
+
+    def __init__(
+        self,
+        here: Memory,
+        *,
+        places: Callable[[], Mapping[str, Path]] = dict,
+        opener: Callable[[Path], Memory] = Memory.open,
+        seconds: Callable[[], float] = time.monotonic,
+    ):
+        self.here = here
+        self._places = places
+        self._opener = opener
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
+        self._open = {here.context.space: OpenSpace(name=here.context.space, memory=here, users=1)}  # never idle
+        self._broken: dict[str, tuple[float, RecollectError]] = {}
+        self._of_secret: dict[str, str] = {}
+
+    def names(self) -> list[str]:
+        """Every space, the one where the server was started first."""
+        first = self.here.context.space
+        try:
+            return [first, *sorted(set(self._places()) - {first})]
+        except RecollectError:  # a damaged register: `doctor` says so
+            return [first]
+
+    def take(self, name: str) -> OpenSpace:
+        """Open a space, or take one that is open; the caller gives it back with `release`."""
+        with self._lock:
+            opening = self._opening.setdefault(name, threading.Lock()) if name not in self._open else None
+            if opening is None:
+                self._open[name].users += 1
+                return self._open[name]
+        with opening:  # of two who want to open it, the second finds it open
+            with self._lock:
+                known = self._open.get(name)
+                if known is not None:
+                    known.users += 1
+                    return known
+            made = OpenSpace(name=name, memory=self._opened(name), users=1)
+            with self._lock:
+                self._open[name] = made
+            return made
+
+    def release(self, space: OpenSpace) -> None:
+        with self._lock:
+            space.users -= 1
+            space.used_at = self._seconds()
+
+    @contextmanager
+    def using(self, name: str) -> Iterator[Memory]:
+        space = self.take(name)
+        try:
+            yield space.memory
+        finally:
+            self.release(space)
+
+    def take_for(self, secret: str) -> tuple[OpenSpace, Token] | None:
+        """The space that a secret's token belongs to, taken; Trouble when some space could not be asked."""
+        digest = content_hash(secret)
+        known = self._of_secret.get(digest)
+        troubled = False
+        for name in sorted(self.names(), key=lambda name: name != known):
+            try:
+                space = self.take(name)
+            except RecollectError:
+                troubled = True
+                continue
+            try:
+                token = space.memory.tokens.holder(secret)
+            except RecollectError:
+                token, troubled = None, True
+            if token is not None:
+                self._of_secret[digest] = name
+                return space, token
+            self.release(space)
+        if troubled:
+            raise Trouble("a memory of this server cannot be read now; see the output of the server, then try again")
+        return None
+
+    def close_idle(self) -> None:
+        """Close every space that no request has used for a while."""
+        with self._lock:
+            before = self._seconds() - IDLE_SECONDS
+            idle = [space for space in self._open.values() if not space.users and space.used_at <= before]
+            for space in idle:
+                del self._open[space.name]
+        for space in idle:
+            space.memory.close()
+
+    def close(self) -> None:
+        """Close every space but the one that the server was given open."""
+        with self._lock:
+            left = [space for space in self._open.values() if space.memory is not self.here]
+            self._open = {self.here.context.space: self._open[self.here.context.space]}
+        for space in left:
+            space.memory.close()
+
+    def _opened(self, name: str) -> Memory:
+        until, error = self._broken.get(name, (0.0, None))
+        if error is not None and self._seconds() < until:
+            raise error
+        folder = self._places().get(name)
+        if folder is None:
+            raise NotFound(f"no space {name[:80]!r} here; the spaces are {', '.join(self.names())}")
+        try:
+            memory = self._opener(folder)
+            if (found := memory.context.space) != name:
+                memory.close()
+                raise Trouble(f"{folder} is of space {found!r} now, not {name!r}; run in that folder: recollect init")
+        except RecollectError as error:
+            self._broken[name] = (self._seconds() + BROKEN_SECONDS, error)
+            raise
+        self._broken.pop(name, None)
+        return memory
