@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from recollect.core.journal import NewEntry
     from recollect.core.learning import Injection, Learning
     from recollect.core.new_learning import LearningEdit, NewLearning
-    from recollect.feedback.verdicts import Taken
+    from recollect.feedback.confidence import Taken
     from recollect.inject.learnings import Chosen, NewInjection
     from recollect.memory import Memory
     from recollect.search.everything import Hit, SearchOptions
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Actor": "recollect.core.context",
@@ -61,7 +61,7 @@ _HOMES = {
     "ScriptedClock": "recollect.core.clock",
     "SearchOptions": "recollect.search.everything",
     "Stale": "recollect.core.errors",
-    "Taken": "recollect.feedback.verdicts",
+    "Taken": "recollect.feedback.confidence",
     "Trouble": "recollect.core.errors",
 }
 

@@ -1,34 +1,41 @@
 """`recollect …` and `python -m recollect …`.
 
 `inject` and `hook` are dispatched before click is imported: workers call them on every task, hosts on every prompt, and
-pay for every import.
+pay for every import. So are `mcp`, whose client waits for the list of tools, and `--version`.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from contextlib import suppress
 
 FAST = ("inject", "hook")
+LASTING = {"serve"}
+"""Commands whose threads end as Python ends them."""
 
 
 def main() -> None:
     """Run a command and end the process with its exit code."""
-    if sys.stdin is None:  # whoever started us closed it
+    if sys.stdin is None:  # the caller closed it
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     arguments = [_readable(argument) for argument in sys.argv[1:]]
-    if not _fast(arguments):
-        sys.exit(run(arguments))
-    import gc
-
-    gc.disable()  # the process ends before garbage could matter
-    os._exit(run(arguments))  # all is committed, closed and flushed: Python need not be taken apart piece by piece
+    gc.set_threshold(100_000)  # most commands end before that many objects: collecting was a twentieth of `status`
+    code = run(arguments)
+    if LASTING & set(arguments):
+        sys.exit(code)
+    # All is committed and closed: to take the interpreter apart costs as much as to start it.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # closed by the reader, or never open
+            stream.flush()
+    os._exit(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command; what goes wrong becomes one line on stderr and an exit code."""
+    """Run a command; an error of the system becomes one line on stderr and exit code 3."""
     try:
         return _run(arguments)
     except OSError as error:
@@ -44,7 +51,6 @@ def _fast(arguments: list[str]) -> bool:
 
 def _run(arguments: list[str]) -> int:
     if _fast(arguments):
-        _load_pathlib()
         if arguments[0] == "hook":
             from recollect.cli.hook import main as hook
 
@@ -52,29 +58,18 @@ def _run(arguments: list[str]) -> int:
         from recollect.cli.inject import main as inject
 
         return inject(arguments[1:])
+    if arguments == ["mcp"] or (arguments[:2] == ["mcp", "--project"] and len(arguments) == 3):
+        from recollect.cli.printing import speak_mcp
+
+        return speak_mcp(arguments[2] if len(arguments) == 3 else None)
+    if arguments == ["--version"]:
+        from recollect import __version__
+
+        print(f"recollect, version {__version__}", flush=True)
+        return 0
     from recollect.cli.app import run
 
     return run(arguments)
-
-
-def _load_pathlib() -> None:
-    """Until Python 3.13 `pathlib` loads `urllib.parse` for `Path.as_uri` alone: a sixteenth of the process."""
-    if sys.version_info >= (3, 13) or "pathlib" in sys.modules or "urllib.parse" in sys.modules:
-        return
-    from types import ModuleType
-
-    def quote_from_bytes(data: bytes) -> str:
-        from urllib.parse import quote_from_bytes
-
-        return quote_from_bytes(data)
-
-    stand_in = ModuleType("urllib.parse")
-    vars(stand_in)["quote_from_bytes"] = quote_from_bytes
-    sys.modules["urllib.parse"] = stand_in
-    try:
-        import pathlib  # noqa: F401 — whoever imports it later finds it loaded
-    finally:
-        del sys.modules["urllib.parse"]  # the real one is there for whoever asks for it
 
 
 def _readable(argument: str) -> str:

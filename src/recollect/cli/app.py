@@ -14,19 +14,23 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Everyday": {
         "init": ("project", "Start a memory in this folder."),
         "status": ("project", "Show what is stored, what is waiting and what is wrong."),
+        "open": ("project", "Print the folder of this memory, or show it."),
+        "brief": ("tasks", "Show what a session here starts with."),
         "search": ("search", "Find anything in memory."),
-        "recall": ("search", "Answer a question from the raw logs, by way of the tree."),
+        "recall": ("search", "The older name of search --kind log."),
         "get": ("search", "Show the full text of an id, or the texts around it."),
+        "last": ("tasks", "Show what the last session was given, and why."),
         "why": ("search", "Explain where a record came from and what happened to it."),
         "learn": ("learnings", "Add, list, edit, rate and retire learnings."),
         "log": ("journal", "Append to the raw logs, read them and compact them."),
         "decide": ("decisions", "Record a decision."),
         "inbox": ("staged", "List and resolve what needs a person."),
-        "undo": ("learnings", "Take back the last change to learnings or decisions."),
+        "undo": ("learnings", "Take back the last change to learnings, decisions or topics."),
         "serve": ("serve", "Serve the memory to programs, and its web page to you."),
         "doctor": ("store", "Find problems and say how to fix them."),
     },
     "By noun": {
+        "topic": ("topics", "List, rename, merge and close what the journal is about."),
         "decision": ("decisions", "Review, list, edit and reverse decisions."),
         "theme": ("staged", "Add findings and group them into themes."),
         "staged": ("staged", "Stage learnings in a file and move them into documents."),
@@ -45,56 +49,9 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Each command with its module and what it does, in the order and under the headings of the help page."""
 
+NAMED = {"open": "open_"}
+"""Functions that may not be named as their command."""
 COMMANDS = {name: command for section in SECTIONS.values() for name, command in section.items()}
-
-RENAMED = {
-    "ages": ("staged", "list"),
-    "apply": ("model", "apply"),
-    "around": ("get", "--around", "3"),
-    "backup": ("store", "backup"),
-    "calibration": ("decision", "calibration"),
-    "compact": ("log", "compact"),
-    "consolidate": ("staged", "consolidate"),
-    "db": ("store", "db"),
-    "decisions": ("decision", "list", "--levels"),
-    "discovery": ("task", "discovery"),
-    "embed": ("model", "embed"),
-    "export": ("store", "export"),
-    "feedback": ("task", "feedback"),
-    "finding": ("theme", "finding"),
-    "import": ("store", "import"),
-    "index": ("staged", "index"),
-    "merge-driver": ("staged", "merge-driver"),
-    "migrate": ("store", "migrate"),
-    "models": ("model",),
-    "observe": ("task", "observe"),
-    "outcome": ("task", "outcome"),
-    "pause": ("host", "pause"),
-    "pending": ("model", "pending"),
-    "preserve": ("decision", "preserve"),
-    "promote": ("learn", "promote"),
-    "purge": ("store", "purge"),
-    "rate": ("learn", "rate"),
-    "rebuild": ("store", "rebuild"),
-    "refactor": ("staged", "split"),
-    "restore": ("store", "restore"),
-    "restore-entry": ("staged", "restore"),
-    "review": ("decision", "review"),
-    "review-queue": ("decision", "due", "--all"),
-    "stage": ("staged", "add"),
-    "themes": ("theme",),
-    "token": ("host", "token"),
-    "tree": ("log", "tree"),
-    "trust": ("host", "trust"),
-    "uninstall": ("host", "uninstall"),
-    "vault": ("store", "vault"),
-    "verify": ("store", "verify"),
-    "wisdom": ("decision", "wisdom"),
-}
-"""Names of version 0.1 that still run in 0.2, with what to type instead."""
-
-UNANNOUNCED = ("merge-driver",)
-"""Git calls it with the name that an earlier version wrote into its configuration: nobody typed it."""
 
 
 class Commands(click.Group):
@@ -106,20 +63,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found = getattr(import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}"), cmd_name)
+        found = getattr(import_module(f"recollect.cli.{COMMANDS[cmd_name][0]}"), NAMED.get(cmd_name, cmd_name))
         assert isinstance(found, click.Command)
         return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name, *rest = args
-        if name in RENAMED:
-            if name not in UNANNOUNCED:
-                click.echo(f"`recollect {name}` is now `recollect {' '.join(RENAMED[name])}`.", err=True)
-            first, *more = RENAMED[name]
-            args = [first, *more, *rest]
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         longest = max(map(len, COMMANDS))
@@ -133,8 +79,7 @@ class Commands(click.Group):
 @click.option("--offline", is_flag=True, help="Call no model, even if one is configured.")
 def recollect(offline: bool) -> None:
     """A memory for AI agents: it keeps every raw word, distils it, finds it, and learns from what helped.
-
-    Start with `recollect init`. Every command explains itself with --help.
+    Start with `recollect init`; --help explains each command.
     """
     if offline:
         os.environ["RECOLLECT_OFFLINE"] = "1"

@@ -1,8 +1,6 @@
-"""What commands have in common: their options, the memory they are given, how they answer, how a group lists them.
+"""What commands share: options, the memory they are given, printing, tables, progress, and help pages of groups.
 
-Printing: JSON for programs, short lines for people, drawn tables only on a terminal.
-
-Progress of long work: drawn on a terminal, silent in a pipe.
+A program gets JSON, a person short lines; tables and progress are drawn only on a terminal.
 """
 
 from __future__ import annotations
@@ -16,40 +14,52 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from recollect.cli.printing import open_memory, put, visible
+from recollect.cli.printing import open_memory, put, read_stdin, visible
 from recollect.core.records import plain
 
 HELD = "another process is at it; one that was killed keeps its turn for ten minutes at most"
 
 
+BOLD = ("\ue000", "\ue001")
+"""Marks around words that a terminal shows bold. Elsewhere they disappear, as all private characters do."""
+
+
 def emit(value: Any, text: str, *, as_json: bool) -> None:
-    """The value as JSON, or its text for a person; what it warns of goes to standard error."""
+    """Print the value as JSON or the text for a person; a warning in the value goes to standard error."""
     if warning := getattr(value, "warning", ""):
         print(f"recollect: {visible(warning)}", file=sys.stderr)
-    put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else visible(text))
+    put(json.dumps(plain(value), ensure_ascii=False, indent=2) if as_json else _drawn_bold(text))
+
+
+def _drawn_bold(text: str) -> str:
+    begin, end = ("\x1b[1m", "\x1b[0m") if sys.stdout is not None and sys.stdout.isatty() else ("", "")
+    first, *others = text.split(BOLD[0])
+    return visible(first) + "".join(f"{begin}{end.join(map(visible, each.split(BOLD[1])))}" for each in others)
 
 
 def redactions(kinds: Sequence[str]) -> str:
-    """What was taken out of a text before it was kept, to be said behind it."""
+    """The kinds of secrets that were redacted from a text, in brackets."""
     return f" (redacted: {', '.join(kinds)})" if kinds else ""
 
 
 def said(value: object) -> str:
-    """A value for a person's eyes: a dash for none, words for a list."""
+    """A value for a person: a dash for none, words for a list."""
     if value is None or value == []:
         return "–"
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Aligned columns in a pipe, a drawn table on a terminal."""
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]], empty: str = "") -> str:
+    """Aligned columns in a pipe, a drawn table on a terminal; `empty` when there are no rows."""
+    if not rows:
+        return empty
     cells = [[" ".join(str(cell).splitlines()) for cell in row] for row in rows]
     if sys.stdout is not None and sys.stdout.isatty():
         return _drawn(headings, cells)
-    widths = [max(len(row[i]) for row in [list(headings), *cells]) for i in range(len(headings))]
     lines = [list(headings), *cells]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
 
 
@@ -61,7 +71,7 @@ def _drawn(headings: Sequence[str], cells: list[list[str]]) -> str:
     drawn = Table(*headings, box=None, header_style="none", pad_edge=False)
     drawn.columns[0].no_wrap = True  # an id must stay one word to be copied
     for column in drawn.columns[1:]:
-        column.overflow = "fold"  # and no letter of another may be cut off
+        column.overflow = "fold"  # no letter of the others may be cut off
     for row in cells:
         drawn.add_row(*(Text(cell) for cell in row))  # Text: stored words are never markup
     console = Console(color_system=None)
@@ -74,7 +84,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Output(NamedTuple):
-    """What a command found out: a value for programs, a text for people, and the exit code."""
+    """A command's answer: a value for programs, a text for people, and the exit code."""
 
     value: Any
     text: str
@@ -96,20 +106,31 @@ def listing(
     return {key: found, "total": len(found) if total is None else total, "limit": limit, "offset": offset, **more}
 
 
+def paged(command: F) -> F:
+    """The options of a long list."""
+    command = click.option("--offset", type=int, default=0, help="How many to skip.")(command)
+    return click.option("--limit", type=int, default=50, show_default=True, help="How many.")(command)
+
+
+def page_of(key: str, found: Sequence[object], text: str, *, total: int, limit: int, offset: int) -> Output:
+    """One page of a long list, and how to see more of it."""
+    more = f"\n{len(found)} of {total}; --offset shows more" if total > len(found) + offset else ""
+    return Output(listing(key, found, total=total, limit=limit, offset=offset), text + more)
+
+
 def common(command: F) -> F:
     """The options every command takes."""
     command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
     return click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")(command)
 
 
-def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
-    """A command over the memory: it is given the memory, and its answer, if any, is printed when that is closed."""
+def prints(command: Callable[..., Output | None]) -> Callable[..., int]:
+    """A command that is given the folder of its project; its answer, if any, is printed."""
 
     @common
     @wraps(command)
-    def run(project: str | None, as_json: bool, **given: Any) -> int:
-        with open_memory(project) as memory:
-            answer = command(memory, **given)
+    def run(as_json: bool, **given: Any) -> int:
+        answer = command(**given)
         if answer is None:
             return 0
         if answer.note and not as_json:
@@ -120,14 +141,29 @@ def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
     return run
 
 
-class Renamed(click.Command):
-    """A command that still takes `--type` for `--pattern-type`, and says so."""
+def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
+    """A command that is given the memory of its project; its answer is printed when the memory is closed."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        new = [f"--pattern-type{arg[6:]}" if arg == "--type" or arg.startswith("--type=") else arg for arg in args]
-        if new != args:
-            click.echo("`--type` is now `--pattern-type`.", err=True)
-        return super().parse_args(ctx, new)
+    @prints
+    @wraps(command)
+    def run(project: str | None, **given: Any) -> Output | None:
+        with open_memory(project) as memory:
+            return command(memory, **given)
+
+    return run
+
+
+def reads_input(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command standard input as `output`, read before the memory is opened.
+
+    A command that is refused without reading would break the pipe of an agent that is still writing.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> int:
+        return command(output=read_stdin(), **given)
+
+    return run
 
 
 class Group(click.Group):
@@ -142,23 +178,11 @@ class Group(click.Group):
 
 
 @contextmanager
-def counting(label: str) -> Iterator[Callable[[int], object] | None]:
-    """Something to call with how many more are done; None where nobody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def progress(label: str) -> Iterator[Callable[..., object] | None]:
+    """What long work calls to report its progress, drawn on a terminal; None in a pipe.
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task(label, total=None)
-        yield lambda more: drawn.advance(task, more)
-
-
-@contextmanager
-def copying(label: str) -> Iterator[Callable[[int, int], object] | None]:
-    """The same for work that knows what remains of how much."""
+    Work tells how many more are done, how much remains of how much, what it is at, or all of these about a part.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -167,30 +191,16 @@ def copying(label: str) -> Iterator[Callable[[int, int], object] | None]:
 
     with Progress(console=Console(stderr=True), transient=True) as drawn:
         task = drawn.add_task(label, total=None)
-        yield lambda remaining, total: drawn.update(task, total=total, completed=total - remaining)
 
+        def tell(*said: Any) -> None:
+            match said:
+                case (str(part), done, total):
+                    drawn.update(task, description=part, completed=done, total=total)
+                case (str(part),):
+                    drawn.update(task, description=f"{label} {part}")
+                case (remaining, total):
+                    drawn.update(task, completed=total - remaining, total=total)
+                case (more,):
+                    drawn.advance(task, more)
 
-@contextmanager
-def levels() -> Iterator[Callable[[str, int, int], object] | None]:
-    """The same for work on the levels of the tree, a bar for each."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        tasks = {level: drawn.add_task(level, total=None, visible=False) for level in ("daily", "weekly", "monthly")}
-        yield lambda level, done, total: drawn.update(tasks[level], completed=done, total=total, visible=True)
-
-
-@contextmanager
-def naming() -> Iterator[Callable[[str], object] | None]:
-    """The same for work that says what it is at."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("looking") as drawn:
-        yield lambda name: drawn.update(f"looking at {name}")
+        yield tell

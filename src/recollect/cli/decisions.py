@@ -1,7 +1,4 @@
-"""Commands that record decisions and say what became of them: decide, review, decision, preserve.
-
-Commands that read decisions: decisions, wisdom, calibration, review-queue, and rpc.
-"""
+"""`recollect decide` and `recollect decision`: record, review, list and edit decisions, and what they taught."""
 
 from __future__ import annotations
 
@@ -10,12 +7,10 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, listing, redactions, table
+from recollect.cli.command import Group, Output, answers, listing, page_of, redactions, table
 from recollect.core.decision import OUTCOMES, STAKES, Bridge, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput
-from recollect.distil.decision_levels import LEVELS
-from recollect.distil.decision_page import full_text, headline, render_page, wisdom_text
-from recollect.distil.decisions import DecisionHit
+from recollect.distil.decision_page import LEVELS, full_text, headline, render_page, wisdom_text
 from recollect.distil.wisdom import WINDOWS, Calibration
 from recollect.memory import Memory
 
@@ -64,18 +59,18 @@ def decide(memory: Memory, text: str, pairs: tuple[str, ...], anyway: bool, **gi
 
 @click.group(cls=Group)
 def decision() -> None:
-    """One decision: show it whole, edit it, take it back, adopt it."""
+    """Review, list, edit, reverse and adopt decisions."""
 
 
 @decision.command()
 @click.argument("id")
-@click.option("--outcome", required=True, type=click.Choice(OUTCOMES), help="What came of it.")
+@click.option("--outcome", required=True, type=click.Choice(OUTCOMES), help="How it turned out.")
 @click.option("--result", default="", help="What happened.")
 @click.option("--lesson", default="", help="What to remember, as a sentence.")
 @click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
 @answers
 def review(memory: Memory, id: str, outcome: Any, result: str, lesson: str, version: int | None) -> Output:
-    """Say what came of a decision. Reviewing again replaces the outcome; `why` shows both."""
+    """Record the outcome of a decision. A later review replaces it; `why` shows both."""
     after = memory.decisions.review(id, Review(outcome=outcome, result=result, lesson=lesson), expect=version)
     return Output(after, f"{id}: {outcome}, at confidence {after.confidence:.2f}")
 
@@ -99,7 +94,7 @@ def show(memory: Memory, id: str) -> Output:
 @click.option("--version", type=int, help="Refuse when the decision is not at this version any more.")
 @answers
 def edit(memory: Memory, id: str, pairs: tuple[str, ...], version: int | None, **given: Any) -> Output:
-    """Change a decision's fields; what is given replaces what was there."""
+    """Edit a decision; each option replaces the old value of its field."""
     fields = _fields(given, pairs)
     changed = {name: value for name, value in fields.items() if value not in (None, (), {})}
     after = memory.decisions.edit(id, DecisionEdit(**changed), expect=version)
@@ -108,11 +103,11 @@ def edit(memory: Memory, id: str, pairs: tuple[str, ...], version: int | None, *
 
 @decision.command()
 @click.argument("id")
-@click.option("--reason", required=True, help="Why it is taken back.")
+@click.option("--reason", required=True, help="Why it is reversed.")
 @click.option("--by", metavar="ID", help="The decision that replaces it.")
 @answers
 def reverse(memory: Memory, id: str, reason: str, by: str | None) -> Output:
-    """Take a decision back. It is kept, counts as abandoned unless reviewed, and confirms nothing any more."""
+    """Reverse a decision. It is kept, counts as abandoned unless reviewed, and no longer supports a principle."""
     after = memory.decisions.reverse(id, reason=reason, by=by)
     return Output(after, f"{id} is {after.status}" + (f" by {by}" if by else ""))
 
@@ -121,9 +116,9 @@ def reverse(memory: Memory, id: str, reason: str, by: str | None) -> Output:
 @click.argument("id")
 @answers
 def adopt(memory: Memory, id: str) -> Output:
-    """Vouch for a decision that came from outside, so that wisdom may learn from it."""
+    """Vouch for an imported decision, so that it counts for wisdom."""
     after = memory.decisions.adopt(id)
-    return Output(after, f"{id} may teach from now on")
+    return Output(after, f"{id} now counts for wisdom")
 
 
 @decision.command()
@@ -131,9 +126,9 @@ def adopt(memory: Memory, id: str) -> Output:
 @click.option("--off", is_flag=True, help="Let it shrink again.")
 @answers
 def preserve(memory: Memory, id: str, off: bool) -> Output:
-    """Keep a decision whole at any age."""
+    """Show a decision in full at any age."""
     after = memory.decisions.preserve(id, on=not off)
-    return Output(after, f"{id} {'stays whole' if after.preserve else 'shrinks with age'}")
+    return Output(after, f"{id} {'is shown in full at any age' if after.preserve else 'shrinks with age'}")
 
 
 def _fields(given: dict[str, Any], pairs: tuple[str, ...]) -> dict[str, Any]:
@@ -180,14 +175,13 @@ def _pair(text: str) -> tuple[str, str]:
 @click.option("--offset", type=int, default=0, help="How many to skip.")
 @click.option("--levels", is_flag=True, help="One page instead, each decision as long as its age allows.")
 @click.option("--budget", type=int, metavar="TOKENS", help="With --levels: shorten the least important until it fits.")
-@click.option("--list", "listed", is_flag=True, hidden=True)  # `decisions` showed levels without it
 @answers
-def list_decisions(memory: Memory, query: str, levels: bool, listed: bool, budget: int | None, **wanted: Any) -> Output:
+def list_decisions(memory: Memory, query: str, levels: bool, budget: int | None, **wanted: Any) -> Output:
     """List decisions, newest first; --levels shows them as full text, summary, digest and wisdom."""
     wanted["limit"] = wanted["limit"] if wanted["limit"] is not None else 500 if levels else 50
     if budget is not None and not levels:
         raise BadInput("--budget goes with --levels")
-    if not levels or listed or query:
+    if not levels or query:
         return _list(memory, query, **wanted)
     page = memory.decisions.compacted(budget=budget, **wanted)
     text = render_page(page).rstrip("\n") if page.total else "no such decisions; record one with: recollect decide"
@@ -210,7 +204,7 @@ def wisdom(memory: Memory, category: str | None, agent: str | None) -> Output:
 @click.option("--window", type=int, metavar="DAYS", help="Only reviews of the last days: 30, 60, 90, …")
 @answers
 def calibration(memory: Memory, category: str | None, agent: str | None, window: int | None) -> Output:
-    """Compare confidence with what came of it."""
+    """Compare confidence with outcomes."""
     found = memory.decisions.calibration(category=category, agent=agent, window_days=window)
     recent = [
         (days, memory.decisions.calibration(category=category, agent=agent, window_days=days)["overall"])
@@ -225,54 +219,43 @@ def calibration(memory: Memory, category: str | None, agent: str | None, window:
         (f"{b.low:.1f}–{b.high:.1f}", b.decisions, _number(b.mean_confidence), _number(b.success_rate), _number(b.gap))
         for b in overall.buckets
     ]
-    text = "\n\n".join(
-        [
-            table(("", "decisions", "confidence", "success", "gap", "Brier", "verdict"), rows),
-            table(("confidence", "decisions", "mean", "success", "gap"), buckets),
-        ]
-    )
-    windows = {str(days): part for days, part in recent}
-    return Output({**found, "windows": windows}, text)
+    whole = table(("", "decisions", "confidence", "success", "gap", "Brier", "verdict"), rows)
+    text = f"{whole}\n\n{table(('confidence', 'decisions', 'mean', 'success', 'gap'), buckets)}"
+    return Output({**found, "windows": {str(days): part for days, part in recent}}, text)
 
 
 @decision.command()
 @click.option("--agent", help="Only this agent's.")
-@click.option("--all", "everything", is_flag=True, help="All without an outcome, also those that are not due yet.")
-@click.option("--due", "due_only", is_flag=True, hidden=True)  # `review-queue` listed all without it
+@click.option("--all", "everything", is_flag=True, help="All decisions without an outcome, due or not.")
 @answers
-def due(memory: Memory, agent: str | None, everything: bool, due_only: bool) -> Output:
-    """List decisions that are due for a review. A decision keeps its full text until it is reviewed."""
-    waiting = memory.decisions.review_queue(agent=agent, due_only=due_only or not everything)
+def due(memory: Memory, agent: str | None, everything: bool) -> Output:
+    """List decisions that are due for a review. A decision is shown in full until it is reviewed."""
+    waiting = memory.decisions.review_queue(agent=agent, due_only=not everything)
     rows = [
         (one.decision.id, f"{one.age_days}d", "due" if one.due else "", " ".join(one.decision.decision.split())[:80])
         for one in waiting
     ]
-    text = table(("id", "age", "", "decision"), rows) if rows else "nothing waits for a review"
-    return Output(listing("reviews", waiting), text)
+    return Output(listing("reviews", waiting), table(("id", "age", "", "decision"), rows, "nothing waits for a review"))
 
 
 def _list(memory: Memory, query: str, *, limit: int, offset: int, **wanted: Any) -> Output:
     hits, total = memory.decisions.query(query, limit=limit, offset=offset, **wanted)
-    rows = [(hit.id, hit.level, hit.decision.category, _said(hit)) for hit in hits]
-    text = table(("id", "level", "category", "decision"), rows) if rows else "no such decision"
-    if total > len(hits) + offset:
-        text += f"\n{len(hits)} of {total}; --offset shows more"
-    return Output(listing("decisions", hits, total=total, limit=limit, offset=offset), text)
-
-
-def _said(hit: DecisionHit) -> str:
-    return headline(hit.decision) + (f"  [{hit.out_of_use}]" if hit.out_of_use else "")
+    rows = [
+        (
+            hit.id,
+            hit.level,
+            hit.decision.category,
+            headline(hit.decision) + (hit.out_of_use and f"  [{hit.out_of_use}]"),
+        )
+        for hit in hits
+    ]
+    text = table(("id", "level", "category", "decision"), rows, "no such decision")
+    return page_of("decisions", hits, text, total=total, limit=limit, offset=offset)
 
 
 def _row(part: Calibration) -> tuple[Any, ...]:
-    return (
-        part.decisions,
-        _number(part.mean_confidence),
-        _number(part.success_rate),
-        _number(part.gap),
-        _number(part.brier),
-        part.verdict,
-    )
+    numbers = map(_number, (part.mean_confidence, part.success_rate, part.gap, part.brier))
+    return (part.decisions, *numbers, part.verdict)
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""`recollect inject`: its own small argument reader, because a worker calls it for every task.
+"""`recollect inject`, read by argparse: a worker calls it for every task, and click takes twice a bare interpreter.
 
 The table of options is also what the help page and the documentation test read.
 """
@@ -6,40 +6,35 @@ The table of options is also what the help page and the documentation test read.
 from __future__ import annotations
 
 import sys
+from argparse import SUPPRESS, ArgumentParser, HelpFormatter
 
 from recollect.cli.printing import put, read_stdin
 from recollect.core.errors import BadInput, RecollectError
-from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
     from recollect.memory import Memory
 
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--task": {"help": "Id of the task that is about to start.", "required": True},
+    "--outcome": {"help": "Id of what the task belongs to; its own learnings are left out.", "required": True},
+    "--title": {"help": "What the task is about."},
+    "--description": {"help": "More about it; - reads standard input."},
+    "--learning": {"help": "Inject this learning instead of searching; may be repeated.", "action": "append"},
+    "--max-learnings": {"help": "How many at most.", "type": int},
+    "--min-confidence": {"help": "Leave out what is below.", "type": float},
+    "--budget": {"help": "Tokens the block may take.", "type": int},
+    "--full": {"help": "Print whole task instructions with the learnings in place.", "action": "store_true"},
+    "--json": {"help": "Print the learnings and the block as JSON.", "action": "store_true"},
+    "--project": {"help": "Folder of the project, instead of the current one."},
+}
 
-@record
-class Option:
-    name: str
-    doc: str
-    kind: type = str
-    many: bool = False
-    needed: bool = False
 
-
-OPTIONS = (
-    Option(name="--task", doc="Id of the task that is about to start.", needed=True),
-    Option(name="--outcome", doc="Id of what the task belongs to; its own learnings are left out.", needed=True),
-    Option(name="--title", doc="What the task is about."),
-    Option(name="--description", doc="More about it; - reads standard input."),
-    Option(name="--learning", doc="Inject this learning instead of searching; may be repeated.", many=True),
-    Option(name="--max-learnings", doc="How many at most.", kind=int),
-    Option(name="--min-confidence", doc="Leave out what is below.", kind=float),
-    Option(name="--budget", doc="Tokens the block may take.", kind=int),
-    Option(name="--full", doc="Print whole task instructions with the learnings in place.", kind=bool),
-    Option(name="--json", doc="Print the learnings and the block as JSON.", kind=bool),
-    Option(name="--project", doc="Folder of the project, instead of the current one."),
-)
+class _Arguments(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadInput(f"{message}; see: recollect inject --help")
 
 
 def main(arguments: list[str]) -> int:
@@ -52,30 +47,20 @@ def main(arguments: list[str]) -> int:
 
 
 def read(arguments: list[str]) -> dict[str, Any]:
-    """Arguments to values, `--name value` or `--name=value`; anything unknown is refused."""
-    known = {option.name: option for option in OPTIONS}
-    given: dict[str, Any] = {}
-    rest = list(arguments)
-    while rest:
-        name, equals, value = rest.pop(0).partition("=")
-        option = known.get(name)
-        if option is None:
-            raise BadInput(f"inject does not know {name!r}; see: recollect inject --help")
-        key = name[2:].replace("-", "_")
-        if option.kind is bool:
-            if equals:
-                raise BadInput(f"{name} takes no value")
-            given[key] = True
-            continue
-        if not equals:
-            if not rest:
-                raise BadInput(f"{name} needs a value")
-            value = rest.pop(0)
-        try:
-            converted = option.kind(value)
-        except ValueError:
-            raise BadInput(f"{name} must be a number, not {value!r}") from None
-        given[key] = [*given.get(key, []), converted] if option.many else converted
+    """The values of the options that were given."""
+    # A fixed width: to ask the terminal for its own, argparse loads `shutil`.
+    parser = _Arguments(
+        add_help=False,
+        allow_abbrev=False,
+        argument_default=SUPPRESS,
+        formatter_class=lambda prog: HelpFormatter(prog, width=100),
+    )
+    for name, option in OPTIONS.items():
+        parser.add_argument(name, **{**option, "required": False})
+    given = vars(parser.parse_args(arguments))
+    for name, option in OPTIONS.items():  # argparse would name these before an option that it does not know
+        if option.get("required") and not given.get(name[2:]):
+            parser.error(f"inject needs {name}")
     return given
 
 
@@ -83,9 +68,6 @@ def run(given: dict[str, Any]) -> int:
     """Choose, remember, print."""
     from recollect.cli.printing import open_memory
 
-    for option in OPTIONS:
-        if option.needed and not given.get(option.name[2:]):
-            raise BadInput(f"inject needs {option.name}; see: recollect inject --help")
     if given.get("description") == "-":
         given["description"] = read_stdin()
     with open_memory(given.get("project")) as memory:
@@ -111,7 +93,7 @@ def run(given: dict[str, Any]) -> int:
 
 
 def _whole(memory: Memory, given: dict[str, Any], section: str) -> str:
-    """Whole instructions; what the task and its outcome are called is known when somebody said it once."""
+    """Whole task instructions; memory knows the names of the task and its outcome if they were given once."""
     from recollect.text.frame import escape, task_instructions
 
     title, outcome = memory.work.called(task=given["task"], outcome=given["outcome"])

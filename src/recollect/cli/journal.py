@@ -1,6 +1,6 @@
 """`recollect log`: the raw journal.
 
-`recollect log compact`, `tree` and `recall`: the compaction tree.
+`recollect log compact` and `tree`: the compaction tree.
 """
 
 from __future__ import annotations
@@ -9,10 +9,24 @@ import sys
 
 import click
 
-from recollect.cli.command import HELD, Group, Output, answers, common, emit, levels, listing, redactions, table
+from recollect.cli.command import (
+    HELD,
+    Group,
+    Output,
+    answers,
+    common,
+    emit,
+    listing,
+    page_of,
+    paged,
+    progress,
+    redactions,
+    table,
+)
 from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.calendar import ROOT
 from recollect.core.journal import ENTRY_TYPES, NewEntry
+from recollect.core.records import check_page
 from recollect.distil.tree import Compacted
 from recollect.memory import Memory
 from recollect.text.sentences import counted
@@ -72,6 +86,28 @@ def adopt(memory: Memory, id: str) -> Output:
     return Output(after, f"{after.id}  {after.topic}")
 
 
+@log.command("list")
+@paged
+@answers
+def list_(memory: Memory, limit: int, offset: int) -> Output:
+    """List the days that have a log, newest first."""
+    check_page(limit, offset)
+    days = memory.journal.days()
+    shown = days[offset : offset + limit]
+    text = table(
+        ("day", "entries"), [(each.day, each.entries) for each in shown], "no log yet; begin with: recollect log add"
+    )
+    return page_of("days", shown, text, total=len(days), limit=limit, offset=offset)
+
+
+@log.command()
+@answers
+def accept(memory: Memory) -> Output:
+    """Trust what others wrote and will write into the shared folder as an agent's; only a person may."""
+    done = memory.journal.accept()
+    return Output(done, f"accepted {counted(done.entries, 'entry')} of others on {counted(done.days, 'day')}")
+
+
 @log.command()
 @click.argument("date")
 @answers
@@ -86,15 +122,14 @@ def show(memory: Memory, date: str) -> Output:
 
 @log.command()
 @click.option("--all", "everything", is_flag=True, help="Look at every log and node, and ask for all that waits.")
-@click.option("--dry-run", is_flag=True, help="Say what would be made, make nothing.")
 @answers
-def compact(memory: Memory, everything: bool, dry_run: bool) -> Output:
+def compact(memory: Memory, everything: bool) -> Output:
     """Bring the tree up to date: raw → daily → weekly → monthly → ROOT.md."""
-    with levels() as progress:
-        done, warning = memory.journal.compact(everything=everything, dry_run=dry_run, progress=progress)
+    with progress("nodes") as told:
+        done, warning = memory.journal.compact(everything=everything, progress=told)
     if warning:
         click.echo(f"recollect: {warning}", err=True)
-    return Output(done, _told(done, "would be " if dry_run else ""))
+    return Output(done, _told(done))
 
 
 @log.command()
@@ -121,11 +156,11 @@ def tree(memory: Memory, period: str | None, id: str | None) -> Output:
     return Output(listing("nodes", found), table(("node", "status", "tokens", "topics"), rows) if rows else nothing)
 
 
-def _told(done: Compacted, how: str) -> str:
+def _told(done: Compacted) -> str:
     if done.held:
         return HELD
-    lines = [f"{change.id} {how}{change.what}" for change in done.changes] or ["nothing due"]
-    lines += [f"{path} keeps what somebody wrote into the node; a log is the place for it" for path in done.kept]
+    lines = [f"{change.id} {change.what}" for change in done.changes] or ["nothing due"]
+    lines += [f"{path} keeps text that was written into a node. Write into a log instead" for path in done.kept]
     lines += [f"{path} cannot be read; its period stays tentative" for path in done.unreadable]
     if done.waiting:
         lines.append(f"waiting for a model: {counted(done.waiting, 'node')}")

@@ -1,13 +1,12 @@
-"""Commands about learnings: learn add|list|show|edit|tag|archive|restore|supersede|merge|pin|adopt, and undo.
+"""`recollect learn` and `recollect undo`.
 
-A learning typed in the user's own editor. What was typed is never lost: when it cannot be used, the file stays.
+A learning may be typed in the user's own editor. What was typed is never lost: when it cannot be used, the file stays.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,33 +14,37 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, Renamed, answers, listing, redactions, table
-from recollect.core.choices import PATTERN_TYPES, STATUSES, Verdict
+from recollect.cli.command import Group, Output, answers, listing, page_of, paged, redactions, table
+from recollect.core.choices import PATTERN_TYPES, STATUSES, VERDICTS, Verdict
 from recollect.core.clock import iso
+from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, RecollectError, Refused
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain
 from recollect.memory import Memory
 from recollect.store.learnings import SORTS
+from recollect.store.topics import TopicRow
 
 NAMES = ("title", *COIA)
 _INTRODUCTION = (
-    "# Lines that begin with # are left out. Write after each colon; leave all as it is to stop.\n"
-    "# More lines of a text begin with two spaces.\n"
+    "# Lines that begin with # are ignored. Write after each colon; change nothing to cancel.\n"
+    "# Begin further lines of a text with two spaces.\n"
 )
 _INDENT = "  "
-STRAY = ""  # the name of what stands before the first field
+STRAY = ""  # the name under which text before the first field is read
 
 
 @contextmanager
 def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """The fields that the user changed; an error of ours while they are used says where the text is kept."""
     if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")) and not sys.stdin.isatty():
-        raise BadInput("there is no terminal to open an editor in; give the fields as options, or set $EDITOR")
+        raise BadInput("No terminal to open an editor in. Give the fields as options, or set $EDITOR")
     template = _INTRODUCTION + "".join(
         f"{name}: {fields.get(name, '')}".replace("\n", f"\n{_INDENT}") + "\n" for name in NAMES
     )
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix="recollect-", suffix=".txt")
     path = Path(name)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -54,7 +57,7 @@ def typed_in_editor(fields: Mapping[str, str]) -> Iterator[dict[str, str]]:
         path.unlink()
         if failed:
             raise Refused(f"{failed}; nothing was changed")
-        raise BadInput("nothing was written; nothing was changed")
+        raise BadInput("You typed nothing, so nothing was changed")
     if failed:
         raise Refused(f"{failed}; nothing was changed. What you typed is kept in {path}")
     if STRAY in changed:
@@ -97,8 +100,8 @@ def learn() -> None:
     """Learnings: what was noticed, what it means, what to do."""
 
 
-@learn.command(cls=Renamed)
-@click.option("--title", help="What somebody with this problem would search for; at most 100 characters.")
+@learn.command()
+@click.option("--title", help="Words that a search for this problem would use; at most 100 characters.")
 @click.option("--context", help="What were you working on?")
 @click.option("--observation", help="What did you notice?")
 @click.option("--implication", help="How should this change future work?")
@@ -112,7 +115,7 @@ def learn() -> None:
     show_default=True,
     help="What kind of insight it is.",
 )
-@click.option("--confidence", type=float, help="Between 0 and 1; chosen by who writes and the type when not given.")
+@click.option("--confidence", type=float, help="Between 0 and 1; by default it depends on author and type.")
 @click.option("--outcome", help="Id of the outcome it came from.")
 @click.option("--task", help="Id of the task it came from.")
 @click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
@@ -128,7 +131,7 @@ def add(
     anyway: bool,
     **fields: str | None,
 ) -> Output:
-    """Add a learning. With no text given, your editor opens."""
+    """Add a learning. Without options, your editor opens."""
     with ExitStack() as editing:
         if not any(fields.values()):
             fields = dict(editing.enter_context(typed_in_editor({})))
@@ -146,17 +149,15 @@ def add(
             anyway=anyway,
         )
     learning = captured.learning
-    said = (
-        f"{learning.id} already says so; seen {learning.recurrence} times"
-        if captured.merged
-        else f"saved {learning.id}"
-    )
+    said = f"saved {learning.id}"
+    if captured.merged:
+        said = f"{learning.id} already says so; seen {learning.recurrence} times"
     if captured.confirmed:
-        said += f". It was an agent's and is yours now, with confidence {learning.confidence:.3f}"
+        said += f". An agent wrote it and you confirmed it: confidence is now {learning.confidence:.3f}"
     if captured.taken:
         said += f". Taken over: {_options(captured.taken)}"
     if captured.left:
-        said += f". Left as it was: {_options(captured.left)} (recollect learn edit and learn tag change it)"
+        said += f". Left unchanged: {_options(captured.left)}; edit it with `recollect learn edit` or `learn tag`"
     became = {name: value for name, value in vars(captured).items() if name != "learning"}
     return Output({**plain(learning), **became}, said + redactions(captured.redacted))
 
@@ -171,27 +172,21 @@ def _options(fields: tuple[str, ...]) -> str:
     default="active",
     show_default=True,
     type=click.Choice([*STATUSES, "all"]),
-    help="Which of them.",
+    help="Only learnings of this status.",
 )
 @click.option("--domain", help="Only this domain.")
 @click.option("--tag", help="Only with this tag.")
-@click.option("--min-confidence", type=float, default=0.0, help="Leave out what is below.")
-@click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="In which order.")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
-@click.option("--offset", type=int, default=0, help="How many to skip.")
+@click.option("--min-confidence", type=float, default=0.0, help="Leave out learnings below this.")
+@click.option("--sort", default="newest", show_default=True, type=click.Choice(list(SORTS)), help="Order of the list.")
+@paged
 @answers
-def list_(memory: Memory, **wanted: Any) -> Output:
+def list_(memory: Memory, limit: int, offset: int, **wanted: Any) -> Output:
     """List learnings."""
-    found, total = memory.learnings.page(**wanted)
+    found, total = memory.learnings.page(limit=limit, offset=offset, **wanted)
     rows = [(each.id, f"{each.confidence:.3f}", each.status, each.title) for each in found]
-    text = (
-        table(("id", "confidence", "status", "title"), rows)
-        if rows
-        else "no such learnings; add one with: recollect learn add, or look wider: --status all"
-    )
-    if total > len(found):
-        text += f"\n{len(found)} of {total}; --offset shows more"
-    return Output(listing("learnings", found, total=total, limit=wanted["limit"], offset=wanted["offset"]), text)
+    nothing = "no such learnings; add one with: recollect learn add, or look wider: --status all"
+    text = table(("id", "confidence", "status", "title"), rows, nothing)
+    return page_of("learnings", found, text, total=total, limit=limit, offset=offset)
 
 
 @learn.command()
@@ -213,20 +208,20 @@ def history(memory: Memory, id: str) -> Output:
     return Output(listing("events", events), table(("when", "confidence", "what", "who", "reason"), rows))
 
 
-@learn.command(cls=Renamed)
+@learn.command()
 @click.argument("id")
 @click.option("--title", help="New title.")
 @click.option("--context", help="New context.")
 @click.option("--observation", help="New observation.")
 @click.option("--implication", help="New implication.")
 @click.option("--action", help="New action.")
-@click.option("--domain", help="New domain; an empty one takes it away.")
+@click.option("--domain", help="New domain; an empty one removes it.")
 @click.option("--pattern-type", type=click.Choice(PATTERN_TYPES), help="New type.")
 @click.option("--confidence", type=float, help="New confidence, between 0 and 1.")
-@click.option("--version", type=int, help="Refuse when the learning is not at this version any more.")
+@click.option("--version", type=int, help="Refuse if the learning has changed since this version.")
 @answers
 def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Output:
-    """Edit a learning. With no field given, your editor opens on it."""
+    """Edit a learning. Without options, your editor opens."""
     with ExitStack() as editing:
         if all(value is None for value in fields.values()):
             learning = memory.learnings.get(id)
@@ -240,12 +235,12 @@ def edit(memory: Memory, id: str, version: int | None, **fields: Any) -> Output:
 @learn.command()
 @click.argument("id")
 @click.option("--add", "add_", multiple=True, help="Add this tag; may be repeated.")
-@click.option("--remove", multiple=True, help="Take this tag away; may be repeated.")
+@click.option("--remove", multiple=True, help="Remove this tag; may be repeated.")
 @answers
 def tag(memory: Memory, id: str, add_: tuple[str, ...], remove: tuple[str, ...]) -> Output:
     """Change a learning's tags."""
     if not add_ and not remove:
-        raise BadInput("say which tags: --add WORD or --remove WORD")
+        raise BadInput("Name at least one tag: --add WORD or --remove WORD")
     after = memory.learnings.tag(id, add=add_, remove=remove)
     return Output(after, f"{id}: {', '.join(after.tags) or 'no tags'}")
 
@@ -255,7 +250,7 @@ def tag(memory: Memory, id: str, add_: tuple[str, ...], remove: tuple[str, ...])
 @click.option("--reason", default="", help="Why; shown by `why`.")
 @answers
 def archive(memory: Memory, id: str, reason: str) -> Output:
-    """Put a learning away. It is kept, and `learn restore` brings it back."""
+    """Archive a learning; `learn restore` brings it back."""
     after = memory.learnings.archive(id, reason=reason)
     return Output(after, f"{id} is {after.status}")
 
@@ -296,7 +291,7 @@ def merge(memory: Memory, keep: str, other: str, reason: str) -> Output:
 @click.option("--off", is_flag=True, help="Unpin it.")
 @answers
 def pin(memory: Memory, id: str, off: bool) -> Output:
-    """Pin a learning: the machine never decays or archives it."""
+    """Pin a learning: it is never decayed or archived automatically."""
     after = memory.learnings.pin(id, on=not off)
     return Output(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}")
 
@@ -305,27 +300,18 @@ def pin(memory: Memory, id: str, off: bool) -> Output:
 @click.argument("id")
 @answers
 def adopt(memory: Memory, id: str) -> Output:
-    """Vouch for a learning that came from outside, so that it may be injected."""
+    """Vouch for an imported learning, so that it may be injected."""
     after = memory.learnings.adopt(id)
-    return Output(after, f"{id} may be injected from now on")
+    return Output(after, f"{id} may now be injected")
 
 
 @learn.command()
 @click.argument("learning")
-@click.option("--task", help="The task it was shown to; the last one when not given.")
-@click.option("--verdict", type=click.Choice(["helpful", "not_helpful"]), help="Whether it helped.")
-@click.option("--helpful", is_flag=True, hidden=True)
-@click.option("--not-helpful", is_flag=True, hidden=True)
+@click.option("--task", help="The task it was shown to; the latest by default.")
+@click.option("--verdict", type=click.Choice(VERDICTS), required=True, help="Whether it helped.")
 @answers
-def rate(
-    memory: Memory, learning: str, task: str | None, verdict: Verdict | None, helpful: bool, not_helpful: bool
-) -> Output:
+def rate(memory: Memory, learning: str, task: str | None, verdict: Verdict) -> Output:
     """Say whether a learning helped; a person may change a verdict later."""
-    if [verdict is not None, helpful, not_helpful].count(True) != 1:
-        raise BadInput("give one verdict: --verdict helpful, or --verdict not_helpful")
-    if verdict is None:
-        verdict = "helpful" if helpful else "not_helpful"
-        click.echo(f"`--{verdict.replace('_', '-')}` is now `--verdict {verdict}`.", err=True)
     after = memory.rate(learning, verdict, task=task)
     return Output(after, f"{learning} now has confidence {after.confidence:.3f}")
 
@@ -358,14 +344,17 @@ def promote(memory: Memory, id: str, title: str | None, context: str, implicatio
 @click.command()
 @answers
 def undo(memory: Memory) -> Output:
-    """Take back the last change to learnings or decisions; again takes back the one before."""
+    """Take back the last change to learnings, decisions or topics; again takes back the one before."""
     restored = memory.data.undo()
-    text = "\n".join(
-        f"{each.id} is {each.status}: {each.title if isinstance(each, Learning) else each.decision}"
-        for each in restored
-    )
-    kind = "learnings" if isinstance(restored[0], Learning) else "decisions"
-    return Output({kind: restored}, text)
+    text = "\n".join(f"{each.id} is {_state(each)}" for each in restored)
+    kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics"}
+    return Output({kinds[type(restored[0])]: restored}, text)
+
+
+def _state(one: Learning | Decision | TopicRow) -> str:
+    if isinstance(one, TopicRow):
+        return f"{one.state}: {one.name}"
+    return f"{one.status}: {one.title if isinstance(one, Learning) else one.decision}"
 
 
 def card(learning: Learning) -> str:

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, counting, emit, listing, table
-from recollect.cli.printing import open_memory
+from recollect.cli.command import Group, Output, answers, listing, progress, table
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
 from recollect.models.configured import KINDS, ProviderCheck
 from recollect.search.meaning import NO_EMBEDDER
 
 EMBEDDER_MISSING = "pip install 'recollect-memory[embeddings]' brings an embedder"
-MOST_BYTES = 50_000_000
+MOST_BYTES = 50_000_000  # thousands of answers of the longest kind; more is a wrong file
 
 
 @click.group(cls=Group)
 def model() -> None:
-    """Which models are configured."""
+    """Models, and the questions that wait for an agent's answer."""
 
 
 @model.command()
 @answers
 def check(memory: Memory) -> Output:
-    """Say who does which kind of job, and try each with one tiny call."""
+    """Show which model does which job, and test each with one tiny call."""
     found = memory.models.check()
     embedder = memory.status().embedder
     rows = [(each.name, _kinds(each.kinds), _how(each)) for each in found]
-    text = table(("provider", "kinds", "answer"), rows) if rows else "no model is configured: everything works offline"
+    text = table(("provider", "kinds", "answer"), rows, "no model is configured: everything works offline")
     return Output(
         listing("models", found, embedder=embedder),
         f"{text}\nembedder: {embedder}",
@@ -57,15 +56,13 @@ def pending(memory: Memory, limit: int | None) -> Output:
     """List the questions that wait for an agent, oldest first; --json has all that is needed to answer them."""
     found = memory.models.pending(limit=limit)
     rows = [(each.id, each.kind, each.subject, each.max_tokens) for each in found]
-    text = table(("id", "kind", "about", "tokens"), rows) if rows else "nothing waits"
-    return Output(listing("pending", found, limit=limit), text)
+    return Output(
+        listing("pending", found, limit=limit), table(("id", "kind", "about", "tokens"), rows, "nothing waits")
+    )
 
 
-@model.command()
-@click.argument("file", type=click.File("rb"), default="-")
-@common
-def apply(file: BinaryIO, project: str | None, as_json: bool) -> int:
-    """Take in answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
+def _read_answers(ctx: click.Context, param: click.Parameter, file: BinaryIO) -> list[Any]:
+    """The answers in a file, read before the memory is opened."""
     raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise BadInput(f"more than {MOST_BYTES:,} bytes; apply fewer answers at a time")
@@ -73,19 +70,25 @@ def apply(file: BinaryIO, project: str | None, as_json: bool) -> int:
         given = json.loads(raw)
     except (ValueError, RecursionError):
         raise BadInput('not JSON; write {"id": "ask_…", "answer": "…"} or a list of such objects') from None
-    with open_memory(project) as memory:
-        done = memory.models.apply(given if isinstance(given, list) else [given])
+    return given if isinstance(given, list) else [given]
+
+
+@model.command()
+@click.argument("file", type=click.File("rb"), default="-", callback=_read_answers)
+@answers
+def apply(memory: Memory, file: list[Any]) -> Output:
+    """Apply answers from FILE or standard input: `{"id": …, "answer": …}`, or a list of such objects."""
+    done = memory.models.apply(file)
     lines = [f"{each.id}  {'taken' if each.taken else f'refused: {each.reason}'}" for each in done]
-    emit(done, "\n".join(lines) or "nothing to take in", as_json=as_json)
-    return 0 if all(each.taken for each in done) else 1
+    return Output(done, "\n".join(lines) or "nothing to take in", code=0 if all(each.taken for each in done) else 1)
 
 
 @model.command()
 @answers
 def embed(memory: Memory) -> Output:
-    """Make the vectors of every passage that waits for them, so that it is found by meaning too."""
-    with counting("passages") as progress:
-        done = memory.data.embed(progress=progress)
+    """Embed every passage that has no vectors yet, so that search finds it by meaning."""
+    with progress("passages") as told:
+        done = memory.data.embed(progress=told)
     text = _without_vectors(memory, done.why_not) or f"made the vectors of {done.made} passages, {done.waiting} wait"
     return Output(done, f"{text}; {done.note}" if done.note else text, code=1 if done.why_not else 0)
 

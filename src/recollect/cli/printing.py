@@ -4,8 +4,7 @@ Output is UTF-8 whatever the locale says: what is piped must be what is stored.
 
 Opening a memory for a command, and saying who is at the keyboard.
 
-Trust comes from the channel: a terminal is a person's, unless a host's environment says that an agent types. A store
-that came with a folder is nobody's memory yet: a repository may carry one that says what its author wants.
+Trust comes from the channel: a terminal is a person's, unless a host's environment says that an agent types.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from recollect.core.clock import clock_from
 from recollect.core.context import Actor
-from recollect.core.errors import Trouble
+from recollect.core.errors import NotInitialised, Trouble
 from recollect.hosts.event import running
 from recollect.memory import Memory
 from recollect.store import project as projects
@@ -36,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def put(text: str) -> None:
-    """Print an answer; an empty one prints nothing. A reader that went away, as `head` does, is no error."""
+    """Print an answer; an empty one prints nothing. A reader that closes the pipe, as `head` does, is not an error."""
     if not text or sys.stdout is None:
         return
     try:
@@ -51,14 +50,14 @@ def put(text: str) -> None:
 
 
 def read_stdin() -> str:
-    """All of standard input as text; a byte order mark is none of it, bytes that are not UTF-8 are shown as such."""
+    """Standard input as text, without a byte order mark; bytes that are not UTF-8 are replaced."""
     if sys.stdin.isatty():
         print("reading standard input; end it with Ctrl-D", file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
 
 
 def _forget_output() -> None:
-    """What is still buffered would fail again when Python closes the stream."""
+    """Drop the buffer, which would fail again when Python closes the stream."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
@@ -72,18 +71,22 @@ def actor_of(environ: Mapping[str, str]) -> Actor:
 
 
 def find_project(folder: str | None) -> Project:
-    """The project of the folder a command runs in, or of `--project`; refused when its store came with the folder."""
-    found = projects.find(Path(folder or "."), os.environ)
-    if not projects.is_begun(found):
-        from recollect.store import init  # not where a worker waits
+    """The project of the folder a command runs in, or of `--project`; what an earlier version kept there is moved."""
+    try:
+        return projects.find(Path(folder or "."), os.environ)
+    except NotInitialised:
+        from recollect.store import move  # not where a worker waits
 
-        init.refuse_foreign(found)
-        init.claim_new(found)
-    return found
+        return move.find(Path(folder or "."), os.environ, told=warn)
+
+
+def warn(said: str) -> None:
+    """Tell a person what happened beside the answer."""
+    print(f"recollect: {said}", file=sys.stderr)
 
 
 def open_memory(folder: str | None) -> Memory:
-    """Its memory, on behalf of whoever runs this process."""
+    """Its memory, on behalf of the user or agent that runs this process."""
     return Memory.of(
         find_project(folder),
         actor=actor_of(os.environ),
@@ -91,3 +94,11 @@ def open_memory(folder: str | None) -> Memory:
         environ=os.environ,
         replay=True,
     )
+
+
+def speak_mcp(folder: str | None) -> int:
+    """Speak MCP on standard input and output. Whoever started the server, its clients are agents."""
+    from recollect.mcp.stdio import speak
+
+    speak(lambda: find_project(folder), lambda: open_memory(folder))
+    return 0

@@ -6,72 +6,154 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recollect.cli.command import HELD, Group, Output, answers, common, emit, listing, table
-from recollect.cli.printing import actor_of, find_project
+from recollect.cli.printing import actor_of, find_project, warn
 from recollect.core.clock import iso
-from recollect.core.errors import Forbidden, Refused
-from recollect.core.token import TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel
-from recollect.hosts import install
-from recollect.hosts.hook import HOSTS, PAUSED, SILENT
+from recollect.core.context import Actor
+from recollect.core.errors import Forbidden, Refused, Trouble
+from recollect.core.records import replace
+from recollect.core.token import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
+from recollect.hosts.hook import PAUSED, SILENT
+from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
+from recollect.memory.open import held_by_others
 from recollect.models.configured import KINDS
 from recollect.store import init as store_init
 from recollect.store import project as projects
+from recollect.store import register
 from recollect.store.files import write_path
-from recollect.store.project import Project
 from recollect.tend.status import ModelsStatus, Status
 from recollect.text.sentences import counted, how_long, named
+
+if TYPE_CHECKING:
+    from recollect.hosts.host_files import HostFiles
 
 
 @click.command()
 @click.option("--space", help="Name of the project in the store (made from the folder's name when not given).")
 @click.option("--timezone", help="IANA time zone that decides which day it is (the machine's when not given).")
+@click.option("--join", is_flag=True, help="Use a space here that other places began, without being asked.")
 @click.option("--nested", is_flag=True, help="Begin a memory of its own inside another project.")
+@click.option("--share", is_flag=True, help="Keep logs and findings in the repository, for a team without a server.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
+@click.option("--all-projects", is_flag=True, help="Set agent programs up once, for all your projects; begins none.")
 @click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOSTS)), help="Have this agent program use it.")
-@click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files, as a diff; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be moved, and what would change in hosts' files.")
 @common
 def init(
     space: str | None,
     timezone: str | None,
+    join: bool,
     nested: bool,
     merge_driver: bool,
+    share: bool,
+    all_projects: bool,
     hosts: tuple[str, ...],
     dry_run: bool,
     project: str | None,
     as_json: bool,
 ) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
-    from recollect.hosts.install import remember_interpreter
+    from recollect.hosts.install import project_target, users_target
+    from recollect.store import move  # hashes files, which `status` and `cycle` do not
 
-    root = Path(project or ".").resolve()
-    above = store_init.enclosing(root)
+    root, state = Path(project or ".").resolve(), projects.state_folder(os.environ)
+    if all_projects:
+        target = users_target(state, os.environ)
+        made, notes = tell_hosts(target, hosts, dry_run=dry_run)
+        lines = made if dry_run else [f"made {line}" for line in made]
+        notes += _from_now_on(target, hosts) if made and not dry_run else []
+        emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
+        return
+    above = store_init.enclosing(root, os.environ)
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
+    if share and actor_of(os.environ).trust != "human":
+        raise Forbidden("only a person may share what is remembered with everybody who has the repository")
+    if share and not dry_run:
+        projects.trust(root, os.environ)  # a clone may bring the setting with it, which the user chooses here
     # For a real run, too: what a host's file refuses is known before anything is made.
-    planned = projects.planned(root, os.environ)
-    diffs, notes = tell_hosts(planned, hosts, dry_run=True)
+    found = projects.read(root, os.environ)
+    settings = replace(found.settings, space=store_init.chosen(root, os.environ, space) or "NEW-SPACE")
+    diffs, notes = tell_hosts(project_target(replace(found, settings=settings), os.environ), hosts, dry_run=True)
     if dry_run:
-        emit({"diffs": diffs}, "".join(diffs) + "\n".join(notes), as_json=as_json)
+        old = move.to_move(root, os.environ)
+        if old is not None:
+            size = f"{counted(len(old.files), 'file')} ({old.bytes:,} bytes)"
+            notes.append(f"would move {size} from {old.data} to {projects.read(root, os.environ).data}")
+        elif not join and (held := held_by_others(root, os.environ, space)):
+            notes.append(f"{held.told} recollect init would ask whether {root} is to use it, too")
+        emit({"diffs": diffs, "notes": notes}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
-    if store_init.is_foreign(planned) and actor_of(os.environ).trust != "human":
-        raise Forbidden(f"{planned.data} came with the folder; only a person may take what it says for their memory")
-    made = Memory.begin(root, actor=actor_of(os.environ), space=space, timezone=timezone)
+    if not join and (moved := move.bring(root, os.environ)):
+        warn(moved)
+    actor = actor_of(os.environ)
+    space, join = _agreed(root, space, join=join, actor=actor)
+    made = Memory.begin(root, actor=actor, space=space, timezone=timezone, join=join)
+    if share:
+        from recollect.store.init import share as share_words
+
+        made += share_words(root, os.environ)
     if merge_driver:
         from recollect.store import git as driver
 
         made += driver.install_merge_driver(root, projects.load(root, os.environ).settings.staging.file)
     found = projects.load(root, os.environ)
-    remember_interpreter(found, sys.executable)
-    told, notes = tell_hosts(found, hosts, dry_run=False)
+    target = project_target(found, os.environ)
+    told, notes = tell_hosts(target, hosts, dry_run=False, shared=found.settings.vault.share)
     made += told
-    if not projects.is_begun(found):
-        notes.append(f"hooks stay silent here: {found.state} cannot be written")
+    notes += _from_now_on(target, hosts) if made else []
     lines = [f"made {line}" for line in made] or ["nothing to do: this folder already has a memory"]
     emit({"made": made, "notes": notes}, "\n".join([*lines, *notes]), as_json=as_json)
+
+
+def _agreed(root: Path, space: str | None, *, join: bool, actor: Actor) -> tuple[str | None, bool]:
+    """The space that a person agreed to use here although other places began it, and whether one did."""
+    held = held_by_others(root, os.environ, space)
+    kin = None
+    if held is None and store_init.chosen(root, os.environ, space) is None:  # a new name: is it a clone of a known one?
+        kin = next(iter(register.kin(projects.home_folder(os.environ), root)), None)
+        held = held_by_others(root, os.environ, kin.space) if kin else None
+    if held is None:
+        return space, False
+    asked = sys.stdin is not None and sys.stdin.isatty() and not join
+    if kin and not asked and (not join or actor.trust != "human"):
+        print(
+            f"note: {kin.shown} is a clone of the same repository and uses space {kin.space}. To use it here, delete "
+            f"{projects.SETTINGS_FILE} and run: recollect init --join",
+            file=sys.stderr,
+        )
+        return space, False
+    if actor.trust != "human":
+        raise Forbidden(f"{held.told} Only a person may add {root} to its places; run there: recollect init")
+    if asked and not join:
+        click.echo(held.told, err=True)
+        join = click.confirm(f"Use it in {root} too?", err=True)
+        if not join and kin:
+            return space, False
+    if not join:
+        file = root / projects.SETTINGS_FILE
+        other = f"change the space in {file.name}" if file.is_file() else "choose another --space"
+        raise Refused(
+            f"{held.told} {root} is not one of its places. To add it: recollect init --join. "
+            f"For a separate memory, {other}"
+        )
+    return held.space, True
+
+
+@click.command("open")
+@click.option("--show", is_flag=True, help="Open the folder in the file manager.")
+@common
+def open_(show: bool, project: str | None, as_json: bool) -> None:
+    """Print the folder that holds everything remembered here."""
+    folder = find_project(project).data
+    if show and click.launch(str(folder)):
+        raise Trouble(f"no file manager could be started; the folder is {folder}")
+    emit({"folder": str(folder)}, str(folder), as_json=as_json)
 
 
 @click.command()
@@ -82,6 +164,8 @@ def status(memory: Memory) -> Output:
     now = memory.context.clock.now()
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
+        f"folder      {found.folder}",
+        f"places      {', '.join(found.places)}",
         f"learnings   {', '.join(f'{count} {name}' for name, count in found.learnings.items())}",
         f"injections  {found.injections}, of them {found.verdicts['helpful']} helpful, "
         f"{found.verdicts['not_helpful']} not helpful",
@@ -92,7 +176,12 @@ def status(memory: Memory) -> Output:
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
         f"tree        fixed: {found.tree['fixed']:,}; "
         + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
-        *([f"unreadable  {named(found.unreadable)}"] if found.unreadable else []),
+        *(f"file        {fault.path}: {fault.detail}" for fault in found.faults),
+        *(
+            [f"others      {counted(found.others_entries, 'external entry')}; trust them with: recollect log accept"]
+            if found.others_entries
+            else []
+        ),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting" + _since(", the oldest for", found.spooled_oldest_at, now),
         *([f"set aside   {_set_aside(found, now)}"] if found.set_aside else []),
@@ -140,35 +229,68 @@ def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Say what would be done, change nothing.")
 @answers
-def cycle(memory: Memory, dry_run: bool) -> Output:
+def cycle(memory: Memory) -> Output:
     """Do everything that is due. Nothing due is fine; run it as often as you like."""
-    report = memory.cycle(dry_run=dry_run)
+    report = memory.cycle()
     text = HELD if report.held else "\n".join(f"{name}: {did}" for name, did in report.steps)
     return Output(report, text)
 
 
-def tell_hosts(project: Project, hosts: Sequence[str], *, dry_run: bool) -> tuple[list[str], list[str]]:
+def tell_hosts(
+    target: HostFiles, hosts: Sequence[str], *, dry_run: bool, shared: bool = False
+) -> tuple[list[str], list[str]]:
     """Have hosts call us. Gives what was made or, for a dry run, the diffs; and what there is to say."""
-    made, notes = [], []
-    for host in hosts or install.detected(project.root, os.environ):
-        if host == "claude-code" and install.has_plugin(project.root, os.environ):
-            notes.append("claude-code has the plugin, which brings its own hooks: no file of the project is needed")
-            doubled = install.uninstalling(project, [host], os.environ)
-            if dry_run:
-                made += [change.diff() for change in doubled]
-                continue
-            install.undo(project, [host], doubled)
-            notes += [f"took our hooks and server out of {change.file}" for change in doubled]
-            continue
-        changes = install.installing(project, host, os.environ, sys.executable)
+    from recollect.hosts import host_files, install  # `status` and `cycle` do not need them
+
+    state = projects.state_folder(os.environ)
+    everywhere = {} if target.user else install.told(install.users_target(state, os.environ))
+    made: list[str] = []
+    notes = [] if dry_run else list(filter(None, [host_files.write_launcher(state, sys.executable)]))
+    for host in hosts or install.detected(target.root, os.environ):
+        plugin = host == "claude-code" and install.has_plugin(target.root, os.environ)
+        if plugin or host in everywhere:
+            brought = "has the plugin, which brings its own hooks" if plugin else "is set up for all your projects"
+            notes.append(f"{host} {brought}: no file of the project is needed")
+            changes = install.uninstalling(target, [host])
+            if not dry_run:
+                install.undo(target, [host], changes)
+                notes += [f"took our hooks and server out of {change.file}" for change in changes]
+        else:
+            notes += filter(None, [host_files.sandbox_note(target, host)])
+            changes = install.installing(target, host)
+            if not dry_run:
+                install.apply(target, host, changes)
+                made += [f"{change.file} ({host})" for change in changes]
         if dry_run:
             made += [change.diff() for change in changes]
-            continue
-        install.apply(project, host, changes)
-        made += [f"{change.file} ({host})" for change in changes]
+    if dry_run:
+        return made, notes
+    if not target.user and (hidden := install.keep_out_of_git(target, shared=shared)):
+        notes.append(f"git passes over {', '.join(hidden)} (in .git/info/exclude)")
     return made, notes
+
+
+def _from_now_on(target: HostFiles, hosts: Sequence[str]) -> list[str]:
+    """What happens now, and where to look."""
+    from recollect.hosts.install import detected
+
+    hosts = hosts or detected(target.root, os.environ)
+    if not hosts:
+        return ["no agent program was found here; set one up: recollect init --host claude-code (or codex, gemini)"]
+    where = "in every project that has a memory" if target.user else "here"
+    lines = [
+        f"From now on each session of {' and '.join(hosts)} {where} starts with what is remembered, each prompt brings "
+        "what is relevant, and each turn is logged. See what the last session was given: recollect last"
+    ]
+    if target.user:
+        lines.append(
+            "Where there is no memory yet, a session's start says so; to have it begin one silently, set "
+            'begin = "always" under [hosts] in ~/.config/recollect/config.toml'
+        )
+    if "codex" in hosts:
+        lines.append("Codex runs hooks only after you approved them: start codex, open /hooks and trust them")
+    return lines
 
 
 @click.group(cls=Group)
@@ -177,22 +299,30 @@ def host() -> None:
 
 
 @host.command()
+@click.option("--all-projects", is_flag=True, help="Take them out of your own files, which count in all projects.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff.")
 @common
-def uninstall(dry_run: bool, project: str | None, as_json: bool) -> None:
+def uninstall(all_projects: bool, dry_run: bool, project: str | None, as_json: bool) -> None:
     """Take our hooks and servers out of every host's files. What is remembered stays."""
-    found = find_project(project)
-    changes = install.uninstalling(found, HOSTS, os.environ)
+    from recollect.hosts import install
+
+    if all_projects:
+        target = install.users_target(projects.state_folder(os.environ), os.environ)
+    else:
+        target = install.project_target(find_project(project), os.environ)
+    known = install.told(target)
+    changes = install.uninstalling(target, known)
     if dry_run:
         text = "".join(change.diff() for change in changes)
     else:
-        install.undo(found, HOSTS, changes)
+        install.undo(target, known, changes)
+        install.keep_out_of_git(target, shared=True)
         lines = [f"{'removed' if change.after is None else 'restored'} {change.file}" for change in changes]
         text = "\n".join([*(lines or ["nothing to do: no host was told about this memory"]), _STAYS])
     emit({"restored": [change.file for change in changes]}, text, as_json=as_json)
 
 
-_STAYS = "what is remembered stays: recollect.toml, memory/ and .recollect/"
+_STAYS = "what is remembered stays, and so does recollect.toml"
 
 
 @host.command()
@@ -216,7 +346,7 @@ def trust(project: str | None, as_json: bool) -> None:
     """Allow this repository's recollect.toml, as it is now, to choose commands, endpoints and outside places."""
     if actor_of(os.environ).trust != "human":
         raise Forbidden("only a person may trust a repository's settings; read the file and run this yourself")
-    file = projects.trust(projects.root_of(Path(project or ".")), os.environ)
+    file = projects.trust(projects.root_of(Path(project or "."), os.environ), os.environ)
     emit({"trusted": str(file)}, f"trusted {file} as it is now; a change to it asks again", as_json=as_json)
 
 
@@ -234,11 +364,21 @@ def token() -> None:
     show_default=True,
     help="What the holder is: api for agents, person for a program only you use, import for text from outside.",
 )
-@click.option("--read-only", is_flag=True, help="Refuse everything that would change the memory.")
+@click.option(
+    "--scope",
+    "scopes",
+    type=click.Choice(SCOPES),
+    multiple=True,
+    help="What it may ask for; repeatable. Default: read and write, for import read and import, for person also admin.",
+)
+@click.option("--read-only", is_flag=True, help="The scope read alone.")
+@click.option("--expires", metavar="SPAN", default="", help="When it ends to be valid, such as 30d; default never.")
 @answers
-def new(memory: Memory, name: str, channel: TokenChannel, read_only: bool) -> Output:
+def new(
+    memory: Memory, name: str, channel: TokenChannel, scopes: tuple[TokenScope, ...], read_only: bool, expires: str
+) -> Output:
     """Make a token. Its secret is shown now and never again."""
-    made, secret = memory.tokens.new(name, channel=channel, read_only=read_only)
+    made, secret = memory.tokens.new(name, channel=channel, scopes=scopes, read_only=read_only, expires=expires)
     text = f"made {made.name} ({_terms(made)}). Keep it secret; it is not shown again:\n{secret}"
     return Output({**vars(made), "secret": secret}, text)
 
@@ -249,11 +389,14 @@ def list_(memory: Memory) -> Output:
     """List tokens, newest first. Secrets are not kept."""
     found = memory.tokens.list()
     rows = [
-        (one.id, one.name, _terms(one), iso(one.created_at), iso(one.revoked_at) if one.revoked_at else "")
+        (
+            *(one.id, one.name, _terms(one)),
+            *(iso(at) if at else "" for at in (one.created_at, one.last_used_at, one.expires_at, one.revoked_at)),
+        )
         for one in found
     ]
     text = (
-        table(("id", "name", "may", "made", "revoked"), rows)
+        table(("id", "name", "may", "made", "last used", "expires", "revoked"), rows)
         if rows
         else "no tokens; make one: recollect host token new"
     )
@@ -270,4 +413,4 @@ def revoke(memory: Memory, name: str) -> Output:
 
 
 def _terms(one: Token) -> str:
-    return f"{'read' if one.read_only else 'read and write'} as {one.channel} ({TRUST_OF[one.channel]})"
+    return f"{', '.join(one.scopes)} as {one.channel} ({TRUST_OF[one.channel]})"

@@ -1,32 +1,44 @@
-"""`recollect search`, `get` and `around`: find, see the whole, see what stands beside it.
-
-`recollect why`.
-"""
+"""`recollect search`, `get` and `why`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recollect.cli.command import Output, answers, listing, said
+from recollect.cli.command import BOLD, Output, answers, listing, said
+from recollect.cli.printing import visible
 from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
 from recollect.core.context import Event
 from recollect.core.errors import BadInput, NotFound
 from recollect.memory import Memory
-from recollect.search.everything import KINDS, STRATEGIES, TRUSTS, Hit
-from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, NodeExplanation, shown_refs
+from recollect.search.everything import KINDS, NARROWING, STRATEGIES, TRUSTS, Hit, nothing_found
+from recollect.text.sentences import mark
+
+if TYPE_CHECKING:
+    from recollect.tend.why import (
+        AnyExplanation,
+        EntryExplanation,
+        Explanation,
+        FileExplanation,
+        NodeExplanation,
+    )
 
 
 @click.command()
-@click.argument("query")
+@click.argument("query", default="")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
-@click.option("--since", help="Only from this day or time on.")
+@click.option("--since", help='Only from this day or time on; words such as "last week" and 2w work too.')
 @click.option("--until", help="Only up to this day (included) or time.")
-@click.option("--trust", "trusts", multiple=True, type=click.Choice(TRUSTS), help="Only so trusted; may be repeated.")
+@click.option("--tag", help="Only learnings and decisions with this tag.")
+@click.option(
+    "--trust", "trusts", multiple=True, type=click.Choice(TRUSTS), help="Only text with this trust; may be repeated."
+)
+@click.option("--topic", help="Only log entries of this topic, by id or name.")
 @click.option("--limit", type=int, help="How many hits (setting search.limit).")
+@click.option("--offset", type=int, default=0, help="How many hits to skip.")
 @click.option(
     "--strategy",
     type=click.Choice(STRATEGIES),
@@ -35,11 +47,11 @@ from recollect.tend.why import EntryExplanation, Explanation, FileExplanation, N
     help="Words and meaning, words alone, or meaning alone.",
 )
 @click.option("--semantic-weight", type=float, metavar="W", help="Share of meaning, 0 to 1; 0.5 is the default.")
-@click.option("--no-recency", is_flag=True, help="What is new counts no more than what is old.")
-@click.option("--no-confidence", is_flag=True, help="A learning's confidence does not count.")
-@click.option("--explain", is_flag=True, help="Show what each score is made of.")
-@click.option("--min-confidence", type=float, help="Learnings below are left out (setting search.min_confidence).")
-@click.option("--exclude-outcome", help="Learnings: leave out what came from this outcome.")
+@click.option("--no-recency", is_flag=True, help="Do not prefer recent text.")
+@click.option("--no-confidence", is_flag=True, help="Ignore the confidence of learnings.")
+@click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option("--min-confidence", type=float, help="Leave out learnings below (setting search.min_confidence).")
+@click.option("--exclude-outcome", help="Leave out learnings of this outcome.")
 @click.option("--domain", help="Only learnings of this domain.")
 @click.option(
     "--status",
@@ -60,18 +72,21 @@ def search(
     explain: bool,
     **options: Any,
 ) -> Output:
-    """Find whatever is remembered for any text. Finding nothing exits with 0."""
+    """Find anything in memory that fits a text; without a text list the latest. Finding nothing exits with 0."""
     if staged:
         _refuse_beside_staged(**options)
         options["kinds"] = ("staged",)
     hits = memory.search(
         query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
     )
-    wider = "" if staged else " Look wider with --status all and --min-confidence 0."
-    nothing = "" if hits else f"Nothing found for {query!r}.{wider}"
-    limit = memory.context.settings.search.limit if limit is None else limit
+    limit, offset = memory.context.settings.search.limit if limit is None else limit, options["offset"]
+    note = ""
+    if not hits:
+        used = [name for name in NARROWING if options[name]]
+        note = nothing_found(query, [f"--{name.removesuffix('s')}" for name in used])
+        note += "" if staged else " Learnings out of use: --status all --min-confidence 0."
     lines = [line for hit in hits for line in _shown(hit)]
-    return Output(listing("results", hits, limit=limit), "\n".join(lines), note=nothing)
+    return Output(listing("results", hits, limit=limit, offset=offset), "\n".join(lines), note=note)
 
 
 @click.command()
@@ -116,14 +131,11 @@ def _around(memory: Memory, id: str, before: int, after: int) -> Output:
 @click.option("--limit", type=int, default=5, show_default=True, help="How many entries.")
 @answers
 def recall(memory: Memory, question: str, limit: int) -> Output:
-    """Walk from ROOT.md down to the raw words that answer a question, and show the way."""
-    found = memory.recall(question, limit=limit)
-    lines = [f"{step.id:<18} {step.score:6.2f}  {step.line}" for step in found.steps]
-    for entry in found.entries:
-        mark = "" if entry.trust != "external" else " [external]"
-        lines += ["", f"{entry.id}  {entry.score:.2f}  {entry.topic}{mark}", f"    {entry.snippet}"]
-        lines.append(f"    {' → '.join([*entry.way, entry.id]) if entry.way else 'found beside the tree'}")
-    return Output(found, "\n".join(lines) if found.entries else "nothing found")
+    """Search the log entries; the older name of `recollect search --kind log`."""
+    hits = memory.search(question, kinds=("log",), limit=limit)
+    lines = [line for hit in hits for line in _shown(hit)] or [f"Nothing found for {question!r}."]
+    note = "recall is now: recollect search QUESTION --kind log"
+    return Output(listing("results", hits, limit=limit), "\n".join(lines), note=note)
 
 
 def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
@@ -136,14 +148,16 @@ def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object
 
 
 def _shown(hit: Hit) -> list[str]:
-    lines = [f"{hit.id}  {hit.score:z.2f}  {hit.title}", f"    {hit.snippet}"]
+    score = f"  {hit.score:z.2f}" if hit.score else ""
+    lines = [f"{hit.id}{score}  {_bold(hit, hit.title)}", *(f"    {_bold(hit, line)}" for line in hit.lines)]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
     facts += [hit.out_of_use] if hit.out_of_use else []
+    facts += [f"topic {hit.topic}"] if hit.topic else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []
     if hit.matched_fields:
         facts.append(f"matched {', '.join(hit.matched_fields)}")
-    else:
-        facts.append("found by its meaning or its neighbours")
+    elif hit.score:
+        facts.append("found by meaning or context")
     facts += ["external"] if hit.trust == "external" else []
     lines.append(f"    {' · '.join(facts)}")
     if hit.signals is not None:
@@ -152,21 +166,27 @@ def _shown(hit: Hit) -> list[str]:
     return lines
 
 
+def _bold(hit: Hit, line: str) -> str:
+    return mark(visible(line), hit.marked, *BOLD)
+
+
 @click.command()
 @click.argument("id")
 @answers
 def why(memory: Memory, id: str) -> Output:
-    """Say where a thing came from, who wrote it, how far it is trusted, and everything that happened to it."""
+    """Say where a record came from, who wrote it, how far it is trusted, and everything that happened to it."""
     found = memory.why(id)
+    return Output(found, _explained(found))
+
+
+def _explained(found: AnyExplanation) -> str:
+    from recollect.tend.why import EntryExplanation, FileExplanation, NodeExplanation  # `search` does not need them
+
     if isinstance(found, NodeExplanation):
-        text = _node(found)
-    elif isinstance(found, EntryExplanation):
-        text = _entry(found)
-    elif isinstance(found, FileExplanation):
-        text = _in_file(found)
-    else:
-        text = _learning(found)
-    return Output(found, text)
+        return _node(found)
+    if isinstance(found, EntryExplanation):
+        return _entry(found)
+    return _in_file(found) if isinstance(found, FileExplanation) else _learning(found)
 
 
 def _learning(found: Explanation) -> str:
@@ -184,6 +204,8 @@ def _learning(found: Explanation) -> str:
 
 
 def _node(found: NodeExplanation) -> str:
+    from recollect.tend.why import shown_refs
+
     lines = [f"{found.id}: {found.status}, made by {found.generator}"]
     lines += [f"from {source.path} {source.sha256[:12]}" for source in found.sources]
     lines += [f"could not be read: {path}" for path in found.incomplete]
@@ -192,8 +214,9 @@ def _node(found: NodeExplanation) -> str:
 
 def _entry(found: EntryExplanation) -> str:
     lines = [
-        f"{found.id}: {found.topic} [{found.type}], trusted as {found.trust}",
+        f"{found.id}: {found.title} [{found.type}], trusted as {found.trust}",
         f"written {found.written or 'by hand'}" + (f" in session {found.session}" if found.session else ""),
+        f"topic {found.topic}" if found.topic else "no topic",
         " → ".join([*found.way, found.id]) if found.way else "no node leads to it yet: recollect log compact",
     ]
     return "\n".join([*lines, *map(_event, found.events)])

@@ -1,11 +1,15 @@
-"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page; it also does the daily cycle.
+"""`recollect serve`: one process on loopback with REST, JSON-RPC, MCP and the page for every space; it also does their
+daily cycle.
 
 `recollect mcp`: the memory for an MCP client, on standard input and output.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import secrets
 import signal
 import socket
 import sys
@@ -18,15 +22,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recollect.cli.printing import actor_of, open_memory
+from recollect.cli.printing import actor_of, open_memory, speak_mcp, visible
 from recollect.core.context import Actor
-from recollect.core.errors import BadInput, NotInitialised, RecollectError, StoreBusy, Trouble
+from recollect.core.errors import BadInput, RecollectError, StoreBusy, Trouble
+from recollect.core.values import ALPHABET
 from recollect.memory import Memory
-from recollect.store import project as projects
-from recollect.store.files import held
+from recollect.store import register
+from recollect.store.files import held, write_path
+from recollect.text.sentences import counted
 
 if TYPE_CHECKING:
-    from recollect.api.app import Neighbour
+    from recollect.api.spaces import Spaces
 
 STOP_SECONDS = 5
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -44,7 +50,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 def serve(
     port: int | None, host: str, expose: bool, names: tuple[str, ...], no_cycle: bool, project: str | None
 ) -> None:
-    """Serve this project's memory: REST, JSON-RPC, MCP and a page for its owner. Ctrl-C stops it."""
+    """Serve your memory: REST, JSON-RPC, MCP and a page for every space you have. Ctrl-C stops it."""
     if host not in LOOPBACK and not expose:
         raise BadInput(
             f"{host} can be reached by other machines: whoever finds it may try tokens and codes, and nothing is "
@@ -52,38 +58,81 @@ def serve(
         )
     try:
         from recollect.api.app import make_app, make_server
+        from recollect.api.auth import caller
+        from recollect.api.spaces import Spaces
+        from recollect.mcp.http import PATH, endpoint
     except ImportError:
         raise Trouble("the server needs its packages; run: pip install 'recollect-memory[serve]'") from None
     starter = actor_of(os.environ)
     with open_memory(project) as memory:
         settings = memory.context.settings.serve
         listening = _listen(host, settings.port if port is None else port)
-        address = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM ends the server as Ctrl-C does
-        with suppress(KeyboardInterrupt), listening, _only_server(memory, address):
-            _say(f"serving {memory.context.space} at {address}; Ctrl-C stops it")
+        at = listening.getsockname()[1]
+        address = f"http://{_in_address(host)}:{at}"
+        # A name below .localhost is this machine's in every browser; an address of the network has to be itself.
+        own = page_name(memory.project.home) if host in (*LOOPBACK, "0.0.0.0", "::") else _in_address(host)
+
+        def announce(code: str) -> None:
+            _say(f"sign in at http://{own}:{at}/sign-in with the code {code}")
+
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, _stop)
+        with suppress(SystemExit), listening, _only_server(memory, address):
+            _start_logging()
+            spaces = Spaces(memory, places=partial(places, memory), opener=lambda folder: open_memory(str(folder)))
+            first, *others = spaces.names()
+            more = f" and {counted(len(others), 'other space')}" if others else ""
+            _say(f"serving {first}{more} at {address}; Ctrl-C stops it")
             if starter.trust != "human":
                 _say(f"started by {starter.name}, so nobody can sign in to the page; start it from your own terminal")
             app = make_app(
-                memory,
+                spaces,
                 person=starter.name,
-                hosts=frozenset({*names, _in_address(host)}),
-                announce=partial(_announce, address) if starter.trust == "human" else None,
-                neighbours=mcp_endpoint(memory),
+                hosts=frozenset({_in_address(host)}),
+                page_hosts=frozenset({own, *(name.lower() for name in names)}),
+                announce=announce if starter.trust == "human" else None,
+                neighbours={PATH: endpoint(caller)},
             )
-            with nullcontext() if no_cycle else _cycling(memory):
+            with nullcontext() if no_cycle else _cycling(spaces, settings.cycle_hours):
                 make_server(app, head_seconds=settings.body_seconds).run(sockets=[listening])
 
 
-def mcp_endpoint(memory: Memory) -> dict[str, Neighbour]:
-    """MCP at its address, where its SDK is installed."""
-    from recollect.api.auth import caller
+def _stop(*_: object) -> None:
+    """End the server. Python would die of a KeyboardInterrupt that met `exec`, even a caught one."""
+    raise SystemExit(0)
 
-    try:
-        from recollect.mcp.server import PATH, endpoint
-    except ImportError:
-        return {}
-    return {PATH: endpoint(memory, caller)}
+
+def places(memory: Memory) -> dict[str, Path]:
+    """Every space of the user with a folder that uses it."""
+    found = register.read(memory.project.home)
+    return {one.space: Path(one.shown) for one in found if os.path.isdir(one.shown)}
+
+
+def page_name(home: Path) -> str:
+    """The name of the page, made once for each user: no other program knows it, so none is sent the page's cookie."""
+    file = home / "page-name"
+    with suppress(OSError):
+        name = file.read_text("ascii").strip()
+        if re.fullmatch(r"r-[0-9a-z]{10}[.]localhost", name):
+            return name
+    name = f"r-{''.join(secrets.choice(ALPHABET) for _ in range(10))}.localhost"  # 50 bits
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_path(file, f"{name}\n", mode=0o600)
+    return name
+
+
+class _Visible(logging.Formatter):
+    """Log lines without raw control characters: a client's text must not reach the terminal that shows the code."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def _start_logging() -> None:
+    """The only handler of the process: uvicorn would bring its own."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Visible("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -102,28 +151,30 @@ def _listen(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def _only_server(memory: Memory, address: str) -> Iterator[None]:
-    """One server per project and machine: two would print two codes and run two timers."""
+    """One server per user and machine: two would print two codes and run two timers."""
     try:
-        with held(memory.project.data / "serve.lock", f"{address} (process {os.getpid()})"):
+        with held(memory.project.home / "serve.lock", f"{address} (process {os.getpid()})"):
             yield
     except StoreBusy as other:
-        raise Trouble(f"this project is served already at {other}") from None
+        raise Trouble(f"your spaces are served already at {other}; stop that server first") from None
 
 
 @contextmanager
-def _cycling(memory: Memory) -> Iterator[None]:
-    """The daily cycle, at once and then every so often, in a thread of its own."""
+def _cycling(spaces: Spaces, hours: float) -> Iterator[None]:
+    """The daily cycle of every space, at once and then every so often, in a thread of its own."""
     stop = threading.Event()
-    timer = memory.acting_as(Actor(name="serve", channel="timer", trust="agent"))
-    seconds = memory.context.settings.serve.cycle_hours * 3600
 
     def run() -> None:
         while True:
-            try:
-                timer.cycle()
-            except RecollectError as error:
-                _say(f"the cycle did not finish: {error}")
-            if stop.wait(seconds):
+            for name in spaces.names():
+                if stop.is_set():
+                    return
+                try:
+                    with spaces.using(name) as memory:
+                        memory.acting_as(Actor(name="serve", channel="timer", trust="agent")).cycle()
+                except RecollectError as error:
+                    _say(f"the cycle of {name} did not finish: {error}")
+            if stop.wait(hours * 3600):
                 return
 
     thread = threading.Thread(target=run, name="cycle", daemon=True)
@@ -133,10 +184,6 @@ def _cycling(memory: Memory) -> Iterator[None]:
     finally:
         stop.set()
         thread.join(STOP_SECONDS)  # a cycle that is cut off goes on where it was
-
-
-def _announce(address: str, code: str) -> None:
-    _say(f"sign in at {address}/sign-in with the code {code}")
 
 
 def _in_address(host: str) -> str:
@@ -151,16 +198,7 @@ def _say(line: str) -> None:
 @click.option("--project", metavar="DIR", help="Folder of the project, instead of the current one.")
 def mcp(project: str | None) -> None:
     """Speak MCP on standard input and output, for one client. Nothing but the protocol is printed there."""
-    found = projects.find(Path(project or "."), os.environ)
-    if not projects.is_begun(found):  # a host starts this by itself, also in a clone that carries somebody else's store
-        raise NotInitialised(f"you did not begin the memory in {found.root}; begin with: recollect init")
-    with open_memory(project) as memory:
-        try:
-            from recollect.mcp.server import make_server
-        except ImportError:
-            raise Trouble("MCP needs its SDK; run: pip install 'recollect-memory[mcp]'") from None
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the SDK reads in a thread that only the end of its input stops
-        make_server(memory).run("stdio")
+    speak_mcp(project)
 
 
 @click.command()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, emit, listing, redactions, said, table
-from recollect.cli.printing import open_memory, read_stdin
+from recollect.cli.command import Group, Output, answers, common, listing, redactions, said, table
+from recollect.cli.printing import read_stdin
 from recollect.core.clock import iso
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.finding import NewFinding
@@ -27,9 +28,9 @@ def staged() -> None:
 @click.option("--summary", is_flag=True, help="One line instead of the list.")
 @answers
 def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
-    """Say how old each staged learning is, oldest first, in active days: days with a commit.
+    """List staged learnings, oldest first, with their age in active days: days with a commit.
 
-    FILE is relative to the project and is the setting staging.file when not given.
+    FILE is relative to the project; by default it is the setting staging.file.
     """
     found = memory.staging.ages(file)
     entries = [
@@ -43,15 +44,18 @@ def list_staged(memory: Memory, file: str | None, summary: bool) -> Output:
 
 @staged.command("add")
 @click.argument("title")
-@click.option("--body", help="Why, how, where; - reads standard input.")
-@common
-def stage(title: str, body: str | None, project: str | None, as_json: bool) -> None:
+@click.option(
+    "--body",
+    default="",
+    callback=lambda _ctx, _param, text: read_stdin() if text == "-" else text,
+    help="Why, how, where; - reads standard input.",
+)
+@answers
+def stage(memory: Memory, title: str, body: str) -> Output:
     """Jot down a learning between hand-offs. TITLE states the rule: what to do, or what holds."""
-    text = read_stdin() if body == "-" else body or ""
-    with open_memory(project) as memory:
-        added = memory.staging.stage(title, text)
+    added = memory.staging.stage(title, body)
     said = f"{added.id} already says so" if added.repeated else f"staged {added.id}"
-    emit(added, said + redactions(added.redacted), as_json=as_json)
+    return Output(added, said + redactions(added.redacted))
 
 
 @staged.command()
@@ -60,7 +64,7 @@ def stage(title: str, body: str | None, project: str | None, as_json: bool) -> N
 def consolidate(memory: Memory, dry_run: bool) -> Output:
     """Move staged learnings that have proved themselves into the permanent documents, when that is due.
 
-    Nothing due is fine, and so is a staging file that cannot be read or dated: a hand-off goes on either way.
+    It exits with 0 when nothing is due or the staging file cannot be read or dated, so that a hand-off goes on.
     """
     run = memory.staging.consolidate(dry_run=dry_run)
     return Output(run, _said(run, dry_run=dry_run))
@@ -74,8 +78,17 @@ def restore_entry(memory: Memory, entry: str) -> Output:
     back = memory.staging.restore(entry)
     said = f"{back.title!r} is staged again"
     if back.taken_out_of:
-        said += f", and taken out of {back.taken_out_of}"
+        said += f", and removed from {back.taken_out_of}"
     return Output(back, f"{said}; {back.note}" if back.note else said)
+
+
+@staged.command("adopt")
+@click.argument("entry")
+@answers
+def adopt_entry(memory: Memory, entry: str) -> Output:
+    """Vouch for an entry from outside, so that a consolidation may take it up. Only a person may."""
+    kept = memory.staging.adopt(entry)
+    return Output({"slug": kept.slug, "title": kept.title}, f"adopted staged/{kept.slug}")
 
 
 @staged.command("split")
@@ -85,7 +98,7 @@ def restore_entry(memory: Memory, entry: str) -> Output:
 def split(memory: Memory, file: str, force: bool) -> Output:
     """Split a permanent document at its headings into files of a readable size; links and index follow."""
     done = memory.staging.refactor(file, force=force)
-    short = f"nothing to do: {file} is short enough; --force splits it all the same"
+    short = f"nothing to do: {file} is short enough; --force splits it anyway"
     return Output(done, "\n".join(f"wrote {path}" for path in done.written) or short)
 
 
@@ -93,7 +106,7 @@ def split(memory: Memory, file: str, force: bool) -> Output:
 @click.option("--check", is_flag=True, help="Change nothing; exit 1 when the index is wrong.")
 @answers
 def index(memory: Memory, check: bool) -> Output:
-    """Write the memory index again from the permanent documents."""
+    """Rebuild the memory index from the permanent documents."""
     state = memory.staging.index(check=check)
     lines = [f"{problem.fault}: {problem.line}" for problem in state.problems]
     ended = f"wrote {state.path}" if state.written else f"{state.path} is {'wrong' if lines else 'right'}"
@@ -136,9 +149,7 @@ def _summary(found: Ages) -> str:
 
 
 def _days(age: int | None) -> str:
-    if age is None:
-        return "not committed"
-    return counted(age, "active day")
+    return "not committed" if age is None else counted(age, "active day")
 
 
 def _said(run: Consolidation, *, dry_run: bool) -> str:
@@ -195,17 +206,26 @@ def show_finding(memory: Memory, id: str) -> Output:
     return Output({"id": found.id, **vars(found)}, "\n".join(lines))
 
 
+@finding.command("adopt")
+@click.argument("id")
+@answers
+def adopt_finding(memory: Memory, id: str) -> Output:
+    """Vouch for a finding from outside, so that themes may hold it. Only a person may."""
+    kept = memory.themes.adopt(id)
+    return Output({"id": kept.id, **vars(kept)}, f"adopted {kept.id}")
+
+
 @theme.command()
-@click.option("--always", is_flag=True, help="Gather now, whether or not enough files are new.")
+@click.option("--always", is_flag=True, help="Gather now, even if too few files are new.")
 @answers
 def run(memory: Memory, always: bool) -> Output:
-    """Gather findings into themes when enough raw files are new. Nothing due is fine."""
+    """Gather findings into themes when enough raw files are new."""
     done = memory.themes.run(always=always)
     if not done.ran:
         text = f"nothing due: {done.reason}"
     else:
         text = f"{counted(done.files, 'raw file')} in {counted(len(done.themes), 'theme')} ({done.reason})"
-        text += f"; without room in their theme: {counted(done.left_out, 'finding')}" if done.left_out else ""
+        text += f"; left out, because their theme is full: {counted(done.left_out, 'finding')}" if done.left_out else ""
     return Output(done, text)
 
 
@@ -215,7 +235,7 @@ def list_(memory: Memory) -> Output:
     """List the themes, best supported first."""
     found = memory.themes.list()
     rows = [(each.name, len(each.findings), len(each.work_ids), each.summary) for each in found]
-    text = table(("theme", "findings", "work units", "summary"), rows) if rows else "no themes yet"
+    text = table(("theme", "findings", "work units", "summary"), rows, "no themes yet")
     with suppress(NotFound):
         if not rows and memory.themes.index():
             text += " in this clone's store; INDEX.md names some: recollect theme run --always takes them in"
@@ -226,7 +246,7 @@ def list_(memory: Memory) -> Output:
 @click.argument("name")
 @answers
 def show(memory: Memory, name: str) -> Output:
-    """Show a theme's file, and which findings are behind it."""
+    """Show a theme's file and the findings behind it."""
     found, text = memory.themes.show(name)
     return Output({**vars(found), "text": text}, text.rstrip("\n"))
 
@@ -236,7 +256,7 @@ def show(memory: Memory, name: str) -> Output:
 @click.argument("new")
 @answers
 def rename(memory: Memory, old: str, new: str) -> Output:
-    """Give a theme a name of your own; it keeps it."""
+    """Rename a theme; later runs keep the name."""
     renamed = memory.themes.rename(old, new)
     return Output(renamed, f"{old} is now {new}")
 
@@ -244,30 +264,31 @@ def rename(memory: Memory, old: str, new: str) -> Output:
 @click.group(cls=Group, invoke_without_command=True)
 @common
 @click.pass_context
-def inbox(ctx: click.Context, project: str | None, as_json: bool) -> None:
-    """What waits for a person. Without a sub-command, the list."""
-    if ctx.invoked_subcommand is not None:
-        return
-    with open_memory(project) as memory:
-        waiting = memory.inbox.waiting()
+def inbox(ctx: click.Context, /, **given: Any) -> int:
+    """Items that wait for a person. Without a sub-command, list them."""
+    return 0 if ctx.invoked_subcommand else _list_items(**given)
+
+
+@answers
+def _list_items(memory: Memory) -> Output:
+    waiting = memory.inbox.waiting()
     rows = [(each.number, each.kind, each.subject, each.reason) for each in waiting]
-    text = table(("n", "kind", "about", "why"), rows) if rows else "nothing waits"
-    emit(listing("items", waiting), text, as_json=as_json)
+    return Output(listing("items", waiting), table(("n", "kind", "about", "why"), rows, "nothing waits"))
 
 
 @inbox.command("show")
 @click.argument("number", type=int)
 @answers
 def show_item(memory: Memory, number: int) -> Output:
-    """Show a matter whole."""
-    matter = memory.inbox.get(number)
-    lines = [f"{matter.number} {matter.kind}: {matter.subject} {matter.other}".rstrip(), matter.reason]
-    lines += [f"{name}: {said(value)}" for name, value in matter.detail.items()]
-    lines.append(f"raised {iso(matter.created_at)}" + (f", settled: {matter.resolution}" if matter.resolution else ""))
-    if not matter.resolution:
-        verbs = memory.inbox.verbs(matter)
-        lines.append(f"to settle it: recollect inbox resolve {number} {'|'.join(verbs)}")
-    return Output(matter, "\n".join(lines))
+    """Show an item in full."""
+    item = memory.inbox.get(number)
+    lines = [f"{item.number} {item.kind}: {item.subject} {item.other}".rstrip(), item.reason]
+    lines += [f"{name}: {said(value)}" for name, value in item.detail.items()]
+    lines.append(f"raised {iso(item.created_at)}" + (f", resolved: {item.resolution}" if item.resolution else ""))
+    if not item.resolution:
+        verbs = memory.inbox.verbs(item)
+        lines.append(f"to resolve it: recollect inbox resolve {number} {'|'.join(verbs)}")
+    return Output(item, "\n".join(lines))
 
 
 @inbox.command()
@@ -275,6 +296,5 @@ def show_item(memory: Memory, number: int) -> Output:
 @click.argument("verb")
 @answers
 def resolve(memory: Memory, number: int, verb: str) -> Output:
-    """Settle a matter with one of the verbs that `show` names."""
-    matter = memory.inbox.resolve(number, verb)
-    return Output(matter, f"{number} is settled: {verb}")
+    """Resolve an item with one of the verbs that `show` names."""
+    return Output(memory.inbox.resolve(number, verb), f"resolved item {number}: {verb}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from io import BufferedReader
 from pathlib import Path
@@ -14,16 +14,20 @@ import click
 
 from recollect.capture.import_notes import ImportedPieces
 from recollect.capture.import_tools import SOURCES, Source
-from recollect.cli.command import Group, Output, answers, common, copying, counting, emit, naming, table
+from recollect.cli.command import Group, Output, answers, prints, progress, table
 from recollect.cli.printing import actor_of, find_project, open_memory
 from recollect.core.choices import Trust
 from recollect.core.clock import iso
-from recollect.core.errors import BadInput, Refused
-from recollect.hosts.hook import HOSTS, PAUSED, SILENT
+from recollect.core.errors import BadInput, Forbidden, NotFound, Refused
+from recollect.core.records import replace
+from recollect.hosts.hook import PAUSED, SILENT
+from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
-from recollect.memory.admin import Rescue
+from recollect.memory.admin import Rescue, initialise_store, mirror_vault, store_address
+from recollect.memory.admin import migrate as migrate_store
+from recollect.store import register
+from recollect.store.project import Project
 from recollect.tend.export import Imported
-from recollect.tend.mirror import Mirrored
 from recollect.tend.purge import Purged, PurgePlan
 from recollect.tend.verify import Discrepancy
 from recollect.text.sentences import counted
@@ -38,82 +42,103 @@ def store() -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @answers
 def backup(memory: Memory, file: Path | None) -> Output:
-    """Copy the store to FILE, or into .recollect/backups, while others keep writing; the copy is checked."""
-    with copying("copied") as progress:
-        done = memory.data.backup(file, progress=progress)
+    """Copy the store to FILE, or to the space's own backups, while others keep writing; the copy is checked."""
+    with progress("copied") as told:
+        done = memory.data.backup(file, progress=told)
     lines = [f"wrote {done.path} ({done.bytes:,} bytes, checked)", *(f"removed {path}" for path in done.removed)]
     return Output(done, "\n".join(lines))
 
 
 @store.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@common
-def restore(file: Path, project: str | None, as_json: bool) -> None:
-    """Put the backup FILE in the store's place. The present store is kept; a damaged or newer FILE is refused."""
+@prints
+def restore(file: Path, project: str | None) -> Output:
+    """Replace the store by the backup FILE. The old store is kept; a damaged or newer FILE is refused."""
     done = Rescue.of(find_project(project).root, actor=actor_of(os.environ)).restore(file)
     lines = [f"restored {done.path}"]
     if done.kept:
         lines.append(f"the store that was here is kept: {done.kept}")
     if done.files:
-        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder for it")
-    lines += [f"{path} was left as it is there: it says something else" for path in done.left]
+        lines.append(f"{counted(len(done.files), 'file')} of a server's vault went into the project's folder")
+    lines += [f"{path} was not replaced: the file in the project differs from the backup's" for path in done.left]
     if not done.sealed:
-        lines.append("this file carries no seal, so only its structure could be checked, not its letters")
-    emit(done, "\n".join(lines), as_json=as_json)
+        lines.append("this backup has no checksum, so only its structure was checked")
+    return Output(done, "\n".join(lines))
 
 
 @store.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@common
-def verify(file: Path | None, project: str | None, as_json: bool) -> int:
-    """Hold everything derived against what it is derived from; with FILE, say whether a backup would restore."""
+@prints
+def verify(file: Path | None, project: str | None) -> Output:
+    """Compare everything derived with its source; with FILE, say whether a backup would restore."""
     if file is not None:
         checked = Rescue.check(file)
         text = f"{file} would restore: schema {checked.version}, spaces {', '.join(checked.spaces) or 'none'}"
-        emit(checked, text + ("" if checked.sealed else "; it carries no seal"), as_json=as_json)
-        return 0
-    with open_memory(project) as memory, naming() as progress:
-        found = memory.data.verify(progress=progress)
-    emit(found, "\n".join(_told(found)) or "everything agrees", as_json=as_json)
-    return _code(found, strict=True)
+        return Output(checked, text + ("" if checked.sealed else "; it has no checksum"))
+    with open_memory(project) as memory, progress("checking") as told:
+        found = memory.data.verify(progress=told)
+    return Output(found, "\n".join(_told(found)) or "everything agrees", code=_code(found, strict=True))
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Make derived state again and remove abandoned temporary files.")
+@click.option("--fix", is_flag=True, help="Rebuild derived state and remove abandoned temporary files.")
 @click.option("--strict", is_flag=True, help="Exit with 1 on any difference.")
 @click.option(
-    "--host", type=click.Choice(list(HOSTS)), help="Try this host's hooks instead, and tell what it was given."
+    "--secrets", is_flag=True, help="Search what is stored for secrets instead; exits with 1 if it holds any."
 )
-@common
-def doctor(fix: bool, strict: bool, host: str | None, project: str | None, as_json: bool) -> int:
-    """Look at the store and what surrounds it, and say what to do. Damage exits with 3; its files are kept."""
+@click.option(
+    "--host",
+    type=click.Choice(list(HOSTS)),
+    help="Test this host's hooks instead, and show what its last session was given.",
+)
+@prints
+def doctor(fix: bool, strict: bool, secrets: bool, host: str | None, project: str | None) -> Output:
+    """Check the store and what it depends on, and say what to do. Damage exits with 3; its files are kept."""
+    if secrets:
+        with open_memory(project) as memory:
+            kinds = memory.data.stored_secrets()
+        lines = [f"{counted(sum(kinds.values()), 'secret')} stored: {', '.join(sorted(kinds))}"] if kinds else []
+        lines += ["  do: recollect store purge --secrets"] if kinds else ["no secret is stored"]
+        return Output({"secrets": kinds}, "\n".join(lines), code=1 if kinds else 0)
     if host is not None:
         with open_memory(project) as memory:
-            told = _prove(memory, host)
-        emit(told.value, told.text, as_json=as_json)
-        return told.code
+            return _prove(memory, host)
     rescue = Rescue.of(project or ".", actor=actor_of(os.environ))
-    with naming() as progress:
-        found = rescue.doctor(fix=fix, progress=progress)
+    with progress("checking") as told:
+        found = rescue.doctor(fix=fix, progress=told)
+    found = replace(found, findings=(*found.findings, *_silent_hosts(find_project(project))))
     lines = [f"mended: {finding.subject} {finding.detail}" for finding in found.fixed]
     lines += _told(found.findings) or ["nothing is wrong"]
     good = sum(not kept.problem for kept in found.backups)
     none = "backups: none yet; take one with: recollect store backup"
     lines.append(f"backups: {good} of {len(found.backups)} would restore" if found.backups else none)
     lines += [SILENT] if (rescue.data / PAUSED).exists() else []
-    emit(found, "\n".join(lines), as_json=as_json)
-    return _code(found.findings, strict=strict)
+    return Output(found, "\n".join(lines), code=_code(found.findings, strict=strict))
+
+
+def _silent_hosts(project: Project) -> Iterator[Discrepancy]:
+    """The hosts whose files `init` wrote and git, or a person, took away: their sessions are not remembered."""
+    from recollect.hosts.install import project_target, told, users_target
+    from recollect.hosts.probe import launcher_fault
+
+    here = told(project_target(project, os.environ))
+    if (here or told(users_target(project.state, os.environ))) and (fault := launcher_fault(project.state)):
+        what, remedy = "hooks are silent, since their launcher does not run", "recollect init"
+        yield Discrepancy(level="notice", what="host", subject="all", detail=f"{what}: {fault}", remedy=remedy)
+    for host, files in here.items():
+        if gone := [file for file in files if not (project.root / file).exists()]:
+            detail = f"does not use this memory here: no {' and no '.join(gone)}"
+            remedy = f"recollect init --host {host}"
+            yield Discrepancy(level="notice", what="host", subject=host, detail=detail, remedy=remedy)
 
 
 def _prove(memory: Memory, host: str) -> Output:
     from recollect.hosts.probe import prove
 
     proof = prove(memory.project, memory, host, os.environ)
-    if not proof.place:
-        text = f"{host} does not know of this memory; run: recollect init --host {host}"
-    else:
-        text = f"{host} calls us through {proof.place}"
-    lines = [text]
+    lines = [f"{host} does not know of this memory; run: recollect init --host {host}"]
+    if proof.place:
+        lines = [f"{host} calls Recollect through {proof.place}"]
     if proof.place and proof.tried:
         rows = [(one.event, one.answer, iso(one.last_heard) if one.last_heard else "–") for one in proof.tried]
         lines.append(table(("event", "tried now", "last heard"), rows))
@@ -141,12 +166,14 @@ def _code(findings: Sequence[Discrepancy], *, strict: bool) -> int:
 
 
 @store.command()
+@click.option("--files", is_flag=True, help="First write the log entries again that are remembered but in no file.")
 @answers
-def rebuild(memory: Memory) -> Output:
-    """Make everything derived again: the tree, passages, term counts, indexes, counters."""
-    with counting("passages") as progress:
-        done = memory.data.rebuild(progress=progress)
-    said = (
+def rebuild(memory: Memory, files: bool) -> Output:
+    """Rebuild everything derived: the tree, passages, term counts, indexes, counters."""
+    with progress("passages") as told:
+        done = memory.data.rebuild(files=files, progress=told)
+    said = f"wrote {', '.join(done.files)}; " if done.files else ""
+    said += (
         f"made {counted(done.nodes, 'node')} and {counted(done.passages, 'passage')} again, "
         f"removed {counted(done.orphans, 'passage')} that nothing owns, "
         f"corrected {counted(done.terms_corrected, 'term count')} and {counted(done.counters_corrected, 'counter')}"
@@ -159,60 +186,54 @@ def rebuild(memory: Memory) -> Output:
 @click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @answers
 def export(memory: Memory, file: Path | None) -> Output | None:
-    """Write the rows of the store as JSONL, to FILE or to standard output. The files of memory/ are not in it."""
-    with counting("records") as progress:
+    """Write the rows of the store as JSONL, to FILE or to standard output. It leaves out the files of memory/."""
+    with progress("records") as told:
         if file is None:
-            memory.data.export(lambda line: click.echo(line, nl=False), progress=progress)
+            memory.data.export(lambda line: click.echo(line, nl=False), progress=told)
             return None
-        done = memory.data.export_file(file, progress=progress)
+        done = memory.data.export_file(file, progress=told)
     said = ", ".join(counted(count, kind) for kind, count in done.records.items()) or "nothing yet"
     return Output({"file": str(file), **vars(done)}, f"wrote {file}: {said}")
 
 
 @store.command("import")
 @click.argument("path", required=False, type=click.Path(allow_dash=True, path_type=Path))
-@click.option("--from", "source", type=click.Choice(SOURCES), help="Take in what this tool kept, not an export.")
-@click.option("--of", metavar="NAME", help="The project, as claude-mem calls it; this folder's name unless given.")
-@click.option("--preview", "--dry-run", "preview", is_flag=True, help="Only say what would come in; with --from.")
+@click.option(
+    "--from", "source", type=click.Choice(SOURCES), help="Import the memory of this tool instead of an export."
+)
+@click.option("--of", metavar="NAME", help="The project's name in claude-mem; by default this folder's.")
+@click.option("--preview", "--dry-run", "preview", is_flag=True, help="Only show what would be imported; needs --from.")
 @click.option(
     "--trust",
     type=click.Choice(["external", "agent"]),
     default="external",
     show_default=True,
-    help="How far to trust what comes in; only a person may say agent.",
+    help="How far to trust imported text; only a person may choose agent.",
 )
-@common
+@prints
 def import_(
-    path: Path | None,
-    source: Source | None,
-    of: str | None,
-    preview: bool,
-    trust: Trust,
-    project: str | None,
-    as_json: bool,
-) -> int:
-    """Take in an export from PATH (- for standard input), or what another tool kept. Doing it twice changes nothing."""
+    path: Path | None, source: Source | None, of: str | None, preview: bool, trust: Trust, project: str | None
+) -> Output:
+    """Import an export from PATH (- for standard input), or another tool's memory. A second import changes nothing."""
     if source is not None:
-        with open_memory(project) as memory, counting("records") as progress:
-            found = memory.data.gather(source, path, of=of, trust=trust, preview=preview, progress=progress)
-        emit(found, "\n".join(_gathered(found)), as_json=as_json)
-        return 0 if found.whole else 1
+        with open_memory(project) as memory, progress("records") as told:
+            found = memory.data.gather(source, path, of=of, trust=trust, preview=preview, progress=told)
+        return Output(found, "\n".join(_gathered(found)), code=0 if found.whole else 1)
     if path is None or preview or of:
-        raise BadInput("say which export to take in, or --from which tool; --preview and --of go with --from")
+        raise BadInput("Name an export to import, or a tool with --from; --preview and --of need --from")
     with _reading(path) as stream:
-        stream.peek(1)  # waits for whoever writes it; then it is taken in as it comes, whatever its size
-        with open_memory(project) as memory, counting("lines") as progress:
+        stream.peek(1)  # waits for the first byte; then lines are imported as they come, whatever the size
+        with open_memory(project) as memory, progress("lines") as told:
             name = "standard input" if str(path) == "-" else path.name
-            done = memory.data.take_in(stream, name=name, trust=trust, progress=progress)
-    emit(done, "\n".join(_imported(done)), as_json=as_json)
-    return 0 if done.whole else 1
+            done = memory.data.take_in(stream, name=name, trust=trust, progress=told)
+    return Output(done, "\n".join(_imported(done)), code=0 if done.whole else 1)
 
 
 def _reading(path: Path) -> AbstractContextManager[BufferedReader]:
     if str(path) == "-":
         return nullcontext(cast(BufferedReader, sys.stdin.buffer))
     if not path.is_file() and not path.is_fifo():
-        raise BadInput(f"{path} is no file; to take in a folder say what wrote it with --from")
+        raise BadInput(f"{path} is not a file. To import a folder, name the tool that wrote it with --from")
     return path.open("rb")
 
 
@@ -246,24 +267,25 @@ def _gathered(found: ImportedPieces) -> list[str]:
 
 @store.command()
 @click.argument("id", required=False)
-@click.option("--text", help="Remove this text wherever it stands, also inside a longer word.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--text", help="Remove this text everywhere, also inside longer words.")
+@click.option("--secrets", is_flag=True, help="Remove every secret that `doctor --secrets` finds.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @answers
-def purge(memory: Memory, id: str | None, text: str | None, dry_run: bool, yes: bool) -> Output:
-    """Remove the thing ID and what quotes it, or a text wherever it stands. Nothing brings it back."""
-    if (id is None) == (text is None):
-        raise BadInput("say either the id of a thing or --text")
+def purge(memory: Memory, id: str | None, text: str | None, secrets: bool, dry_run: bool, yes: bool) -> Output:
+    """Remove the record ID and what quotes it, or a text or secrets everywhere. It cannot be undone."""
+    if (id is not None) + (text is not None) + secrets != 1:
+        raise BadInput("Give one of: an ID, --text, --secrets")
     if not (dry_run or yes or sys.stdin.isatty()):
-        raise Refused("there is no terminal to ask on, and nothing brings it back; look with --dry-run, then say --yes")
+        raise Refused("A purge cannot be undone, and there is no terminal to confirm it on. Try --dry-run, then --yes")
     if dry_run or not yes:
-        plan = memory.data.plan_purge(id=id, text=text)
+        plan = memory.data.plan_purge(id=id, text=text, secrets=secrets)
         if dry_run:
-            return Output(plan, "\n".join(_planned(plan)) or "nothing would go")
+            return Output(plan, "\n".join(_planned(plan)) or "nothing would be removed")
         click.echo("\n".join(_planned(plan)), err=True)
-        if not click.confirm("Nothing brings this back. Go on?", err=True):
+        if not click.confirm("This cannot be undone. Continue?", err=True):
             raise Refused("nothing was changed")
-    done = memory.data.purge(id=id, text=text)
+    done = memory.data.purge(id=id, text=text, secrets=secrets)
     return Output(done, "\n".join(_done(done)), code=3 if done.found else 0)
 
 
@@ -290,43 +312,51 @@ def db() -> None:
 
 
 @db.command("init")
-@click.option("--store", metavar="URL", help="The store to make (store.url or RECOLLECT_STORE when not given).")
+@click.option("--store", metavar="URL", help="The store to create; by default store.url or RECOLLECT_STORE.")
 @click.option(
     "--admin",
     metavar="URL",
     envvar="RECOLLECT_ADMIN",
-    help="Address of somebody who may make databases and roles; also read from RECOLLECT_ADMIN.",
+    help="Address of a role that may create databases and roles; also read from RECOLLECT_ADMIN.",
 )
-@common
-def db_init(store: str | None, admin: str | None, project: str | None, as_json: bool) -> None:
-    """Make a team's store, or bring its tables up to this program's. Run again, it only does what is missing."""
-    from recollect.memory.admin import initialise_store, store_address
-
+@prints
+def db_init(store: str | None, admin: str | None, project: str | None) -> Output:
+    """Create a team's store, or upgrade its tables. A second run does only what is missing."""
     url = store or store_address(Path(project or "."), os.environ)
     done = initialise_store(url, admin=admin)
     lines = [f"made {line}" for line in done.made] or ["nothing to do: the store is up to date"]
-    emit(done, "\n".join([*lines, *done.notes]), as_json=as_json)
+    return Output(done, "\n".join([*lines, *done.notes]))
 
 
 @store.command()
 @click.option("--from", "source", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
 @click.option("--to", "target", required=True, metavar="STORE", help="`embedded`, or a postgresql:// address.")
-@common
-def migrate(source: str, target: str, project: str | None, as_json: bool) -> None:
+@prints
+def migrate(source: str, target: str, project: str | None) -> Output:
     """Copy this project's memory to another store, all of it or nothing. The source is only read."""
-    from recollect.memory import admin
-
-    with copying("migrated") as progress:
-        done = admin.migrate(find_project(project), source=source, target=target, progress=progress)
+    with progress("migrated") as told:
+        done = migrate_store(find_project(project), source=source, target=target, progress=told)
     upgraded = "upgraded to this program's schema after a backup, and otherwise " if done.upgraded else ""
     text = (
         f"migrated {counted(sum(done.rows.values()), 'row')} and {counted(done.files, 'file')} from {done.source} to "
         f"{done.target}; counts and hashes agree.\n"
         f"{done.source} was {upgraded}not changed. "
-        + ("Unset RECOLLECT_STORE to use" if target == "embedded" else "Set RECOLLECT_STORE to use")
-        + " the new one."
+        f"{'Unset' if target == 'embedded' else 'Set'} RECOLLECT_STORE to use the new one."
     )
-    emit(done, text, as_json=as_json)
+    return Output(done, text)
+
+
+@store.command()
+@click.argument("place", type=click.Path(path_type=Path))
+@answers
+def leave(memory: Memory, place: Path) -> Output:
+    """Take PLACE out of those that use this memory. What is remembered stays; `recollect init` there adds it again."""
+    if memory.context.actor.trust != "human":
+        raise Forbidden("only a person may take a place away from a memory")
+    project, shown = memory.project, os.path.abspath(place)
+    if register.remove(project.home, project.settings.space, shown) is None:
+        raise NotFound(f"{shown} does not use this memory. `recollect status` lists the places that do")
+    return Output({"left": shown}, f"{shown} no longer uses this memory")
 
 
 @store.group(cls=Group)
@@ -336,25 +366,22 @@ def vault() -> None:
 
 @vault.command("pull")
 @click.option("--force", is_flag=True, help="Where both sides changed, take the team's text.")
-@common
-def vault_pull(force: bool, project: str | None, as_json: bool) -> None:
-    """Bring the team's logs, nodes, findings and themes into the memory folder."""
-    from recollect.memory.admin import pull_vault
-
-    _report(pull_vault(find_project(project), force=force), pull=True, as_json=as_json)
+@prints
+def vault_pull(force: bool, project: str | None) -> Output:
+    """Copy the team's logs, nodes, findings and themes into the memory folder."""
+    return _mirrored(project, pull=True, force=force)
 
 
 @vault.command("push")
 @click.option("--force", is_flag=True, help="Where both sides changed, take this folder's text.")
-@common
-def vault_push(force: bool, project: str | None, as_json: bool) -> None:
-    """Bring what was changed in the memory folder to the team."""
-    from recollect.memory.admin import push_vault
-
-    _report(push_vault(find_project(project), force=force), pull=False, as_json=as_json)
+@prints
+def vault_push(force: bool, project: str | None) -> Output:
+    """Copy changes in the memory folder to the team."""
+    return _mirrored(project, pull=False, force=force)
 
 
-def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:
+def _mirrored(project: str | None, *, pull: bool, force: bool) -> Output:
+    done = mirror_vault(find_project(project), pull=pull, force=force)
     where, back, side = ("here", "push", "team") if pull else ("there", "pull", "folder")
     kept = "missing there, kept here" if pull else "missing here, kept in the store"
     lines = [f"wrote {path}" for path in done.written] + [f"removed {path}" for path in done.removed]
@@ -362,6 +389,4 @@ def _report(done: Mirrored, *, pull: bool, as_json: bool) -> None:
     lines += [f"{kept}: {path}; bring it back with: recollect store vault {back}" for path in done.missing]
     lines += [f"changed on both sides, left alone: {path}; --force takes the {side}'s" for path in done.conflicts]
     value = {name: getattr(done, name) for name in ("written", "removed", "ahead", "missing", "conflicts")}
-    emit(value, "\n".join(lines) or "nothing to do: both sides are equal", as_json=as_json)
-    if done.conflicts:
-        raise click.exceptions.Exit(1)
+    return Output(value, "\n".join(lines) or "nothing to do: both sides are equal", code=1 if done.conflicts else 0)

@@ -1,12 +1,6 @@
-"""Commands about work: observe, outcome, task, discovery.
+"""`recollect brief`, `last` and `task`: what sessions and tasks were shown; help pages of `hook` and `inject`.
 
-`recollect task feedback` and `recollect learn rate`.
-
-`recollect learn promote`: a finding or a staged entry becomes a learning.
-
-The help page of `recollect hook`, whose own reader loads no click.
-
-The help page of `recollect inject`, made from the same table its own reader uses.
+Those two are run by readers of their own, which do not load click.
 """
 
 from __future__ import annotations
@@ -16,13 +10,48 @@ from typing import Any
 
 import click
 
-from recollect.cli.command import Group, Output, answers, common, emit, listing, table
+from recollect.cli.command import Group, Output, answers, listing, page_of, paged, reads_input, table
 from recollect.cli.inject import OPTIONS, run
-from recollect.cli.printing import open_memory, read_stdin
 from recollect.core.clock import iso
-from recollect.hosts.hook import HOSTS
+from recollect.hosts.payloads import HOSTS
 from recollect.memory import Memory
 from recollect.text.markers import UNTYPED
+
+
+@click.command()
+@click.option(
+    "--host", type=click.Choice(list(HOSTS)), default="claude-code", show_default=True, help="For its limits."
+)
+@answers
+def brief(memory: Memory, host: str) -> Output:
+    """Print what a session here starts with, byte for byte."""
+    shown = memory.brief(HOSTS[host].room)
+    return Output(shown, shown.text.removesuffix("\n"))
+
+
+@click.command()
+@click.option("--host", type=click.Choice(list(HOSTS)), help="Only of this agent program.")
+@answers
+def last(memory: Memory, host: str | None) -> Output:
+    """Show what the last session was given, prompt by prompt, and why; and how to correct it."""
+    found = memory.sessions.last(host or "")
+    lines = [f"session {found.id} of {found.host}, begun {iso(found.began_at)}"]
+    for each in found.events:
+        lines.append(f"\n{iso(each.at)} {each.event}" + (f": {shorten(each.prompt, 100)}" if each.prompt else ""))
+        why = {one.id: one for one in each.considered}
+        for id in each.given:
+            one = why.get(id)
+            lines.append(f"  {id}" + (f"  {shorten(one.title, 90)}" if one else ""))
+            if one:
+                sure = f", confidence {one.confidence:.2f}" if one.confidence is not None else ""
+                lines.append(f"    why: relevance {one.relevance:.2f}{sure}, words {', '.join(one.words)}")
+            if id.startswith("learn_"):
+                lines.append(f"    do: recollect learn edit {id} | learn archive {id} | learn rate {id}")
+            elif id.startswith("log/"):
+                lines.append(f"    do: recollect get {id} | store purge {id}")
+        lines += [] if each.given else ["  nothing"]
+        lines += [f"  left out: {one.id} {one.held_back}" for one in each.considered if one.id not in each.given]
+    return Output(found, "\n".join(lines))
 
 
 @click.group(cls=Group)
@@ -34,12 +63,11 @@ def task() -> None:
 @click.option("--task", required=True, help="Id of the finished task.")
 @click.option("--outcome", help="Id of what it belongs to.")
 @click.option("--title", default="", help="What the task was about.")
-@common
-def observe(task: str, outcome: str | None, title: str, project: str | None, as_json: bool) -> None:
-    """Read a finished task's output on standard input, keep its DISCOVERY[type]: lines and learn from them."""
-    output = read_stdin()  # first: what is refused must not break the pipe of an agent at work
-    with open_memory(project) as memory:
-        seen = memory.observe(output, task=task, outcome=outcome, title=title)
+@reads_input
+@answers
+def observe(memory: Memory, output: str, task: str, outcome: str | None, title: str) -> Output:
+    """Read a finished task's output on standard input, store its DISCOVERY[type]: lines and learn from them."""
+    seen = memory.observe(output, task=task, outcome=outcome, title=title)
     lines = []
     for discovery in seen.discoveries:
         became = f"→ {discovery.learning_id}" if discovery.learning_id else f"skipped: {discovery.skipped}"
@@ -48,7 +76,7 @@ def observe(task: str, outcome: str | None, title: str, project: str | None, as_
         lines.append(f"{seen.known_before} known from before")
     if seen.unknown_types:
         lines.append(f"unknown types, kept as {UNTYPED}: {', '.join(seen.unknown_types)}")
-    emit(seen, "\n".join(lines) or "no discoveries", as_json=as_json)
+    return Output(seen, "\n".join(lines) or "no discoveries")
 
 
 @task.group(cls=Group)
@@ -67,14 +95,14 @@ def outcome_add(memory: Memory, id: str, name: str) -> Output:
 
 
 @outcome.command("list")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
+@paged
 @answers
-def outcome_list(memory: Memory, limit: int) -> Output:
+def outcome_list(memory: Memory, **page: int) -> Output:
     """List outcomes, newest first."""
-    found = memory.work.outcomes(limit=limit)
+    found, total = memory.work.outcome_page(**page)
     rows = [(each.id, iso(each.created_at), each.name) for each in found]
-    text = table(("id", "since", "name"), rows) if rows else "no outcomes yet"
-    return Output(listing("outcomes", found, limit=limit), text)
+    text = table(("id", "since", "name"), rows, "no outcomes yet")
+    return page_of("outcomes", found, text, total=total, **page)
 
 
 @task.command("add")
@@ -90,14 +118,14 @@ def task_add(memory: Memory, id: str, outcome: str | None, title: str) -> Output
 
 @task.command("list")
 @click.option("--outcome", help="Only of this outcome.")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
+@paged
 @answers
-def task_list(memory: Memory, outcome: str | None, limit: int) -> Output:
+def task_list(memory: Memory, outcome: str | None, **page: int) -> Output:
     """List tasks, newest first."""
-    found = memory.work.tasks(outcome=outcome, limit=limit)
+    found, total = memory.work.task_page(outcome=outcome, **page)
     rows = [(each.id, each.outcome_id or "", iso(each.created_at), each.title) for each in found]
-    text = table(("id", "outcome", "since", "title"), rows) if rows else "no tasks yet"
-    return Output(listing("tasks", found, limit=limit), text)
+    text = table(("id", "outcome", "since", "title"), rows, "no tasks yet")
+    return page_of("tasks", found, text, total=total, **page)
 
 
 @task.command("shown")
@@ -107,7 +135,7 @@ def task_shown(memory: Memory, id: str) -> Output:
     """What a task was shown, and the verdicts."""
     found = memory.work.injections(task=id)
     rows = [(each.learning_id, iso(each.injected_at), each.feedback or "no verdict") for each in found]
-    text = table(("learning", "shown", "verdict"), rows) if rows else f"task {id} was shown nothing"
+    text = table(("learning", "shown", "verdict"), rows, f"task {id} was shown nothing")
     return Output(listing("injections", found), text)
 
 
@@ -118,24 +146,23 @@ def discovery() -> None:
 
 @discovery.command("list")
 @click.option("--task", help="Only of this task.")
-@click.option("--limit", type=int, default=50, show_default=True, help="How many.")
+@paged
 @answers
-def discovery_list(memory: Memory, task: str | None, limit: int) -> Output:
+def discovery_list(memory: Memory, task: str | None, **page: int) -> Output:
     """List discoveries, newest first."""
-    found = memory.work.discoveries(task=task, limit=limit)
+    found, total = memory.work.discovery_page(task=task, **page)
     rows = [(each.id, each.type, each.learning_id or each.skipped or "waiting", each.content) for each in found]
-    text = table(("id", "type", "became", "content"), rows) if rows else "no discoveries yet"
-    return Output(listing("discoveries", found, limit=limit), text)
+    text = table(("id", "type", "became", "content"), rows, "no discoveries yet")
+    return page_of("discoveries", found, text, total=total, **page)
 
 
 @task.command()
 @click.option("--task", required=True, help="Id of the task whose agent wrote the output.")
-@common
-def feedback(task: str, project: str | None, as_json: bool) -> None:
+@reads_input
+@answers
+def feedback(memory: Memory, output: str, task: str) -> Output:
     """Read an agent's final message on standard input and count its verdicts on what it was shown."""
-    output = read_stdin()  # first: what is refused must not break the pipe of an agent at work
-    with open_memory(project) as memory:
-        taken = memory.feedback(output, task=task)
+    taken = memory.feedback(output, task=task)
     said = {
         "counted": taken.counted,
         "rated before": taken.repeated,
@@ -143,20 +170,21 @@ def feedback(task: str, project: str | None, as_json: bool) -> None:
         "never shown to this task": taken.not_injected,
     }
     lines = [f"{what}: {', '.join(ids)}" for what, ids in said.items() if ids]
-    emit(taken, "\n".join(lines) or "no verdicts", as_json=as_json)
+    return Output(taken, "\n".join(lines) or "no verdicts")
 
 
 @click.command()
 @click.argument("event")
 @click.option("--host", type=click.Choice(list(HOSTS)), required=True, help="Whose event it is.")
-def hook(event: str, host: str) -> int:
+@click.option("--pid", type=int, default=0, help="The host's process.")
+def hook(event: str, host: str, pid: int) -> int:
     """Answer EVENT of an agent program: its JSON on standard input, our answer on standard output.
 
     Hosts call it; `recollect init --host HOST` tells them to. It always exits with 0.
     """
     from recollect.cli.hook import main
 
-    return main([event, "--host", host])
+    return main([event, "--host", host, "--pid", str(pid)])
 
 
 @click.command()
@@ -168,15 +196,15 @@ def inject(**given: Any) -> int:
     return run({name: value for name, value in given.items() if value})
 
 
-for _option in OPTIONS:
+for _name, _option in OPTIONS.items():
     inject.params.append(
         click.Option(
-            [_option.name],
-            help=_option.doc,
-            required=_option.needed,
-            metavar="DIR" if _option.name == "--project" else None,
-            is_flag=_option.kind is bool,
-            multiple=_option.many,
-            type=None if _option.kind is bool else _option.kind,
+            [_name],
+            help=_option["help"],
+            required=_option.get("required", False),
+            metavar="DIR" if _name == "--project" else None,
+            is_flag=_option.get("action") == "store_true",
+            multiple=_option.get("action") == "append",
+            type=_option.get("type"),
         )
     )
