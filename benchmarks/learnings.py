@@ -34,7 +34,7 @@ from benchmarks.corpus import learnings, queries
 from recollect import Memory, NewLearning
 from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
 from recollect.store import learnings as rows
-from recollect.store.lookup import POSTINGS, RAREST
+from recollect.store.lookup import POSTINGS
 from recollect.text.tokens import STOP_WORDS, words
 
 BARE = """
@@ -188,7 +188,7 @@ def pruned_query(connection: apsw.Connection, text: str) -> str:
     rarest: list[str] = []
     read = 0
     for count, term in sorted(counted):
-        if count and (not rarest or (len(rarest) < RAREST and read + count <= POSTINGS)):
+        if count and (not rarest or read + count <= POSTINGS):
             rarest.append(term)
             read += count
     return " OR ".join(f'"{term}"' for term in rarest) or '"nothing"'

@@ -1,71 +1,91 @@
-"""How well the relevance floor of injection tells what belongs to a task from what does not.
+"""How precise injection is: silent where nothing fits, right where it speaks.
 
-    python -m benchmarks.relevance DIR OTHER… [--floor 0.2]
+    python -m benchmarks.relevance DIR OTHER… [--floor 0.3 …] [--prompts 500]
 
-DIR holds `corpus.jsonl.gz` (notes: id, who = title, text) and `queries.jsonl` (query, gold); its notes are stored as
-passages and asked for by its own queries. The queries of OTHER folders are about something else: whatever they would
-be shown is wrong. A task is longer than a question, so each is also asked with unrelated text around it.
+DIR holds `corpus.jsonl.gz` and `queries.jsonl`, as `benchmarks/retrieval.py` reads them; its texts are stored as log
+entries and its queries are the prompts. The queries of OTHER folders have nothing to do with the store: whatever they
+would be shown is wrong. At most three items, of those whose probability reaches the floor, as a prompt's hook chooses.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import random
 import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from benchmarks.retrieval import in_order, stores
 from recollect import Memory
 from recollect.core.settings import InjectSettings
 from recollect.core.values import Passage
-from recollect.search.query import ask
-from recollect.search.rank import best
+from recollect.inject.learnings import task_question
+from recollect.search.rank import QUICK, best
 from recollect.store import passages
+
+MOST = InjectSettings().entries
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("other", type=Path, nargs="+")
-    parser.add_argument("--floor", type=float, default=InjectSettings().relevance)
+    parser.add_argument("--floor", type=float, nargs="+", default=[InjectSettings().relevance])
+    parser.add_argument("--prompts", type=int, default=500)
     given = parser.parse_args()
-    chance = random.Random(1)
-    asked = [json.loads(line) for line in (given.folder / "queries.jsonl").open()]
-    strange = [json.loads(line)["query"] for other in given.other for line in (other / "queries.jsonl").open()]
-    with tempfile.TemporaryDirectory() as folder, Memory.open(folder, create=True) as memory:
-        _load(memory, given.folder)
-        right = {"question": 0, "question in unrelated text": 0}
-        wrong = {"other question": 0, "other text": 0}
-        for query in asked:
-            noise = " ".join(chance.sample(strange, 3))
-            right["question"] += _shown(memory, query["query"], given.floor, set(query["gold"]))
-            right["question in unrelated text"] += _shown(
-                memory, f"{query['query']} {noise}", given.floor, set(query["gold"])
+    strange = [question["query"] for other in given.other for _, some in stores(other) for question in some]
+    random.Random(1).shuffle(strange)
+    shown: dict[str, list[list[tuple[float, bool]]]] = defaultdict(list)
+    folders = [(texts, questions) for texts, questions in stores(given.folder) if questions]
+    for number, (texts, questions) in enumerate(folders):
+        with tempfile.TemporaryDirectory() as place, Memory.open(place, create=True, environ={"HOME": place}) as memory:
+            load(memory, texts)
+            session = {text["id"]: text["session"] for text in texts}
+            for question in questions:
+                gold = set(question["gold_sessions"])
+                shown[str(question["category"])].append(_hits(memory, question["query"], session, gold))
+            for prompt in strange[: given.prompts][number :: len(folders)]:
+                shown["off topic"].append(_hits(memory, prompt, session, set()))
+    shown["all"] = [hits for name, some in shown.items() if name != "off topic" for hits in some]
+    print(f"{'floor':<6} {'prompts':<24} {'count':>6} {'spoke':>7} {'right of those':>15} {'gold shown':>11}")
+    for floor in given.floor:
+        for name, some in sorted(shown.items()):
+            spoke = [kept for hits in some if (kept := [right for share, right in hits if share >= floor])]
+            right = sum(any(kept) for kept in spoke)
+            of_those = f"{right / len(spoke):15.1%}" if spoke and name != "off topic" else f"{'–':>15}"
+            shares = f"{len(spoke) / len(some):7.1%} {of_those} {right / len(some):11.1%}"
+            print(f"{floor:<6} {name:<24} {len(some):>6} {shares}")
+
+
+def load(memory: Memory, texts: Sequence[dict[str, Any]]) -> None:
+    """The texts as passages of a log, each in the thread of its session."""
+    position: dict[str, int] = defaultdict(int)
+    made = []
+    for moment, text in in_order(texts):
+        position[text["session"]] += 1
+        made.append(
+            Passage(
+                id=text["id"],
+                kind="log",
+                title=text["who"] or "",
+                lines=tuple(text["text"].split("\n")),
+                at=moment,
+                trust="agent",
+                thread=f"log/day/{text['session']}",
+                position=position[text["session"]],
             )
-            wrong["other question"] += _shown(memory, chance.choice(strange), given.floor, None)
-            wrong["other text"] += _shown(memory, f"{chance.choice(strange)} {noise}", given.floor, None)
-    for name, count in right.items():
-        print(f"{name:<28} shown the right note  {count / len(asked):.1%}")
-    for name, count in wrong.items():
-        print(f"{name:<28} shown anything        {count / len(asked):.1%}")
+        )
+    with memory.context.db.write(memory.context.space) as tx:
+        passages.add_all(tx, made)
 
 
-def _load(memory: Memory, folder: Path) -> None:
-    with memory.context.db.write(memory.context.space) as tx, gzip.open(folder / "corpus.jsonl.gz", "rt") as lines:
-        for line in lines:
-            note = json.loads(line)
-            passages.put(
-                tx,
-                Passage(id=note["id"], kind="note", title=note["who"], lines=(note["text"],), at=0, trust="agent"),
-            )
-
-
-def _shown(memory: Memory, text: str, floor: float, gold: set[str] | None) -> bool:
-    """Whether one of the five best above the floor is a right one (any, when nothing would be right)."""
+def _hits(memory: Memory, text: str, session: dict[str, str], gold: set[str]) -> list[tuple[float, bool]]:
+    """The first hits: the probability of each, and whether it is of a gold session."""
     with memory.context.db.read(memory.context.space) as tx:
-        hits = best(tx, ask(tx, text, respell=False), limit=5)
-    return any(hit.relevance >= floor and (gold is None or hit.passage.id in gold) for hit in hits)
+        hits = best(tx, task_question(tx, text), limit=MOST, effort=QUICK)
+    return [(hit.relevance, session[hit.passage.id] in gold) for hit in hits]
 
 
 if __name__ == "__main__":

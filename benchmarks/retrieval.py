@@ -6,6 +6,9 @@ DIR holds `corpus.jsonl.gz` (one text a line: store, id, session, who, date, tex
 gold, gold_sessions, category). Each text becomes one log entry of its own session: `who` is its topic, the day of its
 log is its date (the day after the last one, when it has none). Settings are those that are shipped, the same for all
 folders. CACHE keeps vectors between runs by the text they are of; without it each run embeds everything.
+
+Beside each figure stands that of textbook BM25 (`benchmarks/bm25.py`) on the same questions, with 95 % of a paired
+bootstrap. Exit code 1: in some category, or at some length of question, search is worse than that beyond the interval.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import hashlib
 import json
 import re
 import sqlite3
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -25,6 +29,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bm25 import Bm25, Pairs
 from recollect import Memory, ScriptedClock
 from recollect.core.context import Embedder
 from recollect.core.journal import NewEntry
@@ -73,6 +78,7 @@ class Result:
     texts: Figures = field(default_factory=Figures)
     sessions: Figures = field(default_factory=Figures)
     by_category: dict[str, Figures] = field(default_factory=lambda: defaultdict(Figures))
+    pairs: Pairs = field(default_factory=Pairs)
     cost: Cost = field(default_factory=Cost)
 
 
@@ -92,6 +98,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             run(folder, texts, questions, options, result, given.cache)
     print(_as_json(result) if given.json else _as_text(result))
+    if below := result.pairs.below():
+        sys.exit(f"lower than textbook BM25: {', '.join(below)}")
 
 
 def run(
@@ -113,16 +121,25 @@ def run(
             memory.data.embed()
             result.cost.embed += 1000 * (time.process_time() - started)
         session_of = {text["id"]: text["session"] for text in texts}
+        baseline = Bm25((text["id"], text["who"] or "", text["text"]) for text in texts)
         for question in questions:
             started = time.process_time()
             hits = memory.search(question["query"], **options)
             result.cost.search += 1000 * (time.process_time() - started)
             result.cost.queries += 1
             ranking = [text_of[hit.id] for hit in hits]
-            result.texts.add(ranking, question["gold"])
-            result.by_category[str(question["category"])].add(ranking, question["gold"])
+            if question["gold"]:
+                result.texts.add(ranking, question["gold"])
+                result.by_category[str(question["category"])].add(ranking, question["gold"])
             folded = list(dict.fromkeys(session_of[id] for id in ranking))
             result.sessions.add(folded, question["gold_sessions"])
+            theirs = baseline.best(question["query"])
+            if "should_recall" in question:  # only sessions are labelled
+                theirs = list(dict.fromkeys(session_of[id] for id in theirs))
+                ours, gold = folded, question["gold_sessions"]
+            else:
+                ours, gold = ranking, question["gold"]
+            result.pairs.add(question["query"], str(question["category"]), ours, theirs, gold)
 
 
 def _load(memory: Memory, clock: ScriptedClock, texts: Sequence[dict[str, Any]], cost: Cost) -> dict[str, str]:
@@ -227,6 +244,10 @@ def _report(result: Result) -> dict[str, Any]:
         **result.texts.shown(),
         "sessions": result.sessions.shown(),
         "by_category": {name: figures.shown() for name, figures in sorted(result.by_category.items())},
+        "beside_bm25": {
+            name: dict(zip(("ours", "bm25", "low", "high", "questions"), [round(one, 1) for one in row], strict=True))
+            for name, row in result.pairs.compared().items()
+        },
         "cost": {
             "cpu_ms_per_query": round(cost.search / max(1, cost.queries), 2),
             "cpu_ms_per_text": round((cost.add + cost.embed) / max(1, cost.texts), 2),
@@ -248,6 +269,10 @@ def _as_text(result: Result) -> str:
     for name, figures in rows:
         values = " ".join(f"{value:6.1f}" for value in figures.shown().values())
         lines.append(f"{name:<28} {values} {figures.count:>8}")
+    lines.append(f"{'R@5 beside textbook BM25':<28} {'ours':>6} {'BM25':>6}   95 % of the difference")
+    for name, row in report["beside_bm25"].items():
+        gain = f"{row['low']:+.1f} … {row['high']:+.1f}"
+        lines.append(f"{name:<28} {row['ours']:6.1f} {row['bm25']:6.1f}   {gain:<18} {row['questions']:>8}")
     cost = report["cost"]
     lines.append(f"CPU: {cost['cpu_ms_per_query']} ms a query, {cost['cpu_ms_per_text']} ms a text")
     return "\n".join(lines)

@@ -108,7 +108,7 @@ def measured(folder: Path, size: int, count: int, qmd: Path | None) -> dict[str,
         result["adding one text, ms p50"] = statistics.median(
             1000 * _timed(partial(_load, memory, [texts[size + n]], first=size + n)) for n in range(ADDED)
         )
-    result["store, MB"] = _megabytes(folder / ".recollect")
+    result["store, MB"] = _megabytes(memory.project.data)
     result["bare FTS5, MB"] = _megabytes(folder / "bare.db")
     result["tantivy, MB"] = _megabytes(folder / "tantivy")
     result["qmd, MB"] = _megabytes(folder / "qmd.db")

@@ -27,9 +27,7 @@ from recollect import Memory, ScriptedClock
 from recollect.core.calendar import LEVELS
 from recollect.core.journal import NewEntry
 from recollect.search.query import ask
-from recollect.search.recall import best_nodes
 from recollect.text import entries, nodes
-from recollect.text.summarise import topic_from
 from recollect.text.tokens import terms
 
 TOP = 3
@@ -88,7 +86,7 @@ def _measured(store: Store, shrink: int, made: dict[str, int]) -> Mapping[str, l
         logs: dict[date, str] = defaultdict(str)
         for session, turns in store.turns.items():
             text = "\n".join(turns)
-            logs[store.days[session]] += entries.render(NewEntry(text=text, session=session), topic=topic_from(text))
+            logs[store.days[session]] += entries.render(NewEntry(text=text, session=session))
         for day, log in logs.items():
             memory.context.vault.append(f"{day}.md", log)
         memory.journal.compact()
@@ -107,9 +105,10 @@ def _asked(memory: Memory, store: Store, made: dict[str, int]) -> Mapping[str, l
     for question, gold in store.queries:
         with memory.context.db.read(memory.context.space) as tx:
             query = ask(tx, question)
-            tops = {level: best_nodes(tx, query, level, limit=TOP) for level in LEVELS}
-        for level, hits in tops.items():
-            shares[level].append(_share(gold, "".join(files[hit.passage.id] for hit in hits)))
+        found = [hit.id for hit in memory.search(question, kinds=("node",), limit=len(files))]
+        for level in LEVELS:
+            best_nodes = [id for id in found if id.startswith(level)][:TOP]
+            shares[level].append(_share(gold, "".join(files[id] for id in best_nodes)))
         best = sorted(root, key=lambda line: -sum(query.weights.get(term, 0.0) for term in set(terms(line))))
         shares["root"].append(_share(gold, "".join(best[:TOP])))
     return shares

@@ -1,7 +1,7 @@
 """How well findings gather into themes: python -m benchmarks.themes FILE [--sample N] [--seed S] [--json]
 
 FILE holds a JSON object a line: {"text": …, "label": …}. The texts become findings, four to a work unit, and are
-planned as `recollect theme run` plans them: by words and, where the embeddings extra is installed, by both.
+planned as `recollect theme run` plans them.
 
 - groups: natural groups before the limit of twenty themes; purity and NMI against the labels
 - themes: what is written in the end; purity, NMI, and findings that did not fit their theme's budget
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from recollect.core.finding import Finding
-from recollect.distil.theme_plan import Embed, KnownTheme, PlannedTheme, plan
-from recollect.models.embed import SentenceModel, default_files
-from recollect.text.cluster import BY_BOTH, BY_WORDS, blended, group, topic_vectors
+from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan
+from recollect.text.cluster import TOGETHER, group, topic_vectors
 
 PER_UNIT = 4
 
@@ -44,21 +43,20 @@ def nmi(groups: Sequence[Sequence[int]], labels: Sequence[str]) -> float:
     return 2 * shared / entropies if entropies else 1.0
 
 
-def measure(texts: list[str], labels: list[str], embed: Embed | None) -> dict[str, Any]:
-    """Figures for one way of comparing texts; the last work unit arrives after the others."""
+def measure(texts: list[str], labels: list[str]) -> dict[str, Any]:
+    """The figures; the last work unit arrives after the others."""
     findings = [
         Finding(work_id=f"unit-{n // PER_UNIT:05}", number=n % PER_UNIT + 1, description=text)
         for n, text in enumerate(texts)
     ]
-    words = topic_vectors(texts)
-    groups = group(blended(words, embed(texts)), BY_BOTH) if embed else group(words, BY_WORDS)
+    groups = group(topic_vectors(texts), TOGETHER)
     started = time.process_time()
-    planned = plan(findings, embed=embed)
+    planned = plan(findings)
     seconds = time.process_time() - started
     number = {finding.id: n for n, finding in enumerate(findings)}
     themes = [[number[id] for id in one.theme.findings] for one in planned]
-    before = plan(findings[:-PER_UNIT], embed=embed)
-    after = homes(plan(findings, known(before), embed))
+    before = plan(findings[:-PER_UNIT])
+    after = homes(plan(findings, known(before)))
     kept = sum(after[id] == name for id, name in homes(before).items())
     return {
         "texts": len(texts),
@@ -91,36 +89,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--sample", type=int, help="so many texts, chosen by the seed")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--words-only", action="store_true", help="leave the embedder out")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     items = [json.loads(line) for line in given.file.read_text("utf-8").splitlines() if line.strip()]
     if given.sample and given.sample < len(items):
         items = random.Random(given.seed).sample(items, given.sample)
     texts, labels = [item["text"] for item in items], [str(item["label"]) for item in items]
-    found = {"words": measure(texts, labels, None)}
-    files = None if given.words_only else default_files()
-    if files is not None:
-        model = SentenceModel(files)
-        cache: dict[str, Any] = {}
-
-        def embed(wanted: Sequence[str]) -> list[Any]:
-            new = [text for text in dict.fromkeys(wanted) if text not in cache]
-            cache.update(zip(new, model.embed(new), strict=True))
-            return [cache[text] for text in wanted]
-
-        found["embedder"] = measure(texts, labels, embed)
+    figures = measure(texts, labels)
     if given.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(figures, indent=2))
         return 0
-    for way, figures in found.items():
-        groups, themes = figures["groups"], figures["themes"]
-        print(
-            f"{way}: {figures['texts']} texts; {groups['count']} groups, purity {groups['purity']:.2f}, "
-            f"NMI {groups['nmi']:.2f}; {themes['count']} themes, purity {themes['purity']:.2f}, "
-            f"NMI {themes['nmi']:.2f}, {themes['left_out']} left out; stability {figures['stability']:.3f}; "
-            f"{figures['cpu_seconds']:.1f} s CPU"
-        )
+    groups, themes = figures["groups"], figures["themes"]
+    print(
+        f"{figures['texts']} texts; {groups['count']} groups, purity {groups['purity']:.2f}, "
+        f"NMI {groups['nmi']:.2f}; {themes['count']} themes, purity {themes['purity']:.2f}, "
+        f"NMI {themes['nmi']:.2f}, {themes['left_out']} left out; stability {figures['stability']:.3f}; "
+        f"{figures['cpu_seconds']:.1f} s CPU"
+    )
     return 0
 
 

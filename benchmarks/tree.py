@@ -49,8 +49,8 @@ def main() -> None:
             _in_child(Path(folder), "all", f"compact --all over {days} days of 200 lines")
     if options.only in (None, "line"):
         with tempfile.TemporaryDirectory() as folder:
-            _fill(Path(folder), 3, lines=20)
-            with (Path(folder) / "memory" / f"{LAST}.md").open("w") as file:
+            vault = _fill(Path(folder), 3, lines=20)
+            with (vault / f"{LAST}.md").open("w") as file:
                 file.write("## one line [project]\n")
                 for _ in range(1_000):
                     file.write("shipped the 日本 webhook ✓ to tenant 42, " * 2_300)
@@ -104,9 +104,11 @@ def _open(folder: Path) -> Memory:
     return Memory.open(folder, create=True, clock=clock, environ={"HOME": str(folder)})
 
 
-def _fill(folder: Path, days: int, *, lines: int) -> None:
-    """Logs that look like an agent's: entries of five lines, topics that come back."""
-    (folder / "memory").mkdir()
+def _fill(folder: Path, days: int, *, lines: int) -> Path:
+    """Logs that look like an agent's: entries of five lines, topics that come back; gives their folder."""
+    with _open(folder) as memory:
+        vault = memory.project.vault
+    vault.mkdir()
     for n in range(days):
         parts = []
         for k in range(lines // 5):
@@ -118,7 +120,8 @@ def _fill(folder: Path, days: int, *, lines: int) -> None:
                 f"- decisions: use {words[8]} instead of {words[9]}, measured {at % 900} ms\n"
                 f"- outcome: {words[10]} shipped in v{n}.{k}, src/{words[11]}_{at % 13}.py\n\n"
             )
-        (folder / "memory" / f"{LAST - timedelta(days=n)}.md").write_text("".join(parts), "utf-8")
+        (vault / f"{LAST - timedelta(days=n)}.md").write_text("".join(parts), "utf-8")
+    return vault
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from week_sessions import WEEK, Session
 
 from recollect import Memory
 from recollect.hosts.hook import respond
+from recollect.store.project import home_folder
+from recollect.text.sentences import counted
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 SOURCE = Path(__file__).parents[1] / "src"
@@ -164,7 +166,7 @@ class Week:
         self.lines += told
         self.project.now = self.project.now.replace(hour=18)
         self.project.git("add", "--all")
-        self.project.git("commit", "--quiet", "--message", day)
+        self.project.git("commit", "--quiet", "--allow-empty", "--message", day)
 
     def _session(self, id: str, session: Session) -> str:
         """Play a session; gives its line in the day's table."""
@@ -239,7 +241,7 @@ class Week:
         self.project.fire("Cycle", "monday-again")
         self._say(f"```text\n{brief}```", "The learning that helped has risen, each step with its reason:")
         self._show("why", self.ids["helps"])
-        self._show("recall", "why were refund webhooks stuck?")
+        self._show("search", "why were refund webhooks stuck?", "--kind", "log")
         self._show("log", "tree")
         self._show("status")
 
@@ -252,6 +254,7 @@ class Week:
     def _show(self, *arguments: str) -> str:
         self.project.now += timedelta(minutes=1)
         said = self.project.run(*arguments).replace(str(self.project.folder), "/home/ada/shop")
+        said = said.replace(self.project.environ["HOME"], "/home/ada")
         shown = shlex.join(["recollect", *arguments])
         self._say(f"```text\n$ {shown}\n{said}```")
         return said
@@ -301,7 +304,7 @@ def renamed(text: str) -> str:
 def screen(week: Week) -> str:
     """The story of the played week on one screen of a terminal: 24 lines of at most 100 columns."""
     folder, program = week.project.folder, Path(sys.executable).with_name("recollect")
-    with Memory.open(folder, environ={}) as memory:
+    with Memory.open(folder, environ=week.project.environ) as memory:
         learnings = sorted(memory.learnings.page(limit=50)[0], key=lambda learning: -learning.confidence)
         helps = memory.learnings.get(week.ids["helps"])
         starts = {learning.id: memory.learnings.history(learning.id)[0].new["confidence"] for learning in learnings}
@@ -318,7 +321,7 @@ def screen(week: Week) -> str:
         "",
         f"Asked     Wednesday 10:00: {WEEK['Wednesday'][1].asked}",
         f'Brought   the learning "{helps.title}"',
-        f"          and {week.given['wednesday-2'].count('log/')} log entries of earlier sessions",
+        f"          and {counted(week.given['wednesday-2'].count('log/'), 'log entry')} of earlier sessions",
         "",
         "Learned" + learned[0].removeprefix(" " * len("Learned")),
         *(line if len(line) <= 100 else f"{line[:99]}…" for line in learned[1:]),
@@ -328,8 +331,9 @@ def screen(week: Week) -> str:
         f"Moved     3 staged rules into {', '.join(moved)}",
         f"Kept      {entries} log entries, shrunk into 5 days, a week, a month and one page for the next session",
         "",
-        f"Look      cd {folder}",
-        f"          {program} recall 'why were refund webhooks stuck?'",
+        f"Look      export RECOLLECT_HOME={home_folder(week.project.environ)}",
+        f"          cd {folder}",
+        f"          {program} search 'why were refund webhooks stuck?'",
         f"          {program} why {week.ids['misleads']}",
         f"          {program} serve",
         "",

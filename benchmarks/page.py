@@ -1,0 +1,146 @@
+"""The page on a large memory: CPU and size of every kind of page.
+
+    python -m benchmarks.page [--learnings 100000] [--years 10] [--decisions 2000] [--injections 2000] [--rounds 5]
+                              [--keep FOLDER]
+
+A server in this process, asked by a client that is signed in; CPU is that of both, so the server's is less. The median
+and the slowest of the rounds after a first one that fills caches, and the bytes of the answer. The memory holds so many
+learnings, years with a log of five entries a day and its tree, decisions a third of which are reviewed, and
+injections, half of them with a verdict. `--keep` leaves the memory in a folder, or takes the one that is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+from datetime import date, timedelta
+from itertools import islice
+from pathlib import Path
+
+from tests.serving import serving
+
+from benchmarks.corpus import learnings, queries
+from benchmarks.tree import WORDS
+from recollect import Actor, Memory, NewDecision, NewLearning, Review, ScriptedClock
+from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
+from recollect.store import learnings as rows
+
+LAST = date(2026, 3, 1)
+MILLISECONDS, KILOBYTES = 300, 150  # what a page may take
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--learnings", type=int, default=100_000)
+    parser.add_argument("--years", type=int, default=10)
+    parser.add_argument("--decisions", type=int, default=2_000)
+    parser.add_argument("--injections", type=int, default=2_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--keep", type=Path)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.keep or Path(scratch)
+        os.environ |= {"HOME": str(folder), "RECOLLECT_HOME": str(folder / "home")}
+        person = Actor(name="bench", channel="python", trust="human")
+        clock = ScriptedClock("2026-03-02T12:00:00Z")
+        fresh = not (folder / "filled").exists()
+        folder.mkdir(exist_ok=True)
+        with Memory.open(folder, create=True, actor=person, clock=clock) as memory:
+            if fresh:
+                _learnings(memory, given.learnings)
+                _logs(memory, given.years * 365)
+                _decisions(memory, clock, given.decisions)
+                _injections(memory, given.injections)
+                (folder / "filled").touch()
+            report(memory, given.rounds)
+
+
+def _learnings(memory: Memory, count: int) -> None:
+    made = (
+        _made(memory.context, NewLearning(**fields), origin="bench", now=memory.context.clock.now())  # type: ignore[arg-type]
+        for fields in learnings(count)
+    )
+    while batch := list(islice(made, 1_000)):
+        with memory.context.db.write(memory.context.space) as tx:
+            rows.insert_all(tx, batch)
+
+
+def _logs(memory: Memory, days: int) -> None:
+    luck = random.Random(11)
+    for back in range(days, 0, -1):
+        day = LAST - timedelta(days=back)
+        entries = [
+            f"## {' '.join(luck.sample(WORDS, 3)).capitalize()} [project]\n\n"
+            f"Worked on {' '.join(luck.sample(WORDS, 8))}. Decided to {' '.join(luck.sample(WORDS, 5))}.\n"
+            for _ in range(5)
+        ]
+        memory.context.vault.replace(f"{day}.md", "\n".join(entries))
+    memory.journal.compact(everything=True)
+    memory.journal.days()
+
+
+def _decisions(memory: Memory, clock: ScriptedClock, count: int) -> None:
+    luck = random.Random(12)
+    for number in range(count):
+        words = " ".join(luck.sample(WORDS, 6))
+        new = NewDecision(decision=f"Use {words} for part {number}", confidence=0.8, category=luck.choice(WORDS[:8]))
+        made = memory.decisions.record(new, anyway=True).decision
+        if number % 3 == 0:
+            memory.decisions.review(made.id, Review(outcome=luck.choice(("success", "failure"))))
+
+
+def _injections(memory: Memory, count: int) -> None:
+    luck = random.Random(13)
+    some = memory.learnings.page(limit=500)[0]
+    for number in range(count):
+        one, task = luck.choice(some), f"task-{number}"
+        memory.inject(task=task, outcome=task, title="Work", learnings=(one.id,))
+        if number % 2:
+            memory.rate(one.id, luck.choice(("helpful", "not_helpful")), task=task)
+
+
+def report(memory: Memory, rounds: int) -> None:
+    words = queries(rounds + 1, 4)
+    one = memory.learnings.page(sort="injected", limit=1)[0][0].id
+    decision = memory.decisions.page(limit=1)[0][0].id
+    last = LAST - timedelta(days=1)
+    paths = {
+        "home": "/", "feed": "/feed", "inbox": "/inbox", "agent": "/agent?prompt={}", "sessions": "/sessions",
+        "search": "/search?q={}", "learnings": "/learnings", "learnings, words": "/learnings?q={}",
+        "learnings, last page": "/learnings?offset=99975", "a learning": f"/learnings/{one}",
+        "merge picker": f"/learnings/{one}/pick?q={{}}", "decisions": "/decisions",
+        "decisions, words": "/decisions?q={}", "decisions due": "/decisions?show=due",
+        "a decision": f"/decisions/{decision}",
+        "what they taught": "/decisions/insight", "journal": "/journal",
+        "journal, an earlier year": "/journal?year=2025",
+        "a month": "/journal/monthly/2025-11", "a log": f"/journal/log/{last}", "topics": "/topics",
+        "themes": "/themes",
+        "staging": "/staging", "health": "/health", "tokens": "/tokens", "settings": "/settings",
+    }  # fmt: skip
+    for token in memory.tokens.list():  # of an earlier run on the same memory
+        memory.tokens.revoke(token.id)
+    over: list[str] = []
+    print("| page | CPU ms, median | slowest | kB |\n|---|---|---|---|")
+    with serving(memory) as served:
+        browser = served.browser()
+        for name, path in paths.items():
+            spent, size = [], 0
+            for turn in range(rounds + 1):
+                before = time.process_time()
+                answer = browser.get(f"/s/{served.space}" + path.format(words[turn].replace(" ", "+")))
+                spent.append(1000 * (time.process_time() - before))
+                assert answer.status_code == 200, (name, answer.status_code)
+                size = max(size, len(answer.content))
+            median, slowest = statistics.median(spent[1:]), max(spent[1:])
+            print(f"| {name} | {median:.0f} | {slowest:.0f} | {size / 1000:.0f} |", flush=True)
+            if median > MILLISECONDS or size > 1000 * KILOBYTES:
+                over.append(name)
+    print(f"over {MILLISECONDS} ms or {KILOBYTES} kB: {', '.join(over) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
