@@ -18,7 +18,11 @@ LIMIT = 120
 
 def claude(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
     """What Claude Code prints, run without a terminal."""
-    environ = {
+    return _said(["claude", *arguments], shell, claude_environ(shell, server))
+
+
+def claude_environ(shell: Shell, server: ScriptedServer) -> dict[str, str]:
+    return {
         **shell.environ,
         "PATH": npm.path(),
         "ANTHROPIC_BASE_URL": server.url,
@@ -27,7 +31,6 @@ def claude(shell: Shell, server: ScriptedServer, *arguments: str) -> str:
         "DISABLE_TELEMETRY": "1",
         "DISABLE_AUTOUPDATER": "1",
     }
-    return _said(["claude", *arguments], shell, environ)
 
 
 def codex(shell: Shell, server: ResponsesServer, *arguments: str) -> str:

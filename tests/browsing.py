@@ -30,7 +30,7 @@ class Site:
     complaints: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> None:
-        answer = self.page.goto(self.served.url + path)
+        answer = self.page.goto(self.served.site + path)
         assert answer is not None
         assert answer.status == 200, self.page.inner_text("body")
 
@@ -76,7 +76,7 @@ def signed_in(browser: Browser, memory: Memory, name: str) -> Iterator[Site]:
         page.on("dialog", lambda dialog: (site.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("pageerror", lambda error: site.complaints.append(f"script error {error}"))
         page.on("console", lambda said: site.complaints.append(said.text) if "Security Policy" in said.text else None)
-        page.goto(served.url)
+        page.goto(f"{served.site}/")
         page.get_by_label("Code").fill(served.codes[-1])
         with page.expect_navigation():
             page.get_by_role("button", name="Sign in").click()

@@ -40,9 +40,13 @@ _SHARED = "RECOLLECT_TEST_PG_FOLDER"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The folder of the run's server is chosen before workers start, who then find it in their environment."""
+    """The folder of the run's server is chosen before workers start, who then find it in their environment.
+
+    The developer's own memory is no place for tests that give no home of their own.
+    """
     if not hasattr(config, "workerinput"):
         os.environ[_SHARED] = tempfile.mkdtemp(prefix="rpg-", dir="/tmp")
+        os.environ["RECOLLECT_HOME"] = os.path.join(os.environ[_SHARED], "home")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 
-from recollect.api.auth import changing, public, reads, visiting, writes
+from recollect.api.auth import changing, leaving, looking, maintains, public, reads, visiting, writes
 
-DECLARATIONS = frozenset({reads, writes, public, visiting, changing})
+DECLARATIONS = frozenset({reads, writes, maintains, public, visiting, changing, looking, leaving})
 
 
 def undeclared(app: FastAPI) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import apsw
 import pytest
 
 from recollect import Memory
+from recollect.store import project as projects
+from recollect.store.project import Project
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -25,6 +28,11 @@ def raw(memory: Memory) -> apsw.Connection:
 
 def database(memory: Memory) -> Path:
     return memory.project.database
+
+
+def project_of(folder: Path, environ: Mapping[str, str]) -> Project:
+    """Where the data of a project is."""
+    return projects.load(folder.resolve(), environ)
 
 
 def derived_dump(memory: Memory) -> dict[str, Any]:

@@ -27,7 +27,7 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _BLOCK = re.compile(
     r"<!-- before\n.*?-->|```console\n.*?^```$|```python\n.*?^```$(?:\n\n```text\n.*?^```$)?", re.S | re.M
 )
-_ID = re.compile(r"\b(?:(?:learn|disc|dec|token)_[0-9a-z]{13}(?![0-9a-z])|rct_[A-Za-z0-9_-]{43})")
+_ID = re.compile(r"\b(?:(?:learn|disc|dec|token|topic)_[0-9a-z]{13}(?![0-9a-z])|rct_[A-Za-z0-9_-]{43})")
 _TAILS = ("4m8xk2qzt7c1e", "9r3vb6ywn0hf5", "2dq7s8mk5tzx3", "c6j1p0gw4va9h", "7ynf3e8r2bkm6", "x5h9t1zc0qd4s")
 
 

@@ -30,7 +30,10 @@ class Hooks:
 
 
 def shown(answer: str) -> str:
-    inner = json.loads(answer)["hookSpecificOutput"]
+    """What the agent is shown; the line for its user (`systemMessage`) stands beside it."""
+    inner = json.loads(answer).get("hookSpecificOutput")
+    if inner is None:
+        return ""
     assert inner.keys() == {"hookEventName", "additionalContext"}
     text = inner["additionalContext"]
     assert isinstance(text, str)

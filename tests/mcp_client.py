@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, TextContent
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp_types import CallToolResult, TextContent, jsonrpc_message_adapter
 
 
 class Connection:
@@ -63,6 +67,26 @@ async def http_transport(url: str, secret: str) -> AsyncIterator[Any]:
         streamable_http_client(url, http_client=http) as streams,
     ):
         yield streams
+
+
+@asynccontextmanager
+async def direct_transport(said: Callable[[bytes], list[dict[str, Any]]]) -> AsyncIterator[Any]:
+    """A transport straight into what answers a line, in this process."""
+    async with (
+        create_client_server_memory_streams() as (client, (incoming, outgoing)),
+        anyio.create_task_group() as group,
+    ):
+
+        async def serve() -> None:
+            async for message in incoming:
+                line = message.message.model_dump_json(by_alias=True, exclude_none=True)
+                for sent in said(line.encode()):
+                    back = jsonrpc_message_adapter.validate_python(json.loads(json.dumps(sent)))
+                    await outgoing.send(SessionMessage(back))
+
+        group.start_soon(serve)
+        yield client
+        group.cancel_scope.cancel()
 
 
 def _text(result: CallToolResult) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +17,27 @@ import apsw
 
 from recollect import Actor, Memory, NewDecision, ScriptedClock
 from recollect.core.values import counted_ids
-from recollect.store import dump, passages
-from recollect.store.schema import MIGRATIONS, VERSION, statements
+from recollect.store import dump, init, passages, project
+from recollect.store.schema import MIGRATIONS, OLDEST, VERSION, statements
 from recollect.store.sqlite import TYPES, SqliteDb
 from recollect.store.sqlite_file import _FIRST, APPLICATION_ID, _tell_planner
 from samples import FLAKY, WEBHOOKS
 from samples import MIGRATIONS as MIGRATIONS_LEARNED
 
 FOLDER = Path(__file__).parent / "data" / "stores"
-VERSIONS = tuple(range(1, len(list(FOLDER.glob("schema_*.db.gz"))) + 1))
+VERSIONS = tuple(range(OLDEST, OLDEST + len(list(FOLDER.glob("schema_*.db.gz")))))
 PERSON = Actor(name="ada", channel="cli", trust="human")
 SPACE = "golden"
 DERIVED = ("passages", "terms")  # a new schema may make them anew; `verify` says whether they are whole
 _OWN = ("meta", "migrations", "sqlite_", "passage_words", "terms", "passages")
 
 
-def unpack(version: int, root: Path) -> Path:
+def unpack(version: int, root: Path, environ: Mapping[str, str]) -> Path:
     """A project whose store has an old schema; gives the database file."""
-    database = root / ".recollect" / "memory.db"
-    database.parent.mkdir(parents=True)
+    root.mkdir(parents=True)
+    init.create(root, environ, space=SPACE, timezone="UTC")
+    database = project.load(root, environ).database
     database.write_bytes(gzip.decompress(_file(version).read_bytes()))
-    (root / "recollect.toml").write_text(f'space = "{SPACE}"\ntimezone = "UTC"\n')
     return database
 
 
@@ -84,7 +85,7 @@ def _make(version: int, source: Path, target: Path) -> None:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for statement in _FIRST:
             connection.execute(statement)
-        for position, migration in enumerate(MIGRATIONS[:version], start=1):
+        for position, migration in enumerate(MIGRATIONS[: version - OLDEST + 1], start=OLDEST):
             for statement in statements(migration, TYPES):
                 connection.execute(statement)
             connection.execute("INSERT INTO migrations (name, position) VALUES (?, ?)", (migration, position))
@@ -97,14 +98,13 @@ def _make(version: int, source: Path, target: Path) -> None:
             info = connection.execute("SELECT name FROM pragma_table_info(?)", (name,)).fetchall()
             columns = ", ".join(str(column) for (column,) in info)
             connection.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM today.{name}")
-    known = {"learning", *(["decision"] if version >= 3 else [])}
     columns = "id, kind, title, text, keywords, who, at, trust, thread, position"
     found = connection.execute(f"SELECT {columns} FROM today.passages ORDER BY doc").fetchall()
     with db.write(SPACE) as tx:
         for row in found:
             values = dict(zip(columns.split(", "), row, strict=True))
-            if values["kind"] in known:
-                passages.put(tx, dump._passage(values))
+            if values["kind"] in ("learning", "decision"):
+                passages.put(tx, dump.passage_from(values))
     connection.execute("DETACH today")
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     connection.execute("VACUUM")
@@ -119,12 +119,13 @@ def main() -> None:
         root.mkdir()
         (root / "recollect.toml").write_text(f'space = "{SPACE}"\ntimezone = "UTC"\n')
         clock = ScriptedClock("2026-03-02T09:00:00Z")
-        with Memory.open(root, create=True, actor=PERSON, clock=clock, ids=counted_ids(), environ={}) as memory:
+        environ = {"RECOLLECT_HOME": str(root / "home")}
+        with Memory.open(root, create=True, actor=PERSON, clock=clock, ids=counted_ids(), environ=environ) as memory:
             _fill(memory)
-        for version in range(1, VERSION + 1):
+        for version in range(OLDEST, VERSION + 1):
             if not _file(version).exists():
                 target = Path(scratch) / f"{version}.db"
-                _make(version, root / ".recollect" / "memory.db", target)
+                _make(version, memory.project.database, target)
                 _file(version).write_bytes(gzip.compress(target.read_bytes(), 9, mtime=0))
                 print(f"made {_file(version).name}", file=sys.stderr)
 

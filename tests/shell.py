@@ -29,6 +29,7 @@ class Shell:
 
     def __init__(self, scratch: Path, *, processes: bool = PROCESSES):
         self.processes = processes
+        self.wrapped: tuple[str, ...] = ()
         self.home = scratch / "home"
         self.folder = scratch / "shop"
         self.home.mkdir()
@@ -40,6 +41,14 @@ class Shell:
             "USER": "ada",
             "RECOLLECT_NOW": NOW,
         }
+
+    def space(self, name: str) -> Path:
+        """The folder of a space in the user's data folder."""
+        return self.home / ".local/share/recollect/spaces" / name
+
+    @property
+    def data(self) -> Path:
+        return self.space("shop")
 
     def run(
         self, *arguments: str | bytes, stdin: str | bytes = b"", folder: Path | None = None, **environ: str

@@ -62,13 +62,14 @@ class Workshop:
         staged = "# Learnings\n\n---\n\n"
         old = staged + "\n".join(f"## {title}\n\n{body}\n" for title, body in RULES.items())
         new = old + "\n" + "\n".join(f"## {title}\n\n{body}\n" for title, body in YOUNG.items())
-        files = {**DOCUMENTS, "recollect.toml": TOML, ".gitignore": ".recollect/\ntmp/\n", "memory/learnings.md": old}
+        files = {**DOCUMENTS, "recollect.toml": TOML, ".gitignore": "tmp/\n", "memory/learnings.md": old}
         days = [(START + timedelta(days=number), {}) for number in range(1, 20)]
         last = (START + timedelta(days=20), {"memory/learnings.md": new})
         Repo(root).import_history([(START, files), *days, last])
 
     def open(self, models: Models, **more: Any) -> Memory:
-        return Memory.open(self.root, actor=AGENT, clock=self.clock, models=models, environ=self.environ, **more)
+        given = {"actor": AGENT, "clock": self.clock, "models": models, "environ": self.environ, **more}
+        return Memory.open(self.root, create=True, **given)
 
     def prepare(self, memory: Memory) -> None:
         """What is there before any model is asked."""
@@ -105,16 +106,24 @@ class Workshop:
     def state(self, memory: Memory) -> str:
         """All that is shown and kept, with ids that come from counting left out."""
         files = {
-            path.relative_to(self.root).as_posix(): path.read_text("utf-8")
-            for folder in ("docs", "memory")
-            for path in sorted((self.root / folder).rglob("*.md"))
+            path.relative_to(folder).as_posix(): path.read_text("utf-8")
+            for folder in (self.root / "docs", self.root / "memory", memory.project.vault)
+            for path in sorted(folder.rglob("*.md"))
         }
         learnings = [
             (each.title, each.context, each.observation, each.implication, each.action, each.tags, each.origin)
             for each in memory.learnings.page()[0]
         ]
         page = memory.decisions.compacted()
-        shown = [files, learnings, page, memory.decisions.wisdom(), memory.inbox.waiting(), memory.work.discoveries()]
+        shown = [
+            files,
+            learnings,
+            page,
+            memory.decisions.wisdom(),
+            memory.inbox.waiting(),
+            memory.work.discovery_page()[0],
+            sorted((each.name, each.entries, each.state) for each in memory.topics.page()[0]),
+        ]
         return re.sub(r"\b(learn|dec|disc)_\w+", r"\1_", "\n".join(map(repr, shown)))
 
 
@@ -127,5 +136,6 @@ def _log(number: int) -> str:
             f"## area {number} {part}\n\nFinished step {part} of the migration to the new ledger.\n"
             for part in range(6)
         ),
+        f"## The webhook for refunds of the bank came twice in round {number}\n\nIt was sent again after a timeout.\n",
     ]
     return "\n".join(entries)

@@ -29,16 +29,36 @@ def write_learning(site: Site, fields: dict[str, object]) -> str:
     return site.page.url.rpartition("/")[2]
 
 
-def test_overview_shows_what_is_remembered_and_what_was_injected(site: Site) -> None:
+def test_home_says_what_is_new_until_one_has_seen_it(site: Site, clock: ScriptedClock) -> None:
     site.memory.learn(learning(WEBHOOKS))
     site.memory.inject(task="T-1", outcome="O-1", title="Handle Stripe webhooks in the billing service")
     site.go("/")
-    assert "Stripe webhooks arrive out of order" in site.says()
-    assert "T-1" in site.says()
+    assert "1 learning\n" in site.says()
+    assert "T-1 was shown Stripe webhooks arrive out of order" in site.says()
+    clock.advance(seconds=1)
+    site.press("I have seen this")
+    assert "Nothing new" in site.says()
+    clock.advance(seconds=1)
+    site.memory.journal.add(NewEntry(text="The webhook queue was drained by hand", topic="Webhook queue"))
+    site.go("/")
+    assert "1 entry" in site.page.inner_text(".card")
+
+
+def test_home_shows_what_happens_while_one_looks(site: Site) -> None:
+    site.go("/")
+    expect(site.page.locator("[data-feed].live")).to_have_count(1)
+    site.memory.journal.add(NewEntry(text="The webhook queue was drained by hand", topic="Webhook queue"))
+    expect(site.page.locator("#feed")).to_contain_text("wrote Webhook queue")
+
+
+def test_everything_is_read_back_beside_other_work(site: Site) -> None:
+    site.memory.learn(learning(WEBHOOKS))
+    site.go("/health")
     assert re.search(r"Models\s+offline\s+Used today\s+0 calls, 0 of 500,000 tokens", site.says())
-    site.shot("overview")
-    site.follow("Read everything back")
-    assert "rows, files and indexes agree" in site.says()
+    site.press("Read everything back")
+    site.follow("Learnings")
+    site.go("/health")
+    expect(site.page.locator("main")).to_contain_text("rows, files and indexes agree")
 
 
 def test_a_learning_is_written_edited_tagged_pinned_and_archived(site: Site) -> None:
@@ -69,22 +89,63 @@ def test_a_verdict_moves_the_confidence_and_its_plot(site: Site) -> None:
     site.go(f"/learnings/{id}")
     site.press("Misled")
     assert site.memory.learnings.get(id).confidence == 0.6
-    assert site.page.locator("svg .mark").count() == 2
+    assert site.page.locator("svg circle.mark").count() == 2
+    assert "2026-03-02" in (site.page.text_content("svg.chart") or "")
 
 
 def test_two_learnings_are_merged_and_one_replaces_another(site: Site) -> None:
     kept, other, old = (write_learning(site, fields) for fields in (WEBHOOKS, FLAKY, MIGRATIONS))
     site.go(f"/learnings/{kept}")
-    site.page.get_by_label("Take in another learning").fill(other)
-    site.press("Merge it in")
-    site.go(f"/learnings/{old}")
-    site.page.get_by_label("Replace by another learning").fill(kept)
-    site.press("Supersede")
-    assert f"Superseded by {kept}" in site.says()
+    site.follow("Merge or replace")
+    site.page.get_by_label("The other learning").fill("flaky")
+    expect(site.page.locator("#found a").first).to_contain_text("Flaky")
+    site.page.locator("#found a").first.click()
+    expect(site.page.locator(".pair del").first).to_be_visible()
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Merge").first.click()
     assert site.memory.learnings.get(other).superseded_by == kept
-    site.page.get_by_label("Replace by another learning").fill("learn_nothing")
-    site.press("Supersede")
-    assert "learn_nothing" in site.page.get_by_role("alert").inner_text()
+    site.press("Undo")
+    assert site.memory.learnings.get(other).superseded_by is None
+    site.go(f"/learnings/{old}/compare?other={kept}")
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Supersede").last.click()
+    assert site.memory.learnings.get(old).superseded_by == kept
+    assert f"Superseded by {kept}" in site.says()
+
+
+def test_many_learnings_are_changed_at_once_and_back(site: Site) -> None:
+    ids = [site.memory.learn(learning(fields)).learning.id for fields in (WEBHOOKS, FLAKY, MIGRATIONS)]
+    site.go("/learnings")
+    site.page.get_by_label("Select all on this page").check()
+    expect(site.page.locator("#chosen")).to_have_text("3 selected")
+    site.press("Archive")
+    assert "Archived 3 learnings" in site.page.inner_text("#notices")
+    assert {one.status for one in site.memory.learnings.many(ids)} == {"archived"}
+    site.press("Undo")
+    assert "Undone for 3 records" in site.page.inner_text("#notices")
+    assert {one.status for one in site.memory.learnings.many(ids)} == {"active"}
+    site.page.get_by_label("Select Stripe webhooks arrive out of order").check()
+    site.page.get_by_label("Tags to add").fill("payments, urgent")
+    site.press("Tag")
+    assert {"payments", "urgent"} <= set(site.memory.learnings.get(ids[0]).tags)
+    site.press("Pin")
+    assert "Tick the rows first" in site.page.inner_text("#notices")
+
+
+def test_words_and_an_order_narrow_together_and_totals_are_true(site: Site) -> None:
+    for number in range(120):
+        fields = {
+            **WEBHOOKS,
+            "title": f"Webhook handler {number:03d} must not trust the order",
+            "tags": (f"n{number}",),
+        }
+        site.memory.learn(learning(fields, observation=f"Handler {number} of service {number} was overtaken"))
+    total = site.memory.learnings.page(limit=1)[1]
+    site.go("/learnings?q=webhook&sort=title")
+    assert f"{total} in all" in site.says()
+    titles = site.page.locator("tbody tr td:nth-child(2) a:first-child").all_text_contents()
+    assert titles == sorted(titles)
+    assert site.page.locator("tbody mark").count() >= len(titles)
 
 
 def test_the_table_narrows_while_one_types(site: Site) -> None:
@@ -95,7 +156,7 @@ def test_the_table_narrows_while_one_types(site: Site) -> None:
     site.page.get_by_label("Words").fill("exclusive lock")
     expect(site.page.locator("tbody tr")).to_have_count(1)
     site.page.get_by_label("Words").fill("")
-    site.page.get_by_label("Order").select_option("title")
+    site.page.locator("[name=sort]").select_option("title")
     expect(site.page.locator("tbody tr").first).to_contain_text("Flaky")
     site.shot("learnings")
 
@@ -103,7 +164,7 @@ def test_the_table_narrows_while_one_types(site: Site) -> None:
 def test_a_refused_filter_is_said_in_place_of_the_table(site: Site) -> None:
     site.memory.learn(learning(WEBHOOKS))
     site.go("/learnings")
-    order = site.page.get_by_label("Order")
+    order = site.page.locator("[name=sort]")
     order.evaluate("select => select.options[1].value = 'moon phase'")
     order.select_option("moon phase")
     expect(site.page.get_by_role("alert")).to_contain_text("moon phase")
@@ -114,7 +175,7 @@ def test_a_refused_filter_is_said_in_place_of_the_table(site: Site) -> None:
 
 def test_what_is_not_there_is_said_with_the_menu_at_hand(site: Site) -> None:
     for path in ("/learnings/learn_nothing", "/journal/daily/2026-02-30", "/nowhere"):
-        answer = site.page.goto(site.served.url + path)
+        answer = site.page.goto(site.served.site + path)
         assert answer is not None
         assert answer.status in (400, 404), path
         assert site.page.get_by_role("alert").is_visible()
@@ -136,7 +197,7 @@ def test_what_the_form_lacks_is_said_and_what_was_typed_stays(site: Site) -> Non
 def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
     id = write_learning(site, WEBHOOKS)
     second = site.another()
-    second.goto(f"{site.served.url}/learnings/{id}/edit")
+    second.goto(f"{site.served.site}/learnings/{id}/edit")
     site.follow("Edit")
     site.page.fill("[name=action]", "The first editor's action")
     site.press("Save")
@@ -155,7 +216,7 @@ def test_two_editors_of_one_learning_lose_nothing(site: Site) -> None:
 def test_a_learning_that_is_out_of_use_is_marked_among_the_hits_and_in_the_preview(site: Site) -> None:
     id = site.memory.learn(learning(WEBHOOKS)).learning.id
     site.memory.learnings.archive(id)
-    for address in (f"/search?q={id}", f"/preview?task={id}"):
+    for address in (f"/search?q={id}", "/agent?prompt=Stripe+webhooks+arrive+out+of+order"):
         site.go(address)
         assert "archived" in site.says()
 
@@ -190,10 +251,12 @@ def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site
     assert "twice as fast" in site.says()
     clock.advance(days=40)
     site.go("/journal")
-    site.press("Make what is due")
+    site.press("Bring it up to date")
     site.shot("journal")
-    for name in ("root", "monthly/2026-03", "weekly/2026-W10", "daily/2026-03-02"):
-        site.follow(name)
+    site.go("/journal/root")
+    for name in ("", "monthly/2026-03", "weekly/2026-W10", "daily/2026-03-02"):
+        if name:
+            site.follow(name)
         assert "Nightly build" in site.says()
         assert "sha256" not in site.says()
         assert "<!--" not in site.says()
@@ -205,12 +268,31 @@ def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site
     site.follow("Log of 2026-03-02")
     site.go("/journal")
     with site.page.expect_navigation():
-        site.page.locator("svg a").first.click()
-    assert "Log of 2026-03-02" in site.says()
+        site.page.locator("svg.chart a").first.click()
+    assert "Log of Monday 2026-03-02" in site.says()
+    assert "ada" in site.page.inner_text(".entry .facts")
+
+
+def test_a_topic_is_renamed_merged_closed_and_taken_back(site: Site) -> None:
+    for topic in ("Nightly build", "Refund queue"):
+        site.memory.journal.add(NewEntry(text=f"Worked on the {topic.lower()} and mended it", topic=topic))
+    site.go("/topics")
+    site.follow("Nightly build")
+    assert "Life line" in site.says()
+    site.page.get_by_label("Name", exact=True).fill("Nightly runs")
+    site.press("Rename")
+    assert site.page.inner_text("h1") == "Nightly runs"
+    site.page.get_by_label("Take in another topic").fill("Refund queue")
+    site.press("Merge it in")
+    assert "2 entries" in site.says()
+    site.press("Undo")
+    assert "1 entry" in site.says()
+    site.press("Close")
+    assert site.page.inner_text(".facts .badge") == "done"
 
 
 def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
-    site.go("/decisions")
+    site.go("/decisions/new")
     site.page.get_by_label("Decision").fill("Use PostgreSQL for the team's store instead of a file share")
     site.page.get_by_label("Why").fill("Many writers on many machines")
     site.page.get_by_label("Confidence").fill("0.8")
@@ -226,6 +308,8 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
     site.page.get_by_label("Reverse it because").fill("The team went back to one machine")
     site.press("Reverse")
     assert "reversed" in site.says()
+    site.press("Undo")
+    assert site.memory.decisions.get(id).status == "active"
 
 
 def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None:
@@ -242,7 +326,7 @@ def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None
 
 
 def test_a_status_update_is_no_decision_unless_one_insists(site: Site) -> None:
-    site.go("/decisions")
+    site.go("/decisions/new")
     site.page.get_by_label("Decision").fill("Finished the migration and all tests pass")
     site.page.locator("form.editor").get_by_label("Category").fill("process")
     site.press("Decide")
@@ -260,7 +344,7 @@ def test_the_reliability_diagram_counts_reviews(site: Site) -> None:
         )
         outcome = "success" if number % 2 else "failure"
         site.memory.decisions.review(made.decision.id, Review(outcome=outcome))  # type: ignore[arg-type]
-    site.go("/decisions")
+    site.go("/decisions/insight")
     assert site.page.locator("svg .count").all_text_contents() == ["6"]
     assert "Over-confident: 6 reviewed" in site.says()
     site.shot("decisions")
@@ -340,19 +424,29 @@ def test_the_inbox_shows_both_sides_and_settles(site: Site) -> None:
     assert "Always run migrations" in site.says()
     assert "Never run migrations" in site.says()
     site.shot("inbox")
-    site.press("Keep new")
+    assert site.page.locator(".pair del").first.inner_text() == "Always"
+    with site.page.expect_navigation():
+        site.page.get_by_role("button", name="Keep new").click()
     assert "Nothing waits" in site.says()
     assert site.memory.learnings.get(old.id).superseded_by == new.id
+    site.press("Undo")
+    assert "is open again" in site.page.inner_text("#notices")
+    assert site.memory.learnings.get(old.id).status == "active"
+    assert len(site.memory.inbox.waiting()) == 1
 
 
-def test_preview_shows_what_would_be_injected_and_injects_what_is_ticked(site: Site) -> None:
+def test_what_the_agent_sees_is_shown_with_reasons_and_injects_what_is_ticked(site: Site) -> None:
     shown = site.memory.learn(learning(WEBHOOKS)).learning
-    site.go("/preview")
-    site.page.get_by_label("Task", exact=True).fill("Handle Stripe webhooks that arrive out of order")
-    expect(site.page.locator("#preview pre")).to_contain_text("Stripe webhooks arrive out of order")
+    weak = site.memory.learn(learning(FLAKY, title="Stripe tests are flaky at night")).learning
+    site.memory.learnings.edit(weak.id, confidence=0.2)
+    site.go("/agent")
+    site.page.get_by_label("A prompt or a task").fill("Handle Stripe webhooks that arrive out of order")
+    expect(site.page.locator("[data-part=given]").first).to_contain_text("Stripe webhooks arrive out of order")
     assert site.memory.work.injections() == []
-    assert "of 1500 tokens" in site.says()
-    site.shot("preview")
+    assert "Matched: " in site.says()
+    assert "left out" in site.says()
+    site.shot("agent")
+    site.page.get_by_text("Give the ticked learnings to a task").click()
     site.page.get_by_label("Task id").fill("T-9")
     site.press("Inject these")
     assert shown.id in site.says()
@@ -362,9 +456,10 @@ def test_preview_shows_what_would_be_injected_and_injects_what_is_ticked(site: S
 def test_the_menu_stands_still_and_controls_in_a_row_are_one_height(site: Site) -> None:
     site.page.set_viewport_size({"width": 400, "height": 800})
     menus = set()
-    for path in ("/", "/search", "/preview"):
+    for path in ("/", "/search", "/agent"):
         site.go(path)
-        menus.add(str([link.bounding_box() for link in site.page.locator("nav a").all()]))
+        boxes = [link.bounding_box() for link in site.page.locator(".menu a").all()]
+        menus.add(str([(box["y"], box["width"], box["height"]) for box in boxes if box]))
     assert len(menus) == 1
     site.page.set_viewport_size({"width": 1280, "height": 800})
     for path in ("/search", "/learnings", "/decisions"):

@@ -7,11 +7,14 @@ from playwright.sync_api import expect
 
 from browsing import Site
 from recollect import NewDecision, NewFinding, Review
-from recollect.api.pages.base import place
+from recollect.api.pages.prose import place as place_of
 from recollect.core.journal import NewEntry
 from samples import WEBHOOKS, learning
 
-PAGES = ("/", "/search", "/learnings", "/learnings/new", "/journal", "/decisions", "/themes", "/staging", "/inbox")
+PAGES = (
+    *("/", "/inbox", "/agent", "/sessions", "/search", "/learnings", "/learnings/new", "/decisions", "/decisions/new"),
+    *("/decisions/insight", "/journal", "/topics", "/themes", "/staging", "/health", "/tokens", "/settings"),
+)
 HOSTILE = (
     "<img src=x onerror=window.run=1>",
     "<svg/onload=window.run=1>",
@@ -31,7 +34,7 @@ on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 @on_sqlite
 def test_a_hostile_text_in_every_field_is_only_text(site: Site) -> None:
     memory = site.memory
-    paths = [*PAGES, "/learnings?q=release", "/search?q=release", "/preview?task=release+of+the+billing+service"]
+    paths = [*PAGES, "/learnings?q=release", "/search?q=release", "/agent?prompt=release+of+the+billing+service"]
     for number, hostile in enumerate(HOSTILE):
         sentence = f"Deploys of service {number} that skip the {hostile} step break the release of billing"
         fields = {name: f"{WEBHOOKS[name]} {hostile}" for name in ("context", "observation", "implication", "action")}
@@ -55,7 +58,8 @@ def test_a_hostile_text_in_every_field_is_only_text(site: Site) -> None:
     memory.themes.run(always=True)
     paths += [f"/learnings/{kept.id}/edit", "/journal/root", "/journal/daily/2026-03-02", "/journal/log/2026-03-02"]
     paths += [f"/themes/{theme.name}" for theme in memory.themes.list()]
-    paths += [place(hit.id) for hit in memory.search("release of billing", limit=60)]
+    paths += [f"/topics/{topic.id}" for topic in memory.topics.page()[0]]
+    paths += [place_of("", hit.id) for hit in memory.search("release of billing", limit=60)]
     for path in dict.fromkeys(paths):
         site.go(path)
         assert site.page.evaluate("window.run") is None, path
@@ -84,8 +88,8 @@ def test_every_page_fits_a_phone(site: Site, scheme: str) -> None:
     site.memory.journal.add(NewEntry(text="Moved the nightly build to the new runner", topic="Nightly build"))
     site.memory.journal.compact()
     phone = site.another(viewport={"width": 390, "height": 800}, color_scheme=scheme)
-    for path in (*PAGES, "/preview", "/journal/root"):
-        phone.goto(site.served.url + path)
+    for path in (*PAGES, "/journal/root"):
+        phone.goto(site.served.site + path)
         assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
@@ -95,13 +99,13 @@ def test_the_keyboard_reaches_the_content_and_the_menu(site: Site) -> None:
     site.page.keyboard.press("Tab")
     assert site.page.evaluate("document.activeElement.textContent") == "Skip to content"
     names = []
-    for _ in range(9):
+    for _ in range(13):
         site.page.keyboard.press("Tab")
-        names.append(site.page.evaluate("document.activeElement.textContent"))
-    assert names[0] == "Overview"
-    assert names[-1] == "Preview"
+        names.append(site.page.evaluate("document.activeElement.textContent").strip())
+    assert names[0] == "Home"
+    assert names[-1] == "Settings"
     site.page.keyboard.press("Enter")
-    site.page.wait_for_url("**/preview")
+    site.page.wait_for_url("**/settings")
 
 
 @on_sqlite
@@ -116,8 +120,9 @@ def test_the_browser_keeps_no_copy_of_what_it_showed(site: Site) -> None:
     kept = site.page.evaluate("JSON.stringify([localStorage, sessionStorage])")
     assert "Stripe" not in kept
     assert "csrf" not in kept
-    site.page.go_back()
-    expect(site.page.locator(".hit")).to_have_count(1)
+    site.page.go_back()  # typing leaves no trail of half words behind
+    site.page.go_forward()
+    expect(site.page.locator(".hit")).to_have_count(0)
     expect(site.page.locator("nav")).to_be_visible()
 
 
@@ -126,14 +131,14 @@ def test_the_menu_says_where_one_is(site: Site) -> None:
     id = site.memory.learn(learning(WEBHOOKS)).learning.id
     site.memory.journal.add(NewEntry(text="Moved the nightly build to the new runner", topic="Nightly build"))
     places = {"/learnings": "Learnings", f"/learnings/{id}": "Learnings", f"/learnings/{id}/edit": "Learnings"}
-    for path, name in {**places, "/journal/log/2026-03-02": "Journal", "/check": "Overview"}.items():
+    for path, name in {**places, "/journal/log/2026-03-02": "Journal", "/health": "Health"}.items():
         site.go(path)
-        assert site.page.locator("nav [aria-current]").all_text_contents() == [name], path
+        assert site.page.locator("nav [aria-current]").inner_text().strip() == name, path
 
 
 @on_sqlite
 def test_every_empty_page_teaches(site: Site) -> None:
-    for path in ("/", "/learnings", "/journal", "/decisions", "/themes", "/inbox", "/preview", "/search"):
+    for path in ("/", "/learnings", "/journal", "/decisions", "/themes", "/inbox", "/agent", "/search", "/sessions"):
         site.go(path)
         assert len(site.page.locator(".empty").first.inner_text()) > 20, path
 
@@ -141,9 +146,14 @@ def test_every_empty_page_teaches(site: Site) -> None:
 @on_sqlite
 def test_a_wrong_code_is_said_and_the_right_one_lets_in_once(site: Site) -> None:
     stranger = site.browser.new_context().new_page()
-    stranger.goto(site.served.url)
-    for code, ends in (("wrong-wrong", "/sign-in"), (site.served.codes[0], "/sign-in"), (site.served.codes[-1], "/")):
+    stranger.goto(f"{site.served.site}/")
+    outside = site.served.site.partition("/s/")[0]
+    for code, ends in (
+        ("wrong-wrong", "/sign-in"),
+        (site.served.codes[0], "/sign-in"),
+        (site.served.codes[-1], f"/s/{site.served.space}/"),
+    ):
         stranger.get_by_label("Code").fill(code)
         with stranger.expect_navigation():
             stranger.get_by_role("button", name="Sign in").click()
-        assert stranger.url == site.served.url + ends
+        assert stranger.url == outside + ends

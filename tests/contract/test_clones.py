@@ -14,8 +14,9 @@ import pytest
 from conftest import PERSON, Opener
 from recollect import Memory, NotFound, ScriptedClock
 from recollect.core.clock import DAY
+from recollect.core.finding import NewFinding
 from recollect.core.journal import NewEntry
-from recollect.memory.admin import pull_vault
+from recollect.memory.admin import mirror_vault
 from recollect.store.journal import FORGOTTEN_AFTER
 from repos import Repo
 
@@ -110,9 +111,13 @@ def test_a_rebuild_forgets_what_only_another_has_until_that_one_looks(clones: Cl
 def test_a_purge_marks_the_files_that_are_here_though_the_vault_is_a_table(memory: Memory) -> None:
     memory.staging.stage(CACHES)
     entry = memory.journal.add(NewEntry(text="The giraffe cache broke.", topic="caches")).id
-    pull_vault(memory.project, force=False)
+    memory.themes.add("giraffe-cache", NewFinding(description="Keys of two versions were mixed up"))
+    mirror_vault(memory.project, pull=True, force=False)
     folder = memory.project.vault
-    shown = memory.data.purge(text="giraffe cache").files
+    done = memory.data.purge(text="giraffe cache")
+    shown = done.files
+    assert done.found == ()
+    assert not [path for path in memory.project.data.parent.rglob("*") if "giraffe" in path.name]
     assert {"memory/learnings.md", str(folder / "2026-03-02.md")} <= set(shown)
     for path in folder.rglob("*.md"):
         assert "giraffe cache" not in path.read_text()
@@ -120,7 +125,7 @@ def test_a_purge_marks_the_files_that_are_here_though_the_vault_is_a_table(memor
     assert "Pin the [purged] version" in memory.search("upgrades", kinds=("staged",))[0].title
     memory.data.purge(id=entry)
     assert "caches" not in (folder / "2026-03-02.md").read_text()
-    assert pull_vault(memory.project, force=False).conflicts == ()
+    assert mirror_vault(memory.project, pull=True, force=False).conflicts == ()
 
 
 def test_a_purge_takes_the_other_ones_words_out_of_search(clones: Clones) -> None:

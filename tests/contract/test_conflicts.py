@@ -95,7 +95,7 @@ def test_a_contradiction_is_settled_by_a_verb(memory: Memory, verb: str, old_sta
 def test_a_verb_that_does_not_fit_is_answered_with_those_that_do(memory: Memory) -> None:
     rule(memory, "Retry failed payments automatically")
     rule(memory, "Failed payments must not be retried automatically")
-    with pytest.raises(BadInput, match="keep-both, keep-new, keep-old, merge"):
+    with pytest.raises(BadInput, match="keep-old, keep-new, merge, keep-both, dismiss"):
         memory.inbox.resolve(1, "accept")
 
 
@@ -163,3 +163,32 @@ def test_without_an_embedder_there_is_no_likeness_and_status_says_so(open_memory
     memory = open_memory(models=ScriptedModels({}))
     assert similarity_to(memory.context) is None
     assert "words alone" in memory.status().embedder
+
+
+def contradicting(memory: Memory) -> tuple[str, str]:
+    """The old and the new learning of the one item in the inbox."""
+    fields = {"context": "Payment client", "observation": "Calls fail now and then", "implication": "Checkout breaks"}
+    for title in ("Use retries for payment calls", "Do not use retries for payment calls"):
+        memory.learn(title=title, action=title, **fields)
+    [item] = memory.inbox.waiting()
+    return item.other, item.subject
+
+
+def test_an_answer_that_is_undone_is_asked_for_again(memory: Memory) -> None:
+    old, new = contradicting(memory)
+    for verb, loser in (("keep-new", old), ("keep-old", new), ("keep-new", old)):
+        memory.inbox.resolve(1, verb)
+        assert (memory.learnings.get(loser).status, memory.inbox.waiting()) == ("superseded", [])
+        memory.learnings.undo()
+        assert memory.learnings.get(loser).status == "active"
+        assert [item.number for item in memory.inbox.waiting()] == [1]
+
+
+def test_a_contradiction_with_what_is_out_of_use_is_not_asked_about(memory: Memory) -> None:
+    old, new = contradicting(memory)
+    memory.learnings.supersede(old, new)
+    assert memory.inbox.waiting() == []
+    memory.learnings.restore(old)
+    assert [item.number for item in memory.inbox.waiting()] == [1]
+    memory.learnings.archive(new)
+    assert memory.inbox.waiting() == []

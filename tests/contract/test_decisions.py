@@ -14,7 +14,7 @@ from recollect import BadInput, Memory, NotFound, Refused, Rejected, ScriptedClo
 from recollect.api.rpc import dispatch, methods
 from recollect.core.clock import iso
 from recollect.core.decision import Bridge, Decision, DecisionEdit, NewDecision, Reason, Review
-from recollect.distil.decision_page import render_page
+from recollect.distil.decision_page import MODEL_CALLS, render_page
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.tend.export import export, import_lines
 from recollect.tend.purge import purge
@@ -170,11 +170,20 @@ def test_preserve_reads_back_through_every_path(open_memory: Opener, clock: Scri
     assert [shown.context for shown in again.decisions.compacted().full] == ["The whole story"]
     assert again.decisions.query()[0][0].level == "full"
     assert again.decisions.page()[0][0].preserve
-    assert again.decisions.wisdom() == []
     assert call(again, "cstp.getDecision", id=kept.id)["preserve"] is True
     assert "preserved" in render_page(again.decisions.compacted())
     again.decisions.preserve(kept.id, on=False)
     assert levels(memory)["wisdom"] == 1
+
+
+def test_preserving_a_decision_does_not_change_what_wisdom_counts(memory: Memory, clock: ScriptedClock) -> None:
+    kept = reviewed(memory)
+    reviewed(memory)
+    clock.advance(days=100)
+    before = memory.decisions.wisdom()
+    memory.decisions.preserve(kept.id)
+    assert memory.decisions.wisdom() == before
+    assert [(one.decisions, one.ids[0]) for one in before] == [(2, kept.id)]
 
 
 def test_ageing_and_compacting_change_no_stored_decision(memory: Memory, clock: ScriptedClock) -> None:
@@ -206,7 +215,7 @@ def test_levels_follow_the_policies_of_agent_and_category(
     page = memory.decisions.compacted()
     assert [shown.tags for shown in page.full] == [("adr",)]
     assert list(page.digest) == ["security"]
-    assert [(one.category, one.decisions) for one in page.wisdom] == [("architecture", 2)]
+    assert [(one.category, one.decisions) for one in page.wisdom] == [("architecture", 3)]
 
 
 def test_a_policy_that_cannot_hold_is_refused_with_its_name(open_memory: Opener, tmp_path: Path) -> None:
@@ -415,9 +424,8 @@ def test_a_cycle_prepares_wordings_once_and_an_edit_makes_them_anew(memory: Memo
     kept = reviewed(memory)
     assert memory.decisions.compact().prepared == 0
     clock.advance(days=10)
-    plan = memory.decisions.compact(dry_run=True)
-    assert (plan.prepared, plan.levels) == (1, {"full": 0, "summary": 1, "digest": 0, "wisdom": 0})
-    assert memory.decisions.compact().prepared == 1
+    done = memory.decisions.compact()
+    assert (done.prepared, done.levels) == (1, {"full": 0, "summary": 1, "digest": 0, "wisdom": 0})
     assert memory.decisions.compact().prepared == 0
     memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
     assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
@@ -435,6 +443,18 @@ def test_a_models_wording_is_shown_when_it_keeps_the_rules(open_memory: Opener, 
     assert memory.decisions.compacted().summary[0].summary == "PostgreSQL for teams: one lock per space"
     memory.decisions.edit(kept.id, DecisionEdit(decision="Use SQLite for the team store"))
     assert memory.decisions.compacted().summary[0].summary == "Use SQLite for the team store"
+
+
+def test_one_cycle_makes_no_more_calls_than_the_setting_allows(open_memory: Opener, clock: ScriptedClock) -> None:
+    refused = ScriptedProvider(["I'm sorry, I cannot"] * 30)
+    kinds = ("decision-summary", "decision-digest", "principle")
+    memory = open_memory(models=ScriptedModels(dict.fromkeys(kinds, refused)))
+    for number in range(8):
+        reviewed(memory, f"Choose option {number} over the others", pattern=f"Measure before choosing part {number}")
+        reviewed(memory, f"Choose option {number} over the rest", pattern=f"Measure before choosing part {number}")
+        clock.advance(days=15)
+    memory.decisions.compact()
+    assert len(refused.prompts) == MODEL_CALLS
 
 
 def test_a_wording_made_while_the_decision_changed_is_not_shown(open_memory: Opener, clock: ScriptedClock) -> None:
@@ -510,7 +530,7 @@ def test_the_seeds_methods_do_the_whole_round(memory: Memory, clock: ScriptedClo
             call(memory, "cstp.reviewDecision", id=made["id"], outcome="success", lesson="ok")["outcome"] == "success"
         )
     clock.advance(days=91)
-    assert call(memory, "cstp.compact", dryRun=True)["levels"]["wisdom"] == 3
+    assert call(memory, "cstp.compact")["levels"]["wisdom"] == 3
     (wisdom,) = call(memory, "cstp.getWisdom", category="architecture")["wisdom"]
     assert {
         name: wisdom[name]
@@ -641,6 +661,7 @@ def test_a_decision_reads_back_after_a_word_of_its_frame_was_purged(memory: Memo
         {"decision": "x" * 10_001},
         {"stakes": "huge"},
         {"review_in": "soon"},
+        {"review_in": "99999m"},
     ],
 )
 def test_what_no_decision_may_hold_is_refused_new_and_edited(memory: Memory, more: dict[str, object]) -> None:
@@ -652,6 +673,13 @@ def test_what_no_decision_may_hold_is_refused_new_and_edited(memory: Memory, mor
     with pytest.raises(BadInput):
         memory.decisions.edit(kept.id, DecisionEdit(**more))
     assert memory.decisions.get(kept.id) == kept
+
+
+@pytest.mark.parametrize("year", ["0001", "1899", "9000"])
+def test_a_decision_is_made_in_a_year_that_every_zone_can_show(memory: Memory, year: str) -> None:
+    with pytest.raises(BadInput, match="years are 1900 to 8999"):
+        memory.decisions.record(new("Carve it in stone", decided_at=f"{year}-01-01"))
+    assert memory.decisions.page()[1] == 0
 
 
 def test_an_export_comes_back_with_outcomes_and_links_and_as_external(

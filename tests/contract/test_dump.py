@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from recollect import Memory
 from recollect.core.learning import Discovery
 from recollect.store import dump, tasks
 from recollect.store.schema import MIGRATIONS as STEPS
-from recollect.store.schema import TABLES, statements
+from recollect.store.schema import TABLES, Table, statements
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
 
@@ -30,15 +31,18 @@ def lived_in(memory: Memory) -> Memory:
     return memory
 
 
-def _pages(memory: Memory) -> list[dump.RowPage]:
+Rows = list[tuple[Table, list[dict[str, Any]]]]
+
+
+def _rows(memory: Memory) -> Rows:
     with memory.context.db.read(memory.context.space) as tx:
-        return [page for table in dump.TABLES for page in dump.pages(tx, table, size=2)]
+        return [(table, list(dump.rows(tx, table))) for table in dump.TABLES]
 
 
-def _load(memory: Memory, space: str, pages: list[dump.RowPage]) -> None:
+def _load(memory: Memory, space: str, given: Rows) -> None:
     with memory.context.db.write(space) as tx:
-        for page in pages:
-            dump.load(tx, page)
+        for table, rows in given:
+            dump.load(tx, table, rows)
 
 
 def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
@@ -48,7 +52,7 @@ def _sums(memory: Memory, space: str) -> dict[str, tuple[int, str]]:
 
 def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _pages(lived_in))
+    _load(lived_in, other, _rows(lived_in))
     before = _sums(lived_in, lived_in.context.space)
     assert _sums(lived_in, other) == before
     assert before["learnings"][0] == 3
@@ -59,7 +63,7 @@ def test_a_dump_loads_into_an_equal_space(lived_in: Memory) -> None:
 
 def test_what_is_loaded_is_found_by_its_words(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _pages(lived_in))
+    _load(lived_in, other, _rows(lived_in))
     with lived_in.context.db.read(lived_in.context.space) as tx:
         found = [len(docs) for docs in tx.match(["webhook"])[0]]
     with lived_in.context.db.read(other) as tx:
@@ -68,32 +72,18 @@ def test_what_is_loaded_is_found_by_its_words(lived_in: Memory) -> None:
 
 def test_loading_rows_twice_leaves_them_once(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _pages(lived_in))
-    keyed = [table for table in dump.TABLES if table.key]
-    with lived_in.context.db.read(lived_in.context.space) as tx:
-        again = [page for table in keyed for page in dump.pages(tx, table)]
-    with lived_in.context.db.write(other) as tx:
-        for page in again:
-            dump.load(tx, page)
+    _load(lived_in, other, _rows(lived_in))
+    _load(lived_in, other, [(table, rows) for table, rows in _rows(lived_in) if table.key])
     assert _sums(lived_in, other) == _sums(lived_in, lived_in.context.space)
 
 
 def test_a_space_can_be_emptied_again(lived_in: Memory) -> None:
     other = lived_in.context.space + "-copy"
-    _load(lived_in, other, _pages(lived_in))
+    _load(lived_in, other, _rows(lived_in))
     with lived_in.context.db.write(other) as tx:
         dump.empty(tx)
     assert set(_sums(lived_in, other).values()) == {(0, "")}
     assert _sums(lived_in, lived_in.context.space)["learnings"][0] == 3
-
-
-def test_reading_goes_on_after_a_place(lived_in: Memory) -> None:
-    table = next(table for table in dump.TABLES if table.name == "events")
-    with lived_in.context.db.read(lived_in.context.space) as tx:
-        whole = [row for page in dump.pages(tx, table, size=2) for row in page.rows]
-        first = next(dump.pages(tx, table, size=2))
-        rest = [row for page in dump.pages(tx, table, after=first.place, size=2) for row in page.rows]
-    assert first.rows + rest == whole
 
 
 def test_every_table_is_dumped_or_said_to_be_left_out(memory: Memory) -> None:

@@ -136,7 +136,6 @@ def test_moving_confidence_is_no_edit(memory: Memory, kept: Learning) -> None:
     [
         (PERSON, PERSON, {"context": "Billing"}, "human"),
         (PERSON, AGENT, {"context": "Billing"}, "agent"),
-        (PERSON, STRANGER, {"context": "Billing"}, "external"),
         (AGENT, PERSON, {"context": "Billing"}, "agent"),
         (STRANGER, PERSON, {"context": "Billing"}, "external"),
         (PERSON, AGENT, {"pattern_type": "gotcha"}, "human"),
@@ -615,3 +614,34 @@ def test_what_an_agent_pinned_it_may_unpin(open_memory: Opener) -> None:
     kept = memory.learn(learning()).learning
     memory.learnings.pin(kept.id)
     assert not memory.learnings.pin(kept.id, on=False).pinned
+
+
+def test_changes_made_as_one_are_undone_as_one_also_after_newer_ones(memory: Memory) -> None:
+    first, second, third = (memory.learn(learning(fields)).learning.id for fields in (WEBHOOKS, FLAKY, MIGRATIONS))
+    together = memory.in_one_change()
+    for id in (first, second):
+        together.learnings.archive(id)
+    memory.learnings.pin(third)
+    change = together.context.ids("change")
+    assert {one.id for one in memory.data.undo(change=change)} == {first, second}
+    assert [one.status for one in memory.learnings.many([first, second])] == ["active", "active"]
+    assert memory.learnings.get(third).pinned, "what was done since stays"
+    with pytest.raises(Refused, match="undone already"):
+        memory.data.undo(change=change)
+
+
+def test_an_answer_in_the_inbox_is_taken_back_with_what_it_did(memory: Memory) -> None:
+    old, new = (
+        memory.learn(learning(MIGRATIONS, title=f"{verb} run migrations before the deploy", action=action)).learning.id
+        for verb, action in (("Always", "Run migrations first."), ("Never", "Do not run migrations first."))
+    )
+    (item,) = memory.inbox.waiting()
+    assert set(memory.inbox.verbs(item)) == {"keep-old", "keep-new", "merge", "keep-both", "dismiss"}
+    memory.inbox.resolve(item.number, "keep-new")
+    assert memory.learnings.get(old).superseded_by == new
+    assert memory.inbox.count() == 0
+    assert memory.inbox.take_back(item.number).resolved_at is None
+    assert memory.learnings.get(old).status == "active"
+    assert memory.inbox.count() == 1
+    with pytest.raises(Refused, match="is open"):
+        memory.inbox.take_back(item.number)

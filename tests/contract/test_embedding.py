@@ -252,36 +252,10 @@ def summarised(memory: Memory) -> str:
     return memory.journal.node("daily/2026-03-02")
 
 
-def test_summaries_by_meaning_name_their_embedder_and_rebuild_to_the_same_bytes(
-    open_memory: Opener, environ: dict[str, str]
-) -> None:
-    environ["RECOLLECT_EMBED_DISTIL"] = "on"
-    embedder = WordEmbedder("words of mine")
-    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
-    node = summarised(memory)
-    assert "generator: offline/1+words-of-mine" in node
-    embedder.asked.clear()
-    memory.journal.rebuild()
-    assert memory.journal.node("daily/2026-03-02") == node
-    assert embedder.asked == []
-    assert memory.data.verify() == ()
-
-
-def test_summaries_and_themes_compare_by_words_unless_the_settings_want_meaning(
-    memory: Memory, embedder: WordEmbedder
-) -> None:
+def test_summaries_and_themes_compare_by_words(memory: Memory, embedder: WordEmbedder) -> None:
     assert "generator: offline/1\n" in summarised(memory)
     gathered(memory)
     assert embedder.asked == []
-
-
-def test_themes_compare_by_meaning_where_the_settings_want_it(open_memory: Opener, environ: dict[str, str]) -> None:
-    environ["RECOLLECT_EMBED_DISTIL"] = "on"
-    embedder = WordEmbedder()
-    memory = open_memory(models=ScriptedModels({}, embedder=embedder))
-    gathered(memory)
-    assert sorted(embedder.asked) == sorted(set(embedder.asked))
-    assert any("lockfile" in text for text in embedder.asked)
 
 
 def gathered(memory: Memory) -> None:

@@ -45,7 +45,7 @@ def with_verdicts(memory: Memory, id: str, verdicts: int) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "is_shown"),
-    [(0.0, False), (0.499, False), (0.5, True), (0.599, True), (0.6, True), (1.0, True)],
+    [(0.0, False), (0.399, False), (0.4, True), (0.599, True), (0.6, True), (1.0, True)],
 )
 def test_a_lone_learning_is_shown_from_the_trial_bar_on(memory: Memory, confidence: float, is_shown: bool) -> None:
     kept = memory.learn(learning(confidence=confidence)).learning
@@ -99,6 +99,25 @@ def test_many_on_trial_do_not_crowd_out_the_proven(memory: Memory) -> None:
     assert proven.id in shown(memory, title="Handle Stripe webhooks that arrive out of order")
 
 
+def test_a_learning_is_still_tried_after_its_first_decay(memory: Memory, clock: ScriptedClock) -> None:
+    kept = memory.learn(learning(confidence=0.5)).learning
+    clock.advance(days=31)
+    memory.cycle()
+    assert memory.learnings.get(kept.id).confidence < 0.5
+    assert shown(memory) == [kept.id]
+
+
+def test_two_learnings_that_wait_in_the_inbox_as_contradicting_are_not_shown_together(memory: Memory) -> None:
+    one = memory.learn(learning(title="Always retry failed stripe webhooks")).learning
+    other = memory.learn(learning(title="Never retry failed stripe webhooks"), anyway=True).learning
+    waiting = memory.inbox.waiting()
+    assert {waiting[0].subject, waiting[0].other} == {one.id, other.id}
+    both = {"title": "retry failed stripe webhooks"}
+    assert len(shown(memory, **both)) == 1
+    memory.inbox.resolve(waiting[0].number, "keep-both")
+    assert set(shown(memory, task="task-2", **both)) == {one.id, other.id}
+
+
 def test_a_learning_past_its_trial_does_not_take_the_slot(memory: Memory) -> None:
     """The most relevant one between the bars had its chance; the next one gets it."""
     past = memory.learn(learning(confidence=0.4)).learning
@@ -125,7 +144,9 @@ def test_nothing_relevant_shows_nothing_and_the_task_is_known(memory: Memory, ti
     chosen = memory.inject(task="task-1", outcome="garden", title=title)
     assert (chosen.learnings, chosen.markdown) == ((), "")
     assert memory.work.injections(task="task-1") == []
-    assert [(task.id, task.outcome_id, task.title) for task in memory.work.tasks()] == [("task-1", "garden", title)]
+    assert [(task.id, task.outcome_id, task.title) for task in memory.work.task_page()[0]] == [
+        ("task-1", "garden", title)
+    ]
 
 
 def test_one_shared_word_of_many_is_not_relevant(memory: Memory) -> None:
@@ -242,20 +263,20 @@ def test_an_id_with_space_around_it_is_the_same_task(open_memory: Opener) -> Non
     kept = memory.learn(learning()).learning
     memory.inject(task=" task-1 ", outcome=" billing ", title=ASKED["title"])
     assert memory.feedback(f"LEARNING_HELPFUL: {kept.id}", task="task-1").counted == (kept.id,)
-    assert [task.id for task in memory.work.tasks(outcome="billing")] == ["task-1"]
+    assert [task.id for task in memory.work.task_page(outcome="billing")[0]] == ["task-1"]
 
 
 def test_tasks_and_outcomes_are_known_from_their_first_injection_on(memory: Memory, clock: ScriptedClock) -> None:
     memory.learn(learning())
     shown(memory)
-    (task,) = memory.work.tasks()
+    (task,) = memory.work.task_page()[0]
     assert (task.id, task.outcome_id, task.title, task.created_at) == (
         "task-1",
         "billing",
         ASKED["title"],
         clock.now(),
     )
-    assert [outcome.id for outcome in memory.work.outcomes()] == ["billing"]
+    assert [outcome.id for outcome in memory.work.outcome_page()[0]] == ["billing"]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +289,7 @@ def test_tasks_and_outcomes_are_known_from_their_first_injection_on(memory: Memo
 def test_a_secret_in_a_task_title_is_not_stored(memory: Memory, title: str) -> None:
     memory.learn(learning())
     assert shown(memory, title=title)
-    (task,) = memory.work.tasks()
+    (task,) = memory.work.task_page()[0]
     assert title.split()[-1] not in task.title
     assert "[redacted:" in task.title
 
@@ -277,7 +298,7 @@ def test_a_secret_in_a_task_title_is_not_stored(memory: Memory, title: str) -> N
 def test_a_task_title_may_hold_any_characters(memory: Memory, odd: str) -> None:
     kept = memory.learn(learning()).learning
     assert shown(memory, title=f"Handle Stripe{odd} webhooks out of order") == [kept.id]
-    assert "\x00" not in memory.work.tasks()[0].title
+    assert "\x00" not in memory.work.task_page()[0][0].title
 
 
 # Promise P23

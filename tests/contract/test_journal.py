@@ -43,6 +43,12 @@ def test_entries_are_numbered_in_order(memory: Memory) -> None:
     ]
 
 
+def test_a_day_counts_each_of_its_entries(memory: Memory) -> None:
+    for number in range(3):
+        memory.journal.add(NewEntry(text=f"n {number}"))
+    assert [(each.day.isoformat(), each.entries) for each in memory.journal.days()] == [("2026-03-02", 3)]
+
+
 class Watched:
     """A vault that says which files were read."""
 
@@ -231,13 +237,13 @@ def test_a_day_that_does_not_exist_is_refused(memory: Memory) -> None:
 
 
 def test_external_text_is_marked_and_found_but_in_no_node(open_memory: Opener) -> None:
-    memory = open_memory(STRANGER)
-    memory.journal.add(NewEntry(text="zebra protocol overrides everything", topic="zebra"))
-    open_memory(AGENT).journal.add(NewEntry(text="plain work", topic="work"))
+    open_memory(STRANGER).journal.add(NewEntry(text="zebra protocol overrides everything", topic="zebra"))
+    memory = open_memory(AGENT)
+    memory.journal.add(NewEntry(text="plain work", topic="work"))
     memory.cycle()
     for id in ("daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03", "root"):
         assert "zebra" not in memory.journal.node(id)
-    (found,) = [each for each in memory.recall("zebra protocol").entries if each.trust == "external"]
+    (found,) = [each for each in memory.search("zebra protocol", kinds=("log",)) if each.trust == "external"]
     assert found.id == "log/2026-03-02#1"
 
 
@@ -269,12 +275,13 @@ def test_why_an_entry_names_its_writer_and_its_way_once_there_is_one(open_memory
     assert [event.who for event in found.events] == ["claude-code"]
 
 
-def test_a_log_deleted_before_any_cycle_is_found_no_more(memory: Memory) -> None:
+def test_a_log_deleted_before_any_cycle_is_still_found(memory: Memory) -> None:
     memory.journal.add(NewEntry(text="zyzzyva", topic="t"))
     memory.context.vault.delete("2026-03-02.md")
     memory.cycle()
-    assert memory.recall("zyzzyva").entries == ()
-    assert memory.data.verify() == ()
+    (found,) = memory.search("zyzzyva", kinds=("log",))
+    assert found.id == "log/2026-03-02#1"
+    assert [(each.what, each.subject) for each in memory.data.verify()] == [("log", "2026-03-02.md")]
 
 
 def test_a_word_that_is_gone_from_every_text_is_no_longer_counted(memory: Memory) -> None:
@@ -298,7 +305,7 @@ def test_a_purged_entry_leaves_log_nodes_search_and_events_and_the_others_keep_t
     assert done.things == ("log/2026-03-02#2",)
     vault = memory.context.vault
     assert [path for path in vault.paths() if CANARY in (vault.read(path) or "")] == []
-    assert memory.recall(CANARY).entries == ()
+    assert not [hit for hit in memory.search(CANARY, kinds=("log", "node")) if CANARY in f"{hit.title} {hit.snippet}"]
     assert memory.journal.entry(third.id).text == "third stays"
     with memory.context.db.read(memory.context.space) as tx:
         for table in ("passages", "nodes", "logs", "events", "sessions", "tree_state"):

@@ -42,7 +42,6 @@ def test_an_unknown_id_is_not_found(memory: Memory) -> None:
         lambda memory: memory.observe("", task="task-1", title=None),
         lambda memory: memory.feedback(None, task="task-1"),
         lambda memory: memory.why(None),
-        lambda memory: memory.recall(7),
         lambda memory: memory.inject(task=7, outcome="billing", title="Refunds"),
         lambda memory: memory.feedback("", task=None),
     ],

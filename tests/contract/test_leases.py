@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import pytest
@@ -86,15 +87,18 @@ def test_a_replayed_record_holds_its_lease_against_the_clock_of_the_process(
 def test_a_claim_on_a_model_that_was_taken_while_the_clock_was_ahead_has_expired(
     memory: Memory, clock: ScriptedClock
 ) -> None:
-    given = {"kind": "node", "generator": "m@1", "seconds": 190.0}
+    def claim() -> AbstractContextManager[budget.ModelClaim | None]:
+        return budget.claimed(memory.context, "ask-1", kind="node", generator="m@1", seconds=190)
+
     clock.advance(hours=2)
-    killed = budget.claim_call(memory.context, "ask-1", **given)  # type: ignore[arg-type]
+    killed = claim()  # it never ends
+    assert killed.__enter__() is not None
     clock.advance(hours=-2)
-    assert killed is not None
     with memory.context.db.read(memory.context.space) as tx:
         assert not model_rows.claimed_calls(tx, "ask-1", now=clock.now())
-    assert budget.claim_call(memory.context, "ask-1", **given) is not None  # type: ignore[arg-type]
-    assert budget.claim_call(memory.context, "ask-1", **given) is None, "a live claim counts"  # type: ignore[arg-type]
+    with claim() as first, claim() as second:
+        assert first is not None
+        assert second is None, "a live claim counts"
 
 
 def test_a_released_lease_is_free_and_its_fence_goes_on(memory: Memory) -> None:
@@ -136,7 +140,7 @@ def test_what_an_overtaken_holder_wrote_is_rolled_back(memory: Memory, clock: Sc
 
     with pytest.raises(Refused):
         write_late()
-    assert memory.work.outcomes() == []
+    assert memory.work.outcome_page()[0] == []
 
 
 def test_renewing_gives_more_time(memory: Memory, clock: ScriptedClock) -> None:

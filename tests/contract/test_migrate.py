@@ -9,7 +9,7 @@ import pytest
 
 from recollect import BadInput, Memory, Refused, Stale
 from recollect.core.clock import ScriptedClock
-from recollect.memory.admin import migrate, pull_vault
+from recollect.memory.admin import migrate, mirror_vault
 from recollect.store import dump, init
 from recollect.store import project as projects
 from recollect.tend.backup import Migrated
@@ -107,7 +107,7 @@ def test_after_a_move_to_a_server_a_pull_brings_what_the_team_made_of_it(home: H
         memory.journal.add(topic="payouts", text="Payout events carry no currency")
         memory.journal.compact()
     team = projects.find(home.root, {**home.environ, "RECOLLECT_STORE": home.url})
-    assert pull_vault(team, force=False).conflicts == ()
+    assert mirror_vault(team, pull=True, force=False).conflicts == ()
     assert "payouts" in (home.project.vault / "ROOT.md").read_text()
 
 

@@ -9,7 +9,7 @@ import pytest
 from recollect import Memory
 from recollect.core.context import Vault
 from recollect.store.vault import FolderVault
-from recollect.tend.mirror import mirror
+from recollect.tend.export import mirror
 
 # What a file was when both sides were equal, what it is here and there now, and what bringing it from here does: when
 # here is the team's (a pull), and when there is (a push). None is no file.

@@ -238,7 +238,8 @@ def test_a_claim_that_expired_is_taken_over_and_counts_as_used(open_memory: Open
 
     memory = open_memory(models=ScriptedModels({"theme": ScriptedProvider([ANSWER])}))
     asked = question()
-    claim = budget.claim_call(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
+    killed = budget.claimed(memory.context, asked.id, kind="theme", generator="dead", seconds=60)
+    claim = killed.__enter__()  # never left: its process was killed
     assert claim is not None
     assert budget.reserve_tokens(claim, make_prompt(memory.context, asked))
     assert ask(memory.context, asked).value == "twin", "somebody is asking"
@@ -465,7 +466,7 @@ def test_offline_forbids_every_call(open_memory: Opener, environ: dict[str, str]
 def test_check_tries_each_provider_once(open_memory: Opener, environ: dict[str, str]) -> None:
     environ |= {"RECOLLECT_MODELS_PROVIDER": "command", "RECOLLECT_MODELS_COMMAND": "echo,ready"}
     (found,) = open_memory().models.check()
-    assert (found.name, found.ok, len(found.kinds)) == ("command:echo", True, 14)
+    assert (found.name, found.ok, len(found.kinds)) == ("command:echo", True, 15)
     assert found.seconds is not None
     assert found.cost is None
 

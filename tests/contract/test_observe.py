@@ -90,7 +90,7 @@ def test_what_is_known_of_the_task_need_not_be_said_again(open_memory: Opener) -
 def test_every_raw_discovery_is_kept_with_what_became_of_it(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
     seen = memory.observe(OUTPUT, task="task-1", outcome="launch", title="Set up staging")
-    everything = memory.work.discoveries(task="task-1")
+    everything = memory.work.discovery_page(task="task-1")[0]
     (rumour,) = (each for each in everything if each.content == "The office moves in May.")
     kept = {each.type: each for each in everything if each is not rumour}
     assert set(kept) == {"blocker", "constraint", "pattern", "decision", "dependency"}
@@ -102,7 +102,7 @@ def test_every_raw_discovery_is_kept_with_what_became_of_it(open_memory: Opener)
     assert len(learned) == 4
     assert {each.learning_id for each in kept.values()} == {*learned, None}
     assert {each.skipped for type, each in kept.items() if type != "dependency"} == {None}
-    assert [(task.title, task.outcome_id) for task in memory.work.tasks()] == [("Set up staging", "launch")]
+    assert [(task.title, task.outcome_id) for task in memory.work.task_page()[0]] == [("Set up staging", "launch")]
 
 
 def test_a_discovery_of_an_unknown_type_becomes_a_solution_and_the_type_is_named(open_memory: Opener) -> None:
@@ -112,16 +112,16 @@ def test_a_discovery_of_an_unknown_type_becomes_a_solution_and_the_type_is_named
     assert seen.unknown_types == ("rumour",)
     assert (captured.learning.pattern_type, captured.learning.confidence) == ("solution", 0.5)
     assert captured.learning.title == "The sandbox forgets its keys every night"
-    assert [each.content for each in memory.work.discoveries()] == ["The sandbox forgets its keys every night."]
+    assert [each.content for each in memory.work.discovery_page()[0]] == ["The sandbox forgets its keys every night."]
 
 
 def test_observing_twice_changes_nothing(open_memory: Opener) -> None:
     memory = open_memory(AGENT)
     memory.observe(OUTPUT, task="task-1")
-    before = memory.learnings.page(), memory.work.discoveries(), memory.status()
+    before = memory.learnings.page(), memory.work.discovery_page()[0], memory.status()
     again = memory.observe(OUTPUT, task="task-1")
     assert (again.discoveries, again.captured, again.known_before) == ((), (), 6)
-    assert (memory.learnings.page(), memory.work.discoveries(), memory.status()) == before
+    assert (memory.learnings.page(), memory.work.discovery_page()[0], memory.status()) == before
 
 
 def test_the_same_discovery_in_another_task_is_a_recurrence(open_memory: Opener) -> None:
@@ -130,7 +130,7 @@ def test_the_same_discovery_in_another_task_is_a_recurrence(open_memory: Opener)
     seen = memory.observe(BLOCKER, task="task-2")
     assert [each.merged for each in seen.captured] == [True]
     assert memory.learnings.page()[0][0].recurrence == 2
-    assert len(memory.work.discoveries()) == 2
+    assert len(memory.work.discovery_page()[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_the_same_discovery_in_another_task_is_a_recurrence(open_memory: Opener)
 def test_nothing_discovered_leaves_no_trace(open_memory: Opener, output: str) -> None:
     memory = open_memory(AGENT)
     assert memory.observe(output, task="task-1").discoveries == ()
-    assert (memory.work.tasks(), memory.work.discoveries()) == ([], [])
+    assert (memory.work.task_page()[0], memory.work.discovery_page()[0]) == ([], [])
 
 
 def test_what_we_injected_ourselves_is_not_discovered(open_memory: Opener) -> None:
@@ -149,7 +149,7 @@ def test_what_we_injected_ourselves_is_not_discovered(open_memory: Opener) -> No
     assert shown
     forged = shown.replace("**Context**:", "DISCOVERY[pattern]: from our own mouth\n**Context**:")
     assert memory.observe(f"{forged}\n{BLOCKER}", task="task-2").discoveries[0].content.startswith("The staging")
-    assert len(memory.work.discoveries(task="task-2")) == 1
+    assert len(memory.work.discovery_page(task="task-2")[0]) == 1
 
 
 def test_a_secret_reaches_neither_store_nor_model(open_memory: Opener) -> None:
@@ -169,7 +169,7 @@ def test_ids_are_checked(open_memory: Opener, wrong: dict[str, str]) -> None:
     memory = open_memory(AGENT)
     with pytest.raises(BadInput):
         memory.observe(OUTPUT, **{"task": "task-1", **wrong})
-    assert memory.work.discoveries() == []
+    assert memory.work.discovery_page()[0] == []
 
 
 @given(
@@ -275,7 +275,7 @@ def test_no_transaction_is_open_while_a_model_thinks(open_memory: Opener) -> Non
 
     memory, _ = modelled(open_memory, think)
     memory.observe(BLOCKER, task="task-1")
-    assert {task.id for task in memory.work.tasks()} == {"task-1", "meanwhile"}
+    assert {task.id for task in memory.work.task_page()[0]} == {"task-1", "meanwhile"}
 
 
 def test_a_discovery_whose_observer_died_is_learned_from_by_the_next(open_memory: Opener, clock: ScriptedClock) -> None:
@@ -287,13 +287,13 @@ def test_a_discovery_whose_observer_died_is_learned_from_by_the_next(open_memory
     memory, _ = modelled(open_memory, dies)
     with pytest.raises(KeyboardInterrupt):
         memory.observe(BLOCKER, task="task-1")
-    (raw,) = memory.work.discoveries()
+    (raw,) = memory.work.discovery_page()[0]
     again = open_memory(AGENT)
     assert again.observe(BLOCKER, task="task-1").known_before == 1, "another observer may still be at it"
     clock.advance(seconds=61)
     seen = again.observe(BLOCKER, task="task-1")
     assert [each.learning.source_discovery_id for each in seen.captured] == [raw.id]
-    assert [each.learning_id for each in again.work.discoveries()] == [seen.captured[0].learning.id]
+    assert [each.learning_id for each in again.work.discovery_page()[0]] == [seen.captured[0].learning.id]
     assert again.observe(BLOCKER, task="task-1").known_before == 1
 
 

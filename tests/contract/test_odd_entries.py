@@ -18,7 +18,7 @@ def test_a_heading_without_a_body_is_found_and_agrees(memory: Memory) -> None:
     assert [hit.title for hit in memory.search("utc", kinds=("staged",))] == ["Use UTC everywhere in stored times"]
     memory.context.vault.append("2026-03-01.md", "## Heading only giraffe [project]\n")
     memory.cycle()
-    assert memory.recall("giraffe").entries
+    assert memory.search("giraffe", kinds=("log",))
     assert memory.data.verify() == ()
 
 

@@ -24,9 +24,9 @@ def everything(memory: Memory) -> tuple[Any, ...]:
     return (
         memory.learnings.page(status="all"),
         memory.search("stripe webhooks", status="all", min_confidence=0),
-        memory.work.tasks(),
-        memory.work.outcomes(),
-        memory.work.discoveries(),
+        memory.work.task_page()[0],
+        memory.work.outcome_page()[0],
+        memory.work.discovery_page()[0],
         memory.work.injections(),
         memory.inbox.waiting(),
         vars(memory.status()),
@@ -69,7 +69,7 @@ def test_the_same_ids_live_side_by_side(memory: Memory, other: Memory) -> None:
     for each, base in ((memory, learning()), (other, learning(FLAKY))):
         each.work.add_task("task-1", outcome="launch", title=base.title)
         each.learn(replace(base, source_task_id="task-1"))
-    assert [task.title for task in memory.work.tasks()] != [task.title for task in other.work.tasks()]
+    assert [task.title for task in memory.work.task_page()[0]] != [task.title for task in other.work.task_page()[0]]
     assert (memory.learnings.page()[1], other.learnings.page()[1]) == (1, 1)
 
 

@@ -12,7 +12,7 @@ import pytest
 from conftest import AGENT, PERSON, Opener
 from recollect import Memory, ScriptedClock, Trouble
 from recollect.core.writes import SessionTurn, Write
-from recollect.hosts.claude_code import ROOM
+from recollect.hosts.payloads import HOSTS
 from recollect.memory.admin import Rescue
 from recollect.store import db
 from samples import FLAKY, learning
@@ -84,7 +84,7 @@ def test_a_locked_store_still_gives_the_block_and_remembers_it_later(
         "claude-code",
         "hook",
     )
-    assert [task.created_at for task in later.work.tasks()] == [shown_at]
+    assert [task.created_at for task in later.work.task_page()[0]] == [shown_at]
     assert open_memory(PERSON).learnings.get(kept.id) == after
     assert later.feedback(f"LEARNING_HELPFUL: {kept.id}", task="task-1").counted == (kept.id,)
 
@@ -362,14 +362,14 @@ def test_status_doctor_and_the_brief_name_what_waits_and_what_was_set_aside(
     open_memory: Opener, clock: ScriptedClock, environ: dict[str, str]
 ) -> None:
     memory = open_memory(replay=False)
-    assert "set aside" not in memory.sessions.brief(ROOM).text
+    assert "set aside" not in memory.sessions.brief(HOSTS["claude-code"].room).text
     waiting, failed = put_turn(memory, "s-1", clock.now()), put_turn(memory, "s-2", clock.now() - 1)
     failed.rename(failed.with_suffix(".failed"))
     clock.advance(days=2, hours=1)
     found = memory.status()
     assert (found.spooled, found.spooled_oldest_at) == (1, clock.now() - 49 * 3_600_000)
     assert (found.set_aside, found.set_aside_oldest_at) == (1, clock.now() - 49 * 3_600_000 - 1)
-    brief = memory.sessions.brief(ROOM).text
+    brief = memory.sessions.brief(HOSTS["claude-code"].room).text
     assert "1 write that failed is set aside, the oldest 2 days old: " in brief
     assert "`recollect doctor --fix`" in brief
     rescue = Rescue.of(memory.project.root, actor=PERSON, clock=clock, environ=environ)

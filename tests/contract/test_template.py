@@ -16,12 +16,13 @@ PRAGMAS = ("application_id", "user_version", "page_size", "journal_mode", "auto_
 def test_a_copied_store_equals_a_fresh_one(tmp_path: Path, empty_store: Path, environ: dict[str, str]) -> None:
     kinds = {}
     for name in ("fresh", "copied"):
-        folder = tmp_path / name / "shop"
+        folder, environ["RECOLLECT_HOME"] = tmp_path / name / "shop", str(tmp_path / name)
         folder.mkdir(parents=True)
         if name == "copied":
             template.begin(folder, environ, empty_store)
-        Memory.open(folder, create=True, environ=environ).close()
-        kinds[name] = (_files(folder), _content(folder / ".recollect" / "memory.db"))
+        with Memory.open(folder, create=True, environ=environ) as memory:
+            data = memory.project.data
+        kinds[name] = (_files(folder) | _files(data), _content(data / "memory.db"))
     assert kinds["fresh"] == kinds["copied"]
     assert len(kinds["fresh"][1]) > 20, "there is something to compare"
 

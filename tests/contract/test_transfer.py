@@ -225,6 +225,7 @@ def test_secrets_are_redacted_before_they_are_stored(memory: Memory) -> None:
     assert token not in json.dumps(exported(memory))
 
 
+DECIDED = {"type": "decision", "decision": "Use a queue over cron", "confidence": 0.8, "category": "architecture"}
 BAD: list[tuple[str, Any]] = [
     ("not JSON", "{nope\n"),
     ("not JSON", json.dumps(CLAIM)[:40]),
@@ -253,6 +254,9 @@ BAD: list[tuple[str, Any]] = [
     ("id", {"type": "task", "id": ""}),
     ("title", {"type": "task", "id": "t", "title": 5}),
     ("discovery_type", {"type": "discovery", "discovery_type": "hunch", "content": "x", "task_id": "t"}),
+    ("years are", {**DECIDED, "decided_at": "0001-01-01"}),
+    ("a reason has no field wieght", {**DECIDED, "reasons": [{"text": "x", "wieght": 3}]}),
+    ("a bridge has no field form", {**DECIDED, "bridge": {"structure": "x", "form": "y"}}),
     ("longer than", '{"a": "' + "x" * 4_100_000 + '"}\n'),
 ]
 
@@ -263,10 +267,10 @@ def test_a_bad_line_is_named_and_the_others_come_in(memory: Memory, reason: str,
         result = taken(memory, {"type": "outcome", "id": "before"}, line)
     else:
         result = taken(memory, {"type": "outcome", "id": "before"}, line, {"type": "outcome", "id": "after"})
-        assert memory.work.outcomes()[0].id == "after"
+        assert memory.work.outcome_page()[0][0].id == "after"
     assert [problem.line for problem in result.bad] == [2]
     assert reason in result.bad[0].reason
-    assert {outcome.id for outcome in memory.work.outcomes()} >= {"before"}
+    assert {outcome.id for outcome in memory.work.outcome_page()[0]} >= {"before"}
 
 
 def test_of_many_lines_each_comes_in_once_and_the_first_thousand_problems_are_spelled_out(memory: Memory) -> None:

@@ -25,7 +25,7 @@ def test_an_append_behind_another_end_is_refused_and_leaves_the_file(memory: Mem
     for somebody_else in (lambda: vault.append("a.md", "three\n"), lambda: vault.delete("a.md")):
         somebody_else()
         before = vault.read("a.md")
-        with pytest.raises(Stale, match="somebody else"):
+        with pytest.raises(Stale, match="another process"):
             vault.append("a.md", "four\n", after=stamp)
         assert vault.read("a.md") == before
 
@@ -61,7 +61,7 @@ def test_a_replacement_takes_the_place_of_everything(memory: Memory) -> None:
 def test_a_replacement_that_expects_another_text_is_refused(memory: Memory) -> None:
     vault = memory.context.vault
     vault.replace("daily/2026-03-01.md", "first", expect="")
-    with pytest.raises(Stale, match="somebody else"):
+    with pytest.raises(Stale, match="another process"):
         vault.replace("daily/2026-03-01.md", "second", expect="")
     vault.replace("daily/2026-03-01.md", "second", expect=content_hash("first"))
     with pytest.raises(Stale):

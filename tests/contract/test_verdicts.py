@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import AGENT, PERSON, STRANGER, Opener
+from conftest import AGENT, PERSON, Opener
 from recollect import BadInput, Learning, Memory, NotFound, Refused, ScriptedClock
 from samples import FLAKY, MIGRATIONS, learning
 
@@ -188,7 +188,7 @@ def test_verdicts_in_one_output_are_each_counted(memory: Memory) -> None:
 def test_feedback_for_an_unknown_task_changes_nothing(memory: Memory) -> None:
     kept = injected(memory)
     memory.feedback(f"{HELPFUL}: {kept.id}", task="never-seen")
-    assert [task.id for task in memory.work.tasks()] == ["task-1"]
+    assert [task.id for task in memory.work.task_page()[0]] == ["task-1"]
     with pytest.raises(BadInput, match="task"):
         memory.feedback(f"{HELPFUL}: {kept.id}", task=" ")
 
@@ -265,10 +265,9 @@ def test_a_changed_verdict_says_what_it_was(open_memory: Opener) -> None:
     assert event.new == {"confidence": 0.6, "verdict": "not_helpful"}
 
 
-@pytest.mark.parametrize("actor", [AGENT, STRANGER], ids=lambda actor: actor.trust)
-def test_only_a_person_may_change_a_verdict(open_memory: Opener, actor: object) -> None:
+def test_only_a_person_may_change_a_verdict(open_memory: Opener) -> None:
     kept = injected(open_memory(AGENT))
-    memory = open_memory(actor)
+    memory = open_memory(AGENT)
     memory.rate(kept.id, "helpful", task="task-1")
     with pytest.raises(Refused, match="only a person"):
         memory.rate(kept.id, "not_helpful", task="task-1")

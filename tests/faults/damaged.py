@@ -24,7 +24,7 @@ from workshop import NOW, Workshop
 LOOKING = ("store verify", "doctor", "status")
 COMMANDS = (*LOOKING, "store rebuild")
 CODES = (0, 1, 2, 3)
-KEPT = (".recollect", "memory", "docs")
+KEPT = ("home/.local", "project/memory", "project/docs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,8 @@ class Patient:
 
     def __init__(self, scratch: Path):
         self.root = scratch / "project"
-        self.database = self.root / ".recollect" / "memory.db"
+        self._scratch = scratch
+        self.database = scratch / "home/.local/share/recollect/spaces/shop/memory.db"
         self._sound = scratch / "sound"
         home = scratch / "home"
         home.mkdir()
@@ -58,7 +59,7 @@ class Patient:
     def _make(self) -> None:
         workshop = Workshop(self.root, self.environ)
         models = ScriptedModels({}, embedder=WordEmbedder(loaded=True))
-        with workshop.open(models, create=True).acting_as(PERSON) as memory:
+        with workshop.open(models).acting_as(PERSON) as memory:
             workshop.prepare(memory)
             workshop.work(memory)
             fill(memory)
@@ -68,17 +69,19 @@ class Patient:
             assert memory.data.verify() == ()
             self.tables = tables(memory.context.db.connection())  # type: ignore[attr-defined]
         for name in KEPT:
-            shutil.copytree(self.root / name, self._sound / name)
+            shutil.copytree(self._scratch / name, self._sound / name)
 
     @staticmethod
     def _add_rows(connection: apsw.Connection) -> None:
         """What hosts, servers and models leave behind."""
         connection.execute("""
             INSERT INTO sessions VALUES ('shop', 's1', '2026-03-01');
-            INSERT INTO host_sessions VALUES ('shop', 's1', 'claude-code', 1, 1, '', 0);
-            INSERT INTO host_events VALUES ('shop', 'e1', 's1', 'Stop', 1, '["learn_1"]');
-            INSERT INTO tokens VALUES ('shop', 't1', 'laptop', 'api', 0, 'hash', 'ada', 1, NULL);
-            INSERT INTO requests VALUES ('shop', 'ada', 'key', 'hash', 200, '{}', '{}', 1);
+            INSERT INTO host_sessions (space, id, host, began_at, context_at, transcript, place, pid)
+            VALUES ('shop', 's1', 'claude-code', 1, 1, '', 0, 4711);
+            INSERT INTO host_events (space, id, session, event, at, given, why)
+            VALUES ('shop', 'e1', 's1', 'Stop', 1, '["learn_1"]', '{"learn_1": "webhook"}');
+            INSERT INTO tokens (space, id, name, channel, hash, made_by, created_at, scopes)
+            VALUES ('shop', 't1', 'laptop', 'api', 'hash', 'ada', 1, 'write');
             INSERT INTO asks VALUES ('shop', 'ask_1', 'summary', 'Say it', '1', 'hash', 'x', '["y"]', 10, 1, NULL);
             INSERT INTO ask_claims VALUES ('shop', 'ask_1', 'ada', 1, '2026-03-01', 'summary', 'm', 10, 1);
             INSERT INTO model_usage VALUES ('shop', '2026-03-01', 'summary', 'm', 1, 2, 3, 4, 5)""")
@@ -86,8 +89,8 @@ class Patient:
     def heal(self) -> None:
         """The project as it was made."""
         for name in KEPT:
-            shutil.rmtree(self.root / name, ignore_errors=True)
-            shutil.copytree(self._sound / name, self.root / name)
+            shutil.rmtree(self._scratch / name, ignore_errors=True)
+            shutil.copytree(self._sound / name, self._scratch / name)
 
     def flip(self, bit: int) -> None:
         data = bytearray(self.database.read_bytes())
@@ -135,7 +138,7 @@ class Patient:
         """The same in a process of its own."""
         done = subprocess.run(
             [sys.executable, "-m", "recollect", *" ".join(arguments).split(), "--project", str(self.root)],
-            env={**os.environ, **self.environ},
+            env={**os.environ, "RECOLLECT_HOME": "", **self.environ},
             capture_output=True,
             text=True,
             check=False,

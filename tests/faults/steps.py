@@ -9,6 +9,7 @@ from pathlib import Path
 from old_stores import unpack
 from recollect import Memory
 from recollect.core.context import Actor
+from recollect.store.schema import OLDEST
 from recollect.store.vault import FolderVault
 
 BEGIN, END = "/recollect-begins", "/recollect-ends"
@@ -28,22 +29,28 @@ def first(root: Path) -> None:
 
 
 def init(root: Path) -> None:
+    os.environ.update(environ_of(root))
     Memory.begin(root / "project", actor=Actor(name="ada", channel="cli", trust="human"))
 
 
 def upgrade(root: Path) -> None:
-    Memory.open(root / "old", create=True, actor=Actor(name="ada", channel="cli", trust="human")).close()
+    actor = Actor(name="ada", channel="cli", trust="human")
+    Memory.open(root / "old", actor=actor, environ=environ_of(root)).close()
 
 
 def vault(root: Path) -> FolderVault:
     return FolderVault(root / "memory", root / "vault.lock")
 
 
+def environ_of(root: Path) -> dict[str, str]:
+    return {"HOME": str(root), "RECOLLECT_HOME": str(root / "home")}
+
+
 def prepare(root: Path) -> None:
     """The same work elsewhere first, so that everything it imports is loaded before the mark."""
     (root / "project").mkdir(parents=True)
     vault(root).replace("weekly/node.md", OLD)
-    unpack(1, root / "old")
+    unpack(OLDEST, root / "old", environ_of(root))
 
 
 STEPS = {"replace": replace, "append": append, "first": first, "init": init, "upgrade": upgrade}

@@ -85,7 +85,6 @@ TARGETED = [
     ("asks", "sources", "", 3),
     ("host_events", "given", "[1]", 3),
     ("model_usage", "day", "today", 3),
-    ("requests", "headers", "[]", 3),
     ("nodes", "topics", "[[1, 2, 3]]", 1),
     ("nodes", "incomplete", "yes", 1),
     ("nodes", "first_day", "2026-02-30", 1),

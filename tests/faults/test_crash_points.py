@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from conftest import PERSON
-from faults.steps import BEGIN, END, NEW, OLD, prepare, vault
+from faults.steps import BEGIN, END, NEW, OLD, environ_of, prepare, vault
 from old_stores import DERIVED, rows_of, unpack
 from recollect import Memory
+from recollect.store.schema import OLDEST
 from samples import learning
 from scale import TORTURE
 
@@ -127,7 +128,7 @@ def test_a_call_that_fails_leaves_the_old_file_and_says_so(tmp_path: Path, step:
         assert not list((folder / "real").rglob(".*tmp"))
 
 
-def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path) -> None:
     points = crash_points(tmp_path / "count", "init")
     assert len(points) > 40
     chosen = points if TORTURE > 1 else points[:: max(1, len(points) // 14)]
@@ -136,9 +137,7 @@ def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: di
         folder.mkdir()
         done, _ = traced(folder, "init", "-e", f"trace={name}", "-e", f"inject={name}:signal=SIGKILL:when={count}")
         assert not done
-        root = folder / "real" / "project"
-        Memory.begin(root, actor=PERSON)
-        assert ".recollect/" in (root / ".gitignore").read_text().splitlines()
+        root, environ = folder / "real" / "project", environ_of(folder / "real")
         with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
             kept = memory.learn(learning()).learning
         with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
@@ -147,7 +146,7 @@ def test_killed_at_any_call_an_init_can_be_run_again(tmp_path: Path, environ: di
         shutil.rmtree(folder)
 
 
-def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path) -> None:
     points = crash_points(tmp_path / "count", "upgrade")
     assert len(points) > 40
     chosen = points if TORTURE > 1 else points[:: max(1, len(points) // 14)]
@@ -156,11 +155,11 @@ def test_killed_at_any_call_an_upgrade_goes_on_where_it_stopped(tmp_path: Path, 
         folder.mkdir()
         done, _ = traced(folder, "upgrade", "-e", f"trace={name}", "-e", f"inject={name}:signal=SIGKILL:when={count}")
         assert not done
-        root = folder / "real" / "old"
-        before = rows_of(unpack(1, folder / "kept"))
-        with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
+        before = rows_of(unpack(OLDEST, folder / "kept", environ_of(folder / "kept")))
+        with Memory.open(folder / "real" / "old", actor=PERSON, environ=environ_of(folder / "real")) as memory:
             assert memory.data.verify() == ()
-        after = rows_of(root / ".recollect" / "memory.db")
+        after = rows_of(memory.project.database)
         for table in before.keys() - set(DERIVED):
-            assert all(row.items() >= old.items() for row, old in zip(after[table], before[table], strict=True)), table
+            kept = zip(after.get(table, []), before[table], strict=True)  # a table that went had no rows
+            assert all(row.items() >= old.items() for row, old in kept), table
         shutil.rmtree(folder)

@@ -11,24 +11,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from conftest import PERSON, Opener
-from embedded import database, engine, fill, raw  # noqa: F401
+from embedded import database, engine, fill, project_of, raw  # noqa: F401
 from faults.processes import a_learning
 from recollect import Memory, Refused
 from recollect.core.errors import BadInput, StoreDamaged, StoreNewer
 from recollect.core.values import random_id
 from recollect.memory.admin import Rescue
-from recollect.store.copies import seal_of
 from recollect.store.schema import VERSION
 from samples import learning
 from scale import TORTURE, campaign
 
 
 def recollect(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "HOME": str(project.parent / "home"), "USER": "ada"}
+    environ = {**os.environ, "HOME": str(project.parent / "home"), "USER": "ada", "RECOLLECT_HOME": ""}
     return subprocess.run(
         [sys.executable, "-m", "recollect", *arguments, "--project", str(project)],
         capture_output=True,
@@ -153,7 +151,7 @@ def crashed_with_a_log(project: Path) -> Path:
     )
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     subprocess.run([sys.executable, "-c", script, project], check=True, env={**os.environ, "PYTHONPATH": path})
-    return project / ".recollect" / "memory.db-wal"
+    return project_of(project, os.environ).data / "memory.db-wal"
 
 
 @pytest.mark.parametrize("place", [3, 20, 0.2, 0.4, 0.6], ids=["magic", "salt", "early", "middle", "late"])
@@ -166,7 +164,7 @@ def test_damage_in_the_log_is_shown_once_and_the_log_is_kept(tmp_path: Path, pla
     log.write_bytes(data)
     with pytest.raises(StoreDamaged, match="do not read back"):
         Memory.open(tmp_path, actor=PERSON)
-    kept = list((tmp_path / ".recollect" / "damaged").rglob("memory.db-wal"))
+    kept = list((log.parent / "damaged").rglob("memory.db-wal"))
     assert [file.read_bytes() for file in kept] == [bytes(data)]
     with Memory.open(tmp_path, actor=PERSON) as memory:
         assert memory.learnings.page()[1] < 20
@@ -231,15 +229,6 @@ def test_a_changed_letter_in_a_backup_is_found(memory: Memory, rescue: Rescue, s
     path.write_bytes(data.replace(stored, changed))
     with pytest.raises(StoreDamaged, match="changed after it was made"):
         rescue.restore(path)
-
-
-def test_a_seal_over_rows_alone_as_backups_once_carried_it_is_good(memory: Memory, rescue: Rescue) -> None:
-    fill(memory)
-    path = Path(memory.data.backup().path)
-    connection = apsw.Connection(str(path))
-    connection.execute("UPDATE meta SET value = ? WHERE name = 'seal'", (seal_of(connection, definitions=False),))
-    connection.close()
-    assert rescue.check(path).sealed
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.9, 0.999])

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import PERSON
+from embedded import project_of
 from recollect import Memory, NewEntry
 from samples import learning
 
@@ -21,7 +22,19 @@ PROGRAM = Path(__file__).with_name("small_disk.py")
 
 
 def recollect(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "recollect", *arguments], capture_output=True, text=True, check=False)
+    """A command on the project that its last argument names."""
+    return subprocess.run(
+        [sys.executable, "-m", "recollect", *arguments],
+        env=environ_of(Path(arguments[-1])),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def environ_of(project: Path) -> dict[str, str]:
+    """The memory is on the same disk as the project."""
+    return {**os.environ, "RECOLLECT_HOME": str(project / "home")}
 
 
 def filled(project: Path, *limit: int) -> dict[str, Any]:
@@ -30,7 +43,7 @@ def filled(project: Path, *limit: int) -> dict[str, Any]:
         [sys.executable, PROGRAM, project, *map(str, limit)],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**environ_of(project), "PYTHONPATH": path},
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -49,7 +62,7 @@ def four_megabytes(tmp_path: Path) -> Iterator[Path]:
 
 
 def assert_nothing_was_lost(project: Path, result: dict[str, Any]) -> None:
-    with Memory.open(project, actor=PERSON) as memory:
+    with Memory.open(project, actor=PERSON, environ=environ_of(project)) as memory:
         kept = {each for page in range(0, 3_000, 1000) for each in _ids(memory, page)}
         assert set(result["saved"]) <= kept
         assert len(kept) == len(result["saved"]) + 1, "what was refused is not there"
@@ -82,7 +95,7 @@ def test_a_command_on_a_full_disk_exits_with_3_and_does_not_say_saved(four_megab
 
 def test_on_a_full_disk_a_log_entry_is_kept_or_refused_and_what_is_said_is_true(four_megabytes: Path) -> None:
     project = ("--project", str(four_megabytes))
-    with Memory.open(four_megabytes, create=True, actor=PERSON) as memory:
+    with Memory.open(four_megabytes, create=True, actor=PERSON, environ=environ_of(four_megabytes)) as memory:
         memory.journal.add(NewEntry(text="An entry that was there before"))
     with contextlib.suppress(OSError), (four_megabytes / "ballast").open("wb", buffering=0) as file:
         while file.write(b"\0" * 512):
@@ -104,7 +117,8 @@ def test_on_a_full_disk_a_log_entry_is_kept_or_refused_and_what_is_said_is_true(
 
 
 def _lines(project: Path) -> list[str]:
-    return [line for log in (project / "memory").glob("2*.md") for line in log.read_text("utf-8").splitlines()]
+    logs = project_of(project, environ_of(project)).vault.glob("2*.md")
+    return [line for log in logs for line in log.read_text("utf-8").splitlines()]
 
 
 def test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest(tmp_path: Path) -> None:
@@ -115,9 +129,9 @@ def test_a_limit_on_file_sizes_refuses_the_write_and_keeps_the_rest(tmp_path: Pa
 
 
 def test_a_read_only_project_refuses_a_write_and_changes_nothing(four_megabytes: Path) -> None:
-    with Memory.open(four_megabytes, create=True, actor=PERSON) as memory:
+    with Memory.open(four_megabytes, create=True, actor=PERSON, environ=environ_of(four_megabytes)) as memory:
         kept = memory.learn(learning()).learning
-    database = four_megabytes / ".recollect" / "memory.db"
+    database = memory.project.database
     before = database.read_bytes()
     subprocess.run(["mount", "-o", "remount,ro", four_megabytes], check=True)
     done = recollect("learn", "archive", kept.id, "--project", str(four_megabytes))
@@ -128,7 +142,7 @@ def test_a_read_only_project_refuses_a_write_and_changes_nothing(four_megabytes:
 
 
 def test_a_doctor_looks_at_a_read_only_project(four_megabytes: Path) -> None:
-    Memory.open(four_megabytes, create=True, actor=PERSON).close()
+    Memory.open(four_megabytes, create=True, actor=PERSON, environ=environ_of(four_megabytes)).close()
     subprocess.run(["mount", "-o", "remount,ro", four_megabytes], check=True)
     done = recollect("doctor", "--project", str(four_megabytes))
     assert (done.returncode, done.stderr) == (0, "")

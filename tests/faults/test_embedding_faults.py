@@ -42,7 +42,7 @@ def test_a_kill_in_the_middle_costs_one_batch(open_memory: Opener, environ: dict
     memory = open_memory(models=ScriptedModels({}, embedder=embedder), clock=SystemClock())
     for n in range(3 * BATCH):
         memory.journal.add(NewEntry(text=f"Entry number {n} of the log.", topic="t"))
-    env = {**os.environ, **environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    env = {**environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     killed = subprocess.run([sys.executable, HERE / "embedding.py", memory.project.root, "2"], env=env, check=False)
     assert killed.returncode == -signal.SIGKILL
     assert memory.status().vectors == {"passages": 2 * BATCH, "waiting": BATCH}

@@ -35,6 +35,7 @@ ANSWERS: dict[str, object] = {
     },
     "decision-summary": "An option for the payment queue, after two services lost updates during the sale",
     "decision-digest": "Payment queue of the shop: the option that holds under load",
+    "topic": "Refunds webhook",
     "principle": "Measure the load, then choose a queue: measure before choosing",
     "compare": {"verdict": "compatible"},
     "quality": {"flaw": None},
@@ -95,7 +96,7 @@ def test_learnings_are_the_models(worked: tuple[Memory, Path]) -> None:
     assert {(each.title, each.origin) for each in memory.learnings.page()[0]} == {
         (LEARNING["title"], f"observer:{by('extract')}")
     }
-    assert {each.type for each in memory.work.discoveries()} == {"blocker", "constraint"}
+    assert {each.type for each in memory.work.discovery_page()[0]} == {"blocker", "constraint"}
 
 
 def test_nodes_are_the_models_and_nothing_drops_out(worked: tuple[Memory, Path]) -> None:
@@ -103,7 +104,7 @@ def test_nodes_are_the_models_and_nothing_drops_out(worked: tuple[Memory, Path])
     for level in ("daily/2026-02-22", "weekly/2026-W08", "monthly/2026-02"):
         node = nodes.parse(level, memory.journal.node(level))
         assert node.generator == by("summarise"), level
-    entries = {f"2026-02-22#{number}" for number in range(1, 10)}
+    entries = {f"2026-02-22#{number}" for number in range(1, 11)}
     assert entries <= {ref for point in memory.journal.sources("daily/2026-02-22") for ref in point.refs}
 
 
@@ -125,9 +126,16 @@ def test_decisions_and_principles_are_in_the_models_words(worked: tuple[Memory, 
     assert taught.principles[0].generator == by("principle")
 
 
+def test_a_topics_name_is_the_models_and_the_offline_one_still_leads_to_it(worked: tuple[Memory, Path]) -> None:
+    shown = worked[0].topics.show(str(ANSWERS["topic"]))
+    assert (shown.topic.name, shown.topic.named_by) == (ANSWERS["topic"], "model")
+    assert shown.aliases
+    assert worked[0].topics.show(shown.aliases[0]) == shown
+
+
 def test_a_themes_line_is_the_models(worked: tuple[Memory, Path]) -> None:
-    _, root = worked
-    assert "Found: The cache key misses the lockfile hash" in (root / "memory/learnings/INDEX.md").read_text("utf-8")
+    index = worked[0].project.vault / "learnings/INDEX.md"
+    assert "Found: The cache key misses the lockfile hash" in index.read_text("utf-8")
 
 
 def test_staged_rules_stand_where_and_how_the_model_says(worked: tuple[Memory, Path]) -> None:
@@ -162,5 +170,6 @@ def test_an_agent_can_do_every_kind_of_job_later(tmp_path: Path) -> None:
         documents = "".join(path.read_text("utf-8") for path in (workshop.root / "docs").glob("*.md"))
         assert "A fixed sleep fails on slow runners, every time." in documents
         assert nodes.parse("monthly/2026-02", memory.journal.node("monthly/2026-02")).generator.startswith("agent:")
+        assert memory.topics.show(str(ANSWERS["topic"])).topic.named_by == "model"
         assert memory.decisions.wisdom()[0].principles[0].text == ANSWERS["principle"]
         assert memory.status().models.all_time.calls == 0

@@ -19,6 +19,7 @@ import psycopg
 import pytest
 
 from conftest import PERSON
+from embedded import project_of
 from embedders import WordEmbedder
 from old_stores import unpack
 from recollect import Memory, NewEntry
@@ -26,10 +27,9 @@ from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.memory.admin import Rescue
 from recollect.models.scripted import ScriptedModels
-from recollect.store.init import create
 from recollect.store.postgres import PostgresDb
 from recollect.store.postgres_setup import Made, initialise
-from recollect.store.schema import VERSION
+from recollect.store.schema import MIGRATIONS, OLDEST, VERSION
 from samples import learning
 from servers import Server, copied, own_server, reachable_install
 
@@ -309,20 +309,33 @@ def _command(project: Path, environ: dict[str, str], *arguments: str) -> subproc
     )
 
 
-def test_an_upgrade_makes_the_word_index_of_every_space_anew(
-    server: Server, tmp_path: Path, environ: dict[str, str]
-) -> None:
+TAKEN_BACK = {
+    "m014_entries": "DROP TABLE log_entries",
+    "m015_scopes": "ALTER TABLE tokens DROP scopes, DROP expires_at, DROP last_used_at",
+    "m016_unused": "ALTER TABLE tokens ADD read_only bigint; CREATE TABLE moves (); CREATE TABLE requests ()",
+    "m017_topics": "DROP TABLE topic_entries, topic_aliases, topics",
+    "m018_proven": "DROP INDEX learnings_proven",
+    "m019_reasons": "ALTER TABLE host_sessions DROP pid; ALTER TABLE host_events DROP why",
+}
+
+
+def _take_back_to_oldest(server: Server, database: str) -> None:
+    """A store as the oldest schema had it; a new migration says above how it is taken back."""
+    for migration in reversed(MIGRATIONS[1:]):
+        server.sql(TAKEN_BACK[migration], database)
+    server.sql(f"DELETE FROM migrations WHERE position > {OLDEST}", database)
+    server.sql(f"UPDATE meta SET value = '{OLDEST}' WHERE name = 'schema'", database)
+
+
+def test_an_upgrade_serves_every_space(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
     url = server.new_database("upgraded")
     initialise(url)
     environ = {**environ, "RECOLLECT_STORE": url}
     for name in ("one", "two"):
         with Memory.open(tmp_path / name, create=True, actor=PERSON, environ=environ) as memory:
             memory.learn(learning())
-    server.sql("DELETE FROM passage_words; DELETE FROM migrations WHERE position > 10", "upgraded")
-    server.sql("DROP TABLE readings; CREATE TABLE documents ()", "upgraded")
-    server.sql("ALTER TABLE leases DROP taken_at; ALTER TABLE ask_claims DROP taken_at", "upgraded")
-    server.sql("UPDATE meta SET value = '10' WHERE name = 'schema'", "upgraded")
-    assert "schema m011_grades" in initialise(url).made
+    _take_back_to_oldest(server, "upgraded")
+    assert initialise(url).made == [f"schema {name}" for name in MIGRATIONS[1:]]
     for name in ("one", "two"):
         with Memory.open(tmp_path / name, actor=PERSON, environ=environ) as memory:
             assert memory.search("webhooks out of order")
@@ -345,7 +358,7 @@ def _newer(server: Server) -> str:
 def _older(server: Server) -> str:
     url = server.new_database("older")
     initialise(url)
-    server.sql("UPDATE meta SET value = '1' WHERE name = 'schema'", "older")
+    server.sql("UPDATE meta SET value = '13' WHERE name = 'schema'", "older")
     return url
 
 
@@ -380,7 +393,7 @@ UNUSABLE: dict[str, tuple[Callable[[Server], str], str, int]] = {
     "another program's": (_another_programs, "a database of its own", 3),
     "newer schema": (_newer, "upgrade this program", 3),
     "older schema": (_older, "recollect store db init", 3),
-    "no schema said": (_without_version, "is damaged: it does not say which schema it has", 3),
+    "no schema said": (_without_version, "is damaged: it names no schema that was ever released", 3),
     "not UTF-8": (_wrong_encoding, "ENCODING 'UTF8'", 3),
     "no rights": (_stranger, "permission denied", 3),
     "no store yet": (lambda server: server.new_database("empty"), "recollect store db init", 2),
@@ -412,7 +425,7 @@ def test_the_doctor_of_a_damaged_server_names_the_server_and_no_file_of_another_
     tmp_path: Path, environ: dict[str, str], server: Server
 ) -> None:
     Memory.open(tmp_path, create=True, environ=environ, actor=PERSON).close()  # as after a move: its store stays
-    embedded = tmp_path / ".recollect" / "memory.db"
+    embedded = project_of(tmp_path, environ).database
     environ["RECOLLECT_STORE"] = _without_version(server, "damaged")
     rescue = Rescue.of(tmp_path, actor=PERSON, environ=environ)
     (damage,) = [finding for finding in rescue.doctor().findings if finding.level == "damage"]
@@ -453,7 +466,7 @@ def test_a_server_without_pgvector_works_on_words_alone_until_it_gets_it(
                 memory.learnings.archive(kept.id)
                 assert memory.data.verify() == ()
             control.write_text(described, "utf-8")
-            assert initialise(url).made == ["extension vector", "room for vectors"]
+            assert initialise(url).made == ["extension vector", "columns for vectors"]
             assert initialise(url).made == []
             with Memory.open(tmp_path, environ=environ, models=models) as memory:
                 assert memory.data.embed().made == 1
@@ -524,9 +537,7 @@ def test_a_database_that_cannot_be_used_is_refused_before_a_role_is_made(make: C
 def _made_by_an_older_program(server: Server, url: str, database: str) -> None:
     """A store with a role for rows only, as it was before the last table came."""
     initialise(url, admin=server.url())
-    server.sql("DROP TABLE readings; CREATE TABLE documents (); DELETE FROM migrations WHERE position > 11", database)
-    server.sql("ALTER TABLE leases DROP taken_at; ALTER TABLE ask_claims DROP taken_at", database)
-    server.sql("UPDATE meta SET value = '11' WHERE name = 'schema'", database)
+    _take_back_to_oldest(server, database)
 
 
 def test_a_role_that_may_not_upgrade_is_told_who_may(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
@@ -536,7 +547,7 @@ def test_a_role_that_may_not_upgrade_is_told_who_may(server: Server, tmp_path: P
         Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": url})
     with pytest.raises(StoreUnreachable, match=r"then run: recollect store db init$"):
         Memory.open(tmp_path, create=True, environ={**environ, "RECOLLECT_STORE": server.url("behind")})
-    with pytest.raises(StoreUnreachable, match=r"must be owner.*recollect store db init --admin ADDRESS"):
+    with pytest.raises(StoreUnreachable, match=r"permission denied.*recollect store db init --admin ADDRESS"):
         initialise(url)
 
 
@@ -599,7 +610,7 @@ def test_db_init_makes_a_store_that_the_commands_use(server: Server, tmp_path: P
     assert "nothing to do" in second.stdout
     assert _command(project, environ, "init").returncode == 0
     assert "postgresql" in _command(project, environ, "status").stdout
-    assert not (project / ".recollect" / "memory.db").exists()
+    assert not project_of(project, environ).database.exists()
 
 
 def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ: dict[str, str]) -> None:
@@ -620,7 +631,7 @@ def test_moving_and_mirroring_by_command(server: Server, tmp_path: Path, environ
     with Memory.open(project, environ=team) as memory:
         memory.context.vault.append("2026-03-01.md", "from the team\n")
     assert "wrote 2026-03-01.md" in _command(project, team, "store", "vault", "pull").stdout
-    log = project / "memory" / "2026-03-01.md"
+    log = project_of(project, environ).vault / "2026-03-01.md"
     assert log.read_text() == "entry\nfrom the team\n"
     log.write_text("entry\nfrom the team\nfrom here\n")
     assert "wrote 2026-03-01.md" in _command(project, team, "store", "vault", "push").stdout
@@ -640,8 +651,8 @@ def test_a_move_says_whether_the_source_was_upgraded(
 ) -> None:
     url = server.new_database(f"from_schema_{version}")
     initialise(url)
-    project = unpack(version, tmp_path / "project").parent.parent
-    create(project, environ)  # takes it for one's own without opening it
+    project = tmp_path / "project"
+    unpack(version, project, environ)
     assert says in _command(project, environ, "store", "migrate", "--from", "embedded", "--to", url).stdout
 
 
@@ -658,7 +669,7 @@ def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
         for path, text in files.items():
             memory.context.vault.append(path, text)
         assert _command(project, environ, "store", "vault", "pull").returncode == 0
-        shutil.rmtree(project / "memory")
+        shutil.rmtree(memory.project.vault)
         pushed = _command(project, environ, "store", "vault", "push")
         for path in files:
             assert (
@@ -667,7 +678,7 @@ def test_a_folder_that_lost_its_files_takes_nothing_from_the_team(
             )
         assert {path: memory.context.vault.read(path) for path in files} == files
     assert _command(project, environ, "store", "vault", "pull").returncode == 0
-    assert {path: (project / "memory" / path).read_text() for path in files} == files
+    assert {path: (memory.project.vault / path).read_text() for path in files} == files
 
 
 # Purged means gone

@@ -72,7 +72,7 @@ def missing(memory: Memory, heard: list[dict[str, Any]]) -> list[dict[str, Any]]
         if each["id"] not in shown or (each["what"] == "verdict" and shown[each["id"]].feedback != "helpful"):
             lost.append(each)
     for each in by_kind(heard, "discovery"):
-        kept_ones = memory.work.discoveries(task=each["task"])
+        kept_ones = memory.work.discovery_page(task=each["task"])[0]
         if [one.content for one in kept_ones] != [each["text"]] or not kept_ones[0].learning_id:
             lost.append(each)
     return lost

@@ -26,7 +26,7 @@ DAY = "memory/2026-03-02.md"
 
 @contextmanager
 def locked_store(shell: Shell) -> Iterator[None]:
-    connection = apsw.Connection(str(shell.folder / ".recollect/memory.db"))
+    connection = apsw.Connection(str(shell.data / "memory.db"))
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -38,7 +38,7 @@ def locked_store(shell: Shell) -> Iterator[None]:
 @contextmanager
 def killed_at_the_vault(shell: Shell, *command: str, lease: str, **environ: str) -> Iterator[None]:
     """A command that waits for the vault's lock while it holds a lease, killed there with the signal 9."""
-    lock = os.open(shell.folder / ".recollect/vault.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    lock = os.open(shell.data / "vault.lock", os.O_CREAT | os.O_RDWR, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     process = subprocess.Popen(
         [sys.executable, "-m", "recollect", *command],
@@ -60,7 +60,7 @@ def killed_at_the_vault(shell: Shell, *command: str, lease: str, **environ: str)
 
 
 def is_held(shell: Shell, lease: str) -> bool:
-    connection = apsw.Connection(str(shell.folder / ".recollect/memory.db"))
+    connection = apsw.Connection(str(shell.data / "memory.db"))
     try:
         found = connection.execute("SELECT expires_at FROM leases WHERE name = ?", (lease,)).fetchone()
     finally:
@@ -84,11 +84,11 @@ def stop(shell: Shell, session: str, answer: str, path: str = "", **environ: str
 
 
 def waiting(shell: Shell) -> list[str]:
-    return sorted(path.name for path in (shell.folder / ".recollect/spool").glob("*"))
+    return sorted(path.name for path in (shell.data / "spool").glob("*"))
 
 
 def logged(shell: Shell) -> str:
-    path = shell.folder / DAY
+    path = shell.data / DAY
     return path.read_text() if path.exists() else ""
 
 
@@ -135,7 +135,7 @@ def test_a_record_that_three_processes_died_at_is_set_aside_named_and_tried_agai
 
 def _free(shell: Shell) -> None:
     """Forget that a lease was seen before, so that the next holder can be told from the last."""
-    connection = apsw.Connection(str(shell.folder / ".recollect/memory.db"))
+    connection = apsw.Connection(str(shell.data / "memory.db"))
     connection.execute("UPDATE leases SET expires_at = 0")
     connection.close()
 
@@ -184,7 +184,7 @@ def test_a_transcript_that_is_no_regular_file_is_named_and_everything_else_is_ke
     assert time.monotonic() - began < 6, "a hook has eight seconds, and needs none of them for this"
     assert "Refunds are in." in logged(shell)
     assert waiting(shell) == []
-    note = (shell.folder / ".recollect/hook-failure.txt").read_text()
+    note = (shell.data / "hook-failure.txt").read_text()
     assert f"the transcript {odd} is not a regular file" in note
     shell.said("learn", "list")
 

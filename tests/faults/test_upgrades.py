@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from conftest import PERSON
-from old_stores import DERIVED, VERSIONS, rows_of, unpack
+from old_stores import DERIVED, SPACE, VERSIONS, rows_of, unpack
 from recollect import Memory
-from recollect.store.schema import MIGRATIONS, VERSION
+from recollect.store.project import backups_of
+from recollect.store.schema import OLDEST, VERSION, due
 
 
 def test_there_is_a_store_of_every_schema() -> None:
-    assert tuple(range(1, VERSION + 1)) == VERSIONS, "make the missing one: python tests/old_stores.py"
+    assert tuple(range(OLDEST, VERSION + 1)) == VERSIONS, "make the missing one: python tests/old_stores.py"
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_upgraded_store_has_every_row_it_had(tmp_path: Path, environ: dict[str, str], version: int) -> None:
-    database = unpack(version, tmp_path / "project")
+    database = unpack(version, tmp_path / "project", environ)
     before = rows_of(database)
     assert len(before["learnings"]) == 4
     with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
@@ -36,7 +38,29 @@ def test_an_upgraded_store_has_every_row_it_had(tmp_path: Path, environ: dict[st
 def test_before_an_upgrade_the_store_is_backed_up_as_it_was(
     tmp_path: Path, environ: dict[str, str], version: int
 ) -> None:
-    database = unpack(version, tmp_path / "project")
+    database = unpack(version, tmp_path / "project", environ)
     before = rows_of(database)
     Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ).close()
-    assert rows_of(database.parent / "backups" / f"before-{MIGRATIONS[version]}.db") == before
+    assert rows_of(backups_of(database) / f"before-{due(version)[0][1]}.db") == before
+
+
+@pytest.mark.parametrize(
+    ("channel", "read_only", "scopes"),
+    [
+        ("api", 0, ("read", "write", "admin")),
+        ("api", 1, ("read",)),
+        ("person", 0, ("read", "write", "admin")),
+        ("import", 0, ("read", "import")),
+        ("import", 1, ("read",)),
+    ],
+)
+def test_a_token_of_an_earlier_version_keeps_what_it_may(
+    tmp_path: Path, environ: dict[str, str], channel: str, read_only: int, scopes: tuple[str, ...]
+) -> None:
+    connection = apsw.Connection(str(unpack(OLDEST, tmp_path / "project", environ)))
+    columns = "space, id, name, channel, read_only, hash, made_by, created_at"
+    values = (SPACE, "token_1", "old", channel, read_only, "hash", "ada", 0)
+    connection.execute(f"INSERT INTO tokens ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+    connection.close()
+    with Memory.open(tmp_path / "project", create=True, actor=PERSON, environ=environ) as memory:
+        assert [token.scopes for token in memory.tokens.list()] == [scopes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import npm
-from agents import claude
+from agents import claude, claude_environ
 from scripted import Reply, Request, ScriptedServer, ToolUse
 from shell import ROOT, Shell
 
@@ -47,7 +48,7 @@ def untold(bare: Shell) -> Shell:
 
 
 def entries(shell: Shell) -> str:
-    return "\n".join(path.read_text("utf-8") for path in sorted((shell.folder / "memory").glob("2*.md")))
+    return "\n".join(path.read_text("utf-8") for path in sorted((shell.data / "memory").glob("2*.md")))
 
 
 def test_two_sessions_of_a_fresh_project(project: Shell) -> None:
@@ -98,6 +99,49 @@ def test_a_tool_of_our_server_called_by_the_model_returns_its_hits(project: Shel
         claude(project, server, "-p", "Look it up", "--allowedTools", tool, "Bash(sleep:*)", "ToolSearch")
         results = json.dumps(server.asked[-1].body["messages"])
     assert learning in results
+
+
+def test_the_user_sees_a_line_and_the_agent_runs_a_command_of_the_brief_unasked(project: Shell) -> None:
+    learning = project.learn()
+
+    def script(request: Request) -> Reply:
+        if "tool_result" in json.dumps(request.body["messages"]):
+            return Reply(text="Looked it up.")
+        asked = ToolUse(name="Bash", input={"command": "recollect search webhooks", "description": "Look it up"})
+        return Reply(tools=[asked])
+
+    with ScriptedServer(script) as server:
+        said = claude(project, server, "-p", PROMPT, "--output-format", "stream-json", "--verbose")
+        results = json.dumps(server.asked[-1].body["messages"])
+        told = sent(server.asked[0])
+    assert learning in results.split("tool_result")[1], "neither missing from the PATH nor waiting for approval"
+    for line in ("Recollect: 1 learning", "Recollect: gave 1: Stripe webhooks arrive out of order"):
+        assert line in said, "the host has it for its user"
+        assert line not in told, "and the model is not told"
+
+
+def test_a_session_after_a_killed_one_begins_with_what_that_one_was_asked(project: Shell) -> None:
+    with ScriptedServer(lambda request: Reply(text="Too late.", delay=60)) as server:
+        killed = subprocess.Popen(
+            ["claude", "-p", PROMPT],
+            cwd=project.folder,
+            env=claude_environ(project, server),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        until = time.monotonic() + 60
+        talks = (project.home / ".claude/projects").glob  # which the host writes a moment after it asked the model
+        while not any('"type":"user"' in path.read_text() for path in talks("*/*.jsonl")) and time.monotonic() < until:
+            time.sleep(0.05)
+        killed.kill()
+        killed.wait()
+        time.sleep(2)  # the cycle that it began beside itself may log the turn at this moment
+    with ScriptedServer(answering("Done.")) as server:
+        said = claude(project, server, "-p", "Go on", "--output-format", "stream-json", "--verbose")
+        brief = sent(server.asked[0]).partition(BRIEF)[2]
+    assert f"last session broke off at: {PROMPT}" in said
+    assert PROMPT in brief
 
 
 def test_a_subagent_is_given_what_its_task_needs_and_its_verdict_counts(project: Shell) -> None:

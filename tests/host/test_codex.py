@@ -23,7 +23,7 @@ def project(bare: Shell) -> Shell:
 
 
 def entries(shell: Shell) -> str:
-    return "\n".join(path.read_text("utf-8") for path in (shell.folder / "memory").glob("2*.md"))
+    return "\n".join(path.read_text("utf-8") for path in (shell.data / "memory").glob("2*.md"))
 
 
 def test_two_sessions_of_a_fresh_project(project: Shell) -> None:

@@ -24,7 +24,7 @@ def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
 
     with ScriptedServer(script) as server:
         gemini(bare, server, "-p", PROMPT)
-        gemini(bare, server, "-p", "What did we do about refund webhooks? Look it up")
+        gemini(bare, server, "-p", "What did we do about the order of Stripe webhooks? Look it up")
         first, second, found = (request.conversation for request in server.asked)
         tool_result = json.dumps(server.asked[-1].body["contents"][-1])
 
@@ -35,7 +35,7 @@ def test_two_sessions_of_a_fresh_project(bare: Shell) -> None:
     assert f"_ID: {learning}_" in second
     assert learning in tool_result, "a tool of ours returns its hits"
     assert found.startswith(second)
-    log = "\n".join(path.read_text("utf-8") for path in (bare.folder / "memory").glob("2*.md"))
+    log = "\n".join(path.read_text("utf-8") for path in (bare.data / "memory").glob("2*.md"))
     assert f"- request: {PROMPT}\n- outcome: {ANSWER}\n" in log, "the turn is logged, as it was asked and answered"
     assert log.count("passed over") == 2, "each answer once: its event has pieces of it twice"
     assert "Memory of this project" not in log, "nothing injected was captured"

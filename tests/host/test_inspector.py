@@ -15,7 +15,8 @@ from shell import SOURCE, Shell
 
 RECOLLECT = (sys.executable, "-m", "recollect")
 STDIO = ("-e", f"PYTHONPATH={SOURCE}", *RECOLLECT, "mcp")
-NAMES = ["search", "get", "remember", "log", "decide", "inject", "rate", "recall", "status"]
+NAMES = """search timeline get remember correct forget log stage decide review wisdom inject rate
+  status""".split()
 
 
 def _inspect(shell: Shell, *arguments: str, server: tuple[str, ...] = STDIO) -> Any:
@@ -33,7 +34,6 @@ def _inspect(shell: Shell, *arguments: str, server: tuple[str, ...] = STDIO) -> 
 def test_the_inspector_lists_every_tool_and_finds_no_fault_with_a_schema(shell: Shell) -> None:
     listed = _inspect(shell, "--strict", "--method", "tools/list")["tools"]
     assert [tool["name"] for tool in listed] == NAMES
-    assert all(tool["outputSchema"] for tool in listed)
 
 
 def test_the_inspector_calls_a_tool(shell: Shell) -> None:

@@ -119,7 +119,7 @@ def garbage(shell: Shell) -> Iterator[None]:
 
 @contextmanager
 def locked(shell: Shell) -> Iterator[None]:
-    connection = apsw.Connection(str(shell.folder / ".recollect/memory.db"))
+    connection = apsw.Connection(str(shell.data / "memory.db"))
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -144,7 +144,7 @@ def gone(shell: Shell) -> Iterator[None]:
 @contextmanager
 def read_only(shell: Shell) -> Iterator[None]:
     """The project's disk takes no more: a file stands where the spool would be, and the store is kept out of reach."""
-    spool = shell.folder / ".recollect/spool"
+    spool = shell.data / "spool"
     kept = spool.with_name("kept-spool")
     if spool.is_dir():
         spool.rename(kept)
@@ -159,17 +159,8 @@ def read_only(shell: Shell) -> Iterator[None]:
 
 
 @contextmanager
-def homeless(shell: Shell) -> Iterator[None]:
-    home = shell.environ.pop("HOME")
-    try:
-        yield
-    finally:
-        shell.environ["HOME"] = home
-
-
-@contextmanager
 def _store_aside(shell: Shell) -> Iterator[Path]:
-    data = shell.folder / ".recollect"
+    data = shell.data
     files = [path for path in data.iterdir() if path.name.startswith("memory.db")]
     aside = data / "aside"
     aside.mkdir()
@@ -190,8 +181,8 @@ def _store_aside(shell: Shell) -> Iterator[Path]:
 
 @contextmanager
 def full(shell: Shell) -> Iterator[None]:
-    """The project's disk has no byte left."""
-    ballast = shell.folder / "ballast"
+    """The disk of the memory has no byte left."""
+    ballast = shell.data.parents[1] / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while file.write(b"\0" * 65536):
             pass
@@ -204,18 +195,20 @@ def full(shell: Shell) -> Iterator[None]:
         ballast.unlink()
 
 
-BREAKAGES: tuple[Breakage, ...] = (locked, corrupt, gone, read_only, homeless, garbage)
+BREAKAGES: tuple[Breakage, ...] = (locked, corrupt, gone, read_only, garbage)
 
 
 @pytest.fixture
 def shell_on_a_small_disk(bare: Shell) -> Iterator[Shell]:
-    """A project on a disk of its own, so that it can be filled."""
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", bare.folder], check=False)
+    """A memory on a disk of its own, so that it can be filled."""
+    disk = bare.data.parents[1]
+    disk.mkdir(parents=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", disk], check=False)
     if mounted.returncode:
         pytest.skip("a small disk can only be mounted as root")
     bare.said("init", "--space", "shop", "--timezone", "UTC")
     yield bare
-    subprocess.run(["umount", "-l", bare.folder], check=True)
+    subprocess.run(["umount", "-l", disk], check=True)
 
 
 def test_500_events_with_random_breakage(shell_on_a_small_disk: Shell, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,7 +234,7 @@ def test_500_events_with_random_breakage(shell_on_a_small_disk: Shell, capsys: p
     assert found == Counter(host.answers), "each answer once: none lost, none twice"
     assert learning.times_helpful == len(host.rated)
     assert tasks >= host.shown
-    assert not list((shell.folder / ".recollect").glob("**/*.unreadable"))
+    assert not list((shell.data).glob("**/*.unreadable"))
 
 
 def test_a_hook_that_takes_too_long_ends_in_time_and_its_write_is_kept(shell: Shell) -> None:
@@ -249,7 +242,7 @@ def test_a_hook_that_takes_too_long_ends_in_time_and_its_write_is_kept(shell: Sh
     import fcntl
     import time
 
-    lock = (shell.folder / ".recollect/vault.lock").open("w")
+    lock = (shell.data / "vault.lock").open("w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     began = time.monotonic()
     said = json.dumps({"session_id": "s-1", "last_assistant_message": "a word that waits"})
@@ -283,7 +276,7 @@ def test_a_folder_stays_ignored_while_the_settings_file_is_invalid(shell: Shell)
     shell.said("hook", "Stop", "--host", "claude-code", stdin=json.dumps(said))
     settings.write_text(good)
     assert shell.json("status")["spooled"] == 0
-    assert not (shell.folder / "memory").exists()
+    assert not (shell.data / "memory").exists()
 
 
 @pytest.mark.parametrize("place", ["\0", "\ud800"])

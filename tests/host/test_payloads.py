@@ -10,7 +10,8 @@ import pytest
 
 from hooks import RECORDED, shown
 from recollect.hosts.event import HostEvent
-from recollect.hosts.hook import adapter_of
+from recollect.hosts.payloads import answer as answer_of
+from recollect.hosts.payloads import host_named
 from recollect.text import transcript
 
 FILES = sorted(path for path in RECORDED.glob("*-2026-*.jsonl"))
@@ -25,7 +26,7 @@ def recorded(path: Path) -> list[dict[str, Any]]:
 
 
 def moments(path: Path) -> list[HostEvent]:
-    adapter = adapter_of(host_of(path))
+    adapter = host_named(host_of(path))
     found = [adapter.read(each["event"], each["payload"]) for each in recorded(path)]
     return [moment for moment in found if moment is not None]
 
@@ -52,7 +53,7 @@ def test_all_events_of_a_host_were_recorded(host: str, missing: set[str]) -> Non
 
 def test_a_compactions_summary_of_codex_is_read_from_its_transcript() -> None:
     given = {"session_id": "s", "transcript_path": str(RECORDED / "codex-0.166.0-transcript.jsonl")}
-    moment = adapter_of("codex").read("PostCompact", given)
+    moment = host_named("codex").read("PostCompact", given)
     assert moment is not None
     assert moment.text == "Compared the created times.\n\nLEARNING_HELPFUL: learn_x"
 
@@ -77,7 +78,7 @@ def test_an_answer_of_gemini_is_read_from_its_transcript() -> None:
         "Compared the created times of all of the events that came in and wrote a file.\n\nLEARNING_HELPFUL: learn_x"
     )
     told = {**payload, "transcript_path": str(RECORDED / "gemini-0.61.0-transcript.jsonl")}
-    read = adapter_of("gemini").read
+    read = host_named("gemini").read
     for given, answer in (
         (told, whole),
         (payload, payload["prompt_response"]),  # no transcript
@@ -90,15 +91,15 @@ def test_an_answer_of_gemini_is_read_from_its_transcript() -> None:
 
 def test_the_agent_that_writes_a_compactions_summary_is_not_one_of_the_users() -> None:
     payload = {"session_id": "s", "agent_id": "a", "agent_type": "", "last_assistant_message": "<summary>x</summary>"}
-    assert adapter_of("claude-code").read("SubagentStop", payload) is None
+    assert host_named("claude-code").read("SubagentStop", payload) is None
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
 def test_an_answer_is_in_the_hosts_form(host: str) -> None:
-    adapter = adapter_of(host)
+    adapter = host_named(host)
     moment = adapter.read("SessionStart", {"session_id": "s"})
     assert moment is not None
-    answer = adapter.answer(moment, "text")
+    answer = answer_of(moment, "text")
     assert answer.startswith("{"), "a host reads JSON only when it begins so"
     assert json.loads(answer)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert shown(answer) == "text"
@@ -107,9 +108,9 @@ def test_an_answer_is_in_the_hosts_form(host: str) -> None:
 @pytest.mark.parametrize("value", [None, 7, [], {}, "", " ", "x" * 500, "../../etc", "a b\nc"])
 def test_any_value_of_any_field_is_survived(value: object) -> None:
     names = ("session_id", "cwd", "prompt", "transcript_path", "last_assistant_message", "source", "agent_id")
-    for host in ("claude-code", "codex", "gemini", "openclaw"):
+    for host in ("claude-code", "codex", "gemini"):
         for event in ("SessionStart", "UserPromptSubmit", "Stop", "BeforeAgent", "AfterAgent"):
-            moment = adapter_of(host).read(event, dict.fromkeys(names, value))
+            moment = host_named(host).read(event, dict.fromkeys(names, value))
             assert moment is None or (len(moment.session) <= 100 and moment.session.isascii())
 
 

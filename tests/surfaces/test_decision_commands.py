@@ -76,7 +76,7 @@ def test_a_decision_is_reviewed_aged_and_taken_back(run, monkeypatch: pytest.Mon
     assert json.loads(run("decision", "wisdom", "--json").output)["wisdom"][0]["decisions"] == 1
     assert id in run("decision", "list").output
     assert id in run("decision", "list", "--levels", "--query", "postgresql").output
-    assert run("decision", "preserve", id).output == f"{id} stays whole\n"
+    assert run("decision", "preserve", id).output == f"{id} is shown in full at any age\n"
     assert "preserved" in run("decision", "list", "--levels").output
     assert run("decision", "preserve", id, "--off").output == f"{id} shrinks with age\n"
     assert run("decision", "reverse", id, "--reason", "Too dear").output == f"{id} is reversed\n"
@@ -117,5 +117,5 @@ def test_findings_gather_into_themes(run) -> None:  # type: ignore[no-untyped-de
     assert "from finding/wu-1#1" in run("learn", "promote", "finding/wu-1#1").output
     assert "rule: Hash it" in run("theme", "finding", "show", "finding/wu-1#1").output
     assert "skipped" not in run("status").output
-    Path("memory/learnings/odd.json").write_text("{}")
+    Path(run("open").output.strip(), "memory/learnings/odd.json").write_text("{}")
     assert "skipped     odd.json: without workId, timestamp, findings" in run("status").output

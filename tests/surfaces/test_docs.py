@@ -92,7 +92,7 @@ def test_the_help_of_a_group_fits_a_terminal_and_cuts_no_sentence(path: tuple[st
 @pytest.mark.parametrize(("name", "default"), described())
 def test_a_setting_stands_in_the_docs_with_its_default(name: str, default: object) -> None:
     page = (DOCS / "settings.md").read_text("utf-8")
-    shown = f"`{default}`" if default != "" else "empty"
+    shown = f"`{str(default).lower() if isinstance(default, bool) else default}`" if default != "" else "empty"
     assert any(f"`{name}`" in line and shown in line for line in page.splitlines())
 
 

@@ -41,7 +41,7 @@ NO = [
     ("learn rate ID --verdict helpful", "never injected"),
     ("why nonsense", "There is no 'nonsense'"),
     ("get nonsense", "ids look like"),
-    ("search zebra --semantic-weight 1", "nothing has been embedded yet"),
+    ("search zebra --semantic-weight 1", "Nothing has been embedded yet"),
     ("log adopt log/2026-03-01#1", "no entry"),
     ("inbox show 7", "no item 7"),
     ("inject --task a --outcome b --learning learn_nope", "There is no learning learn_nope"),
@@ -65,14 +65,13 @@ BAD = [
     ("search webhook --limit 0", "limit"),
     ("search webhook --staged --kind log", "--staged does not go with --kind"),
     ("search webhook --staged --min-confidence 0.9 --status all", "with --status or --min-confidence"),
-    ("learn rate ID --verdict helpful --not-helpful", "one verdict"),
-    ("learn rate ID", "one verdict"),
+    ("learn rate ID", "--verdict"),
     ("inject --task a --title b", "--outcome"),
     ("inject --task a --outcome b", "title"),
-    ("inject --task a --outcome b --title c --budget many", "number"),
-    ("inject --task a --outcome b --title c --full=no", "--full takes no value"),
+    ("inject --task a --outcome b --title c --budget many", "--budget: invalid int value"),
+    ("inject --task a --outcome b --title c --full=no", "--full: ignored explicit argument 'no'"),
     ("inject --nonsense", "--nonsense"),
-    ("inject --task", "needs a value"),
+    ("inject --task", "--task: expected one argument"),
     ("learn show", "Missing argument"),
     ("learn list --sort sideways", "sideways"),
     ("why doc/docs/deploy.md", "git log"),
@@ -120,20 +119,20 @@ def test_a_time_zone_that_is_none_is_2(shell: Shell, line: str) -> None:
 
 @pytest.mark.parametrize("line", ["status", "inject --task a --outcome b --title c"])
 def test_a_damaged_store_is_3_and_stays_as_it_is(shell: Shell, line: str) -> None:
-    database = shell.folder / ".recollect" / "memory.db"
+    database = shell.data / "memory.db"
     database.write_bytes(b"not a database, " * 1000)
     _refused(shell, line, 3, "memory.db")
     assert database.read_bytes() == b"not a database, " * 1000
 
 
 def test_a_vanished_store_is_3_and_not_begun_anew(shell: Shell) -> None:
-    (shell.folder / ".recollect" / "memory.db").unlink()
+    (shell.data / "memory.db").unlink()
     _refused(shell, "learn list", 3, "missing")
-    assert not (shell.folder / ".recollect" / "memory.db").exists()
+    assert not (shell.data / "memory.db").exists()
 
 
 def test_a_newer_store_is_3(shell: Shell) -> None:
-    database = sqlite3.connect(shell.folder / ".recollect" / "memory.db")
+    database = sqlite3.connect(shell.data / "memory.db")
     database.execute("UPDATE meta SET value = '999' WHERE name = 'schema'")
     database.commit()
     database.close()

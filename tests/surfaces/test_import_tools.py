@@ -37,7 +37,7 @@ def test_a_preview_shows_each_piece_with_its_day_and_place(shell: Shell) -> None
         "entry": 2,
         "learning": 1,
     }
-    assert not list((shell.folder / "memory").glob("*.md"))
+    assert not list((shell.data / "memory").glob("*.md"))
 
 
 def test_what_could_not_be_taken_ends_with_1(shell: Shell) -> None:

@@ -104,3 +104,25 @@ def _members(value: Any) -> Any:
     elif isinstance(value, list):
         for part in value:
             yield from _members(part)
+
+
+def test_a_list_of_work_says_how_many_there_are_in_all(shell: Shell) -> None:
+    for number in range(3):
+        shell.said("task", "add", f"task-{number}", "--outcome", f"outcome-{number}")
+    shell.run("task", "observe", "--task", "task-0", stdin="DISCOVERY[dependency]: one\nDISCOVERY[dependency]: two\n")
+    for line, key, total in (
+        ("task list", "tasks", 3),
+        ("task outcome list", "outcomes", 3),
+        ("task discovery list", "discoveries", 2),
+    ):
+        found = shell.json(*line.split(), "--limit", "1", "--offset", "1")
+        assert (len(found[key]), found["total"], found["limit"], found["offset"]) == (1, total, 1, 1)
+    assert "1 of 3; --offset shows more" in shell.said("task", "list", "--limit", "1")
+
+
+def test_the_list_of_logs_has_the_newest_day_first(shell: Shell) -> None:
+    for day in ("2026-03-01", "2026-03-02"):
+        shell.said("log", "add", f"Repaired the importer on {day}", RECOLLECT_NOW=f"{day}T09:00:00Z")
+    found = shell.json("log", "list", "--limit", "1")
+    assert (found["days"], found["total"]) == ([{"day": "2026-03-02", "entries": 1}], 2)
+    assert shell.said("log", "list").splitlines()[1:] == ["2026-03-02  1", "2026-03-01  1"]

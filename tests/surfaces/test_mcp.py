@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,17 +18,23 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from conftest import ENGINES, PERSON, STRANGER
-from mcp_client import Connection, connected, http_transport
+from mcp_client import Connection, connected, direct_transport, http_transport
 from recollect import Memory, NewDecision, NewFinding
-from recollect.cli.serve import mcp_endpoint
-from recollect.core.journal import NewEntry
-from recollect.mcp.server import INSTRUCTIONS, make_server
+from recollect.core.choices import PATTERN_TYPES, VERDICTS
+from recollect.core.decision import OUTCOMES, STAKES
+from recollect.core.errors import NotInitialised
+from recollect.core.journal import ENTRY_TYPES, NewEntry
+from recollect.mcp.pages import INSTRUCTIONS, PROMPTS
+from recollect.mcp.stdio import Conversation
+from recollect.mcp.tools import KINDS, TOOLS
+from recollect.search import everything
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
-from serving import Served, serving
+from serving import MCP, Served, serving
 from shell import SOURCE, Shell
 
 TRANSPORTS = ("stdio", "http")
-NAMES = ["search", "get", "remember", "log", "decide", "inject", "rate", "recall", "status"]
+NAMES = """search timeline get remember correct forget log stage decide review wisdom inject rate
+  status""".split()
 
 
 class Site:
@@ -52,15 +59,17 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             with connected(StdioServerParameters(command=sys.executable, args=command, env=environ)) as client:
                 yield Site(client, memory)
         else:
-            with serving(memory, neighbours=mcp_endpoint(memory)) as served, over_http(served, "api") as client:
+            with serving(memory, neighbours=MCP) as served, over_http(served, "api") as client:
                 yield Site(client, memory)
 
 
 @pytest.fixture
 def quick(tmp_path: Path) -> Iterator[Site]:
     """The same without a transport between, for what no transport changes."""
-    with Memory.open(tmp_path, create=True, actor=PERSON) as memory, connected(make_server(memory)) as client:
-        yield Site(client, memory)
+    with Memory.open(tmp_path, create=True, actor=PERSON) as memory:
+        talk = Conversation(lambda: True, lambda: memory)
+        with connected(direct_transport(talk.said)) as client:
+            yield Site(client, memory)
 
 
 def test_the_tools_are_few_and_always_in_the_same_order(site: Site) -> None:
@@ -76,7 +85,8 @@ def test_a_learning_that_was_remembered_is_found_and_read(site: Site) -> None:
     kept = site.client.call("remember", **WEBHOOKS | {"pattern_type": "gotcha", "task": "T1", "outcome": "billing"})
     hits = site.client.call("search", query="do stripe webhooks keep their order?")["hits"]
     assert hits[0]["id"] == kept["id"]
-    assert hits[0]["title"] == WEBHOOKS["title"]
+    assert hits[0]["title"] == "**Stripe** **webhooks** arrive out of **order**"
+    assert hits[0]["lines"][0].replace("**", "") == WEBHOOKS["action"]
     shown = site.client.call("get", id=kept["id"])
     assert shown["kind"] == "learning"
     assert shown["record"]["action"] == WEBHOOKS["action"]
@@ -87,8 +97,9 @@ def test_a_learning_that_was_remembered_is_found_and_read(site: Site) -> None:
 def test_an_agent_hears_what_a_known_learning_did_not_take_over(quick: Site) -> None:
     quick.client.call("remember", **FLAKY)
     again = quick.client.call("remember", **{**FLAKY, "domain": "elsewhere"})
-    assert (again["merged"], again["left"]) == (True, ["domain"])
-    assert "left as it was: domain" in quick.client.text("remember", **{**FLAKY, "domain": "elsewhere"})
+    assert again["did"].startswith("already known")
+    assert again["note"] == "left unchanged: domain"
+    assert "left unchanged: domain" in quick.client.text("remember", **{**FLAKY, "domain": "elsewhere"})
 
 
 def test_a_client_writes_as_an_agent_on_the_channel_mcp_whoever_started_the_server(site: Site) -> None:
@@ -115,11 +126,11 @@ def test_a_decision_that_was_taken_back_says_so(quick: Site) -> None:
     assert "reversed)" in quick.client.text("get", id=id)
 
 
-def test_an_entry_of_the_log_is_recalled_and_read_by_its_id(site: Site) -> None:
+def test_an_entry_of_the_log_is_found_and_read_by_its_id(site: Site) -> None:
     text = "Moved the refund webhook to the queue; retries are idempotent now."
     entered = site.client.call("log", text=text, topic="refunds", type="project", session="s1")
-    found = site.client.call("recall", query="what happened to the refund webhook?", limit=3)
-    assert entered["id"] in [entry["id"] for entry in found["entries"]]
+    found = site.client.call("search", query="what happened to the refund webhook?", kind=["log"], limit=3)
+    assert entered["id"] in [hit["id"] for hit in found["hits"]]
     assert site.client.call("get", id=entered["id"])["body"].strip() == text
     assert text in site.memory.journal.show(entered["id"][4:14])
 
@@ -144,8 +155,8 @@ def test_what_a_task_was_shown_can_be_rated_once(site: Site) -> None:
     proven = site.memory.learn(learning(MIGRATIONS)).learning
     task = {"task": "T7", "outcome": "checkout", "title": "Add a column with a default to the orders table"}
     shown = site.client.call("inject", **task)
-    assert proven.id in shown["learnings"]
-    assert MIGRATIONS["action"] in shown["markdown"]
+    assert proven.id in shown["ids"]
+    assert MIGRATIONS["action"] in "\n".join(shown["lines"])
     rated = site.client.call("rate", learning=proven.id, verdict="helpful", task="T7")
     assert rated["confidence"] == 0.75
     assert "only a person" in site.client.refused("rate", learning=proven.id, verdict="not_helpful", task="T7")
@@ -193,17 +204,19 @@ def test_the_instructions_fit_a_client_and_begin_with_searching() -> None:
     assert "Search" in INSTRUCTIONS.split("\n\n")[1].split()[0]
 
 
-def test_every_tool_says_what_it_does_and_what_it_answers(quick: Site) -> None:
+def test_every_tool_says_what_it_does_and_what_it_takes(quick: Site) -> None:
     for tool in quick.client.ask("list_tools").tools:
         assert tool.description
-        assert tool.output_schema["type"] == "object"
+        assert all(schema.get("description") for schema in tool.input_schema["properties"].values())
         assert tool.annotations.open_world_hint is False
-        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.read_only_hint or tool.annotations.destructive_hint is False
 
 
 @pytest.mark.parametrize("tool", NAMES)
 def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -> None:
     known = quick.memory.learn(learning(WEBHOOKS)).learning.id
+    made = NewDecision(decision="Keep the monolith for now", confidence=0.6, category="architecture")
+    chosen = quick.memory.decisions.record(made).decision.id
     given = {
         "search": {"query": "stripe"},
         "get": {"id": known},
@@ -212,7 +225,12 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         "decide": {"decision": "Use SQLite over files", "confidence": 0.7, "category": "storage"},
         "inject": {"task": "T1", "outcome": "billing", "title": "Handle Stripe webhooks out of order"},
         "rate": {"learning": known, "verdict": "helpful", "task": "T0"},
-        "recall": {"query": "keys?"},
+        "timeline": {},
+        "correct": {"id": known, "changes": {"action": "Compare the created time before applying an event"}},
+        "forget": {"id": known, "reason": "The user said so"},
+        "stage": {"title": "The build needs Node 22 or later", "body": "Older ones fail on the lockfile."},
+        "review": {"id": chosen, "outcome": "success"},
+        "wisdom": {},
         "status": {},
     }[tool]
     quick.memory.inject(task="T0", outcome="billing", title="Stripe webhooks out of order")
@@ -235,17 +253,20 @@ def test_a_tool_that_says_it_only_reads_writes_nothing(quick: Site, tool: str) -
         ("get", {"id": "staged/nothing"}, "no staged/nothing"),
         ("get", {"id": "doc/../../etc/passwd"}, "no doc/"),
         ("get", {}, "get needs id"),
-        ("remember", {"title": "x"}, "remember needs context, observation, implication, action"),
-        ("search", {"query": "x", "limit": "many"}, "search cannot use limit: Input should be a valid integer"),
+        ("remember", {"title": "x"}, "remember needs text, or context, observation, implication, action"),
+        ("search", {"query": "x", "limit": "many"}, "search cannot use limit: 'many' is not a whole number"),
         ("search", {"query": "x", "limit": -1}, "limit"),
         ("search", {"query": "x", "min_confidence": 7}, "confidence"),
         ("remember", {**WEBHOOKS, "action": " "}, "action is empty"),
-        ("remember", {**WEBHOOKS, "pattern_type": "rumour"}, "'solution', 'gotcha'"),
+        ("remember", {**WEBHOOKS, "pattern_type": "rumour"}, "is none of solution, gotcha"),
         ("log", {"text": " "}, "the entry is empty"),
         ("decide", {"decision": "Fixed the bug", "confidence": 0.9, "category": "work"}, "report of work"),
         ("inject", {"task": "", "outcome": "billing", "title": "x"}, "task"),
         ("rate", {"learning": "learn_nope", "verdict": "helpful", "task": "T1"}, "no learning learn_nope"),
-        ("recall", {"query": "x", "limit": 1000}, "limit must be between 1 and 100"),
+        ("timeline", {"limit": 2000}, "limit must be a whole number between 1 and 1,000"),
+        ("forget", {"id": "log/2026-03-01#9", "reason": "x"}, "a person can remove it with: recollect store purge"),
+        ("correct", {"id": "learn_nope", "changes": {"action": "x"}}, "no learning learn_nope"),
+        ("correct", {"id": "learn_nope", "changes": {"deed": "x"}}, "has no field deed"),
         ("nonsense", {}, "Unknown tool"),
     ],
 )
@@ -369,11 +390,11 @@ def test_standard_output_carries_the_protocol_and_nothing_else(shell: Shell) -> 
         '{"jsonrpc": "2.0", "id": 3, "method": "no/such"}',
         _call(4, "get", id="learn_nope"),
         _call(5, "search", query="webhook " * 50_000),
-        answers=5,
+        answers=6,
     )
     answers = [json.loads(line) for line in printed]
     assert {answer["jsonrpc"] for answer in answers} == {"2.0"}
-    assert sorted(answer["id"] for answer in answers) == [1, 2, 3, 4, 5]
+    assert [answer["id"] for answer in answers] == [1, 2, None, 3, 4, 5]
 
 
 def test_the_clients_own_name_stands_in_the_history(shell: Shell) -> None:
@@ -400,16 +421,140 @@ def test_ctrl_c_ends_a_server_whose_client_says_nothing(shell: Shell) -> None:
         server.stdout.readline()
         server.send_signal(signal.SIGINT)
         try:
-            assert server.wait(timeout=10) == -signal.SIGINT
+            assert server.wait(timeout=10) == 130
         finally:
             server.kill()
         assert server.stderr.read() == b""
 
 
-def test_where_there_is_no_project_the_server_says_so_and_ends(bare: Shell) -> None:
-    done = bare.run("mcp", stdin=INITIALIZE)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"recollect init" in done.stderr
+LIST = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+
+
+def test_where_there_is_no_memory_one_tool_says_how_to_begin(bare: Shell) -> None:
+    begun, listed, told, refused = map(
+        json.loads, _spoken(bare, INITIALIZE, LIST, _call(3, "begin"), _call(4, "search", query="x"), answers=4)
+    )
+    assert "no memory yet" in begun["result"]["instructions"]
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["begin"]
+    assert "recollect init" in told["result"]["content"][0]["text"]
+    assert not told["result"]["isError"]
+    assert refused["result"]["isError"]
+
+
+def test_a_memory_that_begins_later_brings_its_tools(bare: Shell) -> None:
+    talk = Conversation(lambda: (bare.folder / "recollect.toml").exists(), lambda: pytest.fail("nothing is called"))
+    assert talk.said(LIST.encode())[0]["result"]["tools"][0]["name"] == "begin"
+    bare.said("init")
+    assert talk.said(LIST.encode())[0]["result"]["tools"][0]["name"] == "search"
+
+
+def test_a_client_hears_when_a_call_finds_that_the_memory_began() -> None:
+    begun = [False]
+
+    def opened() -> Memory:
+        begun[0] = True
+        raise NotInitialised("begin with: recollect init")
+
+    answer, heard = Conversation(lambda: begun[0], opened).said(_call(1, "begin").encode())
+    assert "recollect init" in answer["result"]["content"][0]["text"]
+    assert heard["method"] == "notifications/tools/list_changed"
+
+
+def test_the_list_costs_a_model_at_most_3000_tokens() -> None:
+    listed = json.dumps([tool.listed() for tool in TOOLS.values()], ensure_ascii=False, separators=(",", ":"))
+    assert len(listed) / 4 <= 3000  # four characters a token, as peers were measured
+
+
+def test_the_static_lists_of_words_are_those_of_the_rooms() -> None:
+    def words(tool: str, argument: str) -> set[str]:
+        return set(TOOLS[tool].arguments[argument]["enum"])
+
+    assert everything.KINDS == KINDS
+    assert words("remember", "pattern_type") == set(PATTERN_TYPES)
+    assert words("rate", "verdict") == set(VERDICTS)
+    assert words("log", "type") == set(ENTRY_TYPES)
+    assert words("decide", "stakes") == set(STAKES)
+    assert words("review", "outcome") == set(OUTCOMES)
+
+
+def test_the_instructions_and_prompts_name_tools_that_exist(quick: Site) -> None:
+    for said in (INSTRUCTIONS, *(prompt.run(quick.memory) for prompt in PROMPTS.values())):
+        assert set(re.findall(r"`([a-z]+)`", said)) <= TOOLS.keys()
+
+
+# What an agent may change
+
+
+def test_one_text_is_enough_to_remember(site: Site) -> None:
+    said = "Nightly builds fail on ARM because the wheel is missing. Next time install the compiler first."
+    kept = site.memory.learnings.get(site.client.call("remember", text=said, tags=["ci"])["id"])
+    assert "install the compiler first" in kept.action
+    assert "ci" in kept.tags
+    assert "not saved" in site.client.refused("remember", text="Done.")
+
+
+def test_a_correction_changes_the_words_and_lowers_a_persons_learning_to_an_agents(site: Site) -> None:
+    id = site.memory.learn(learning(MIGRATIONS)).learning.id
+    said = site.client.text("correct", id=id, changes={"action": "Backfill in batches of a thousand rows"})
+    after = site.memory.learnings.get(id)
+    assert (after.action, after.trust) == ("Backfill in batches of a thousand rows", "agent")
+    assert said.startswith(f"corrected {id}")
+
+
+def test_what_is_forgotten_is_no_longer_found_and_a_person_can_bring_it_back(site: Site) -> None:
+    id = site.client.call("remember", **FLAKY)["id"]
+    site.client.call("forget", id=id, reason="the user said: forget that")
+    assert id not in [hit["id"] for hit in site.client.call("search", query=FLAKY["title"])["hits"]]
+    assert site.memory.learnings.restore(id).status == "active"
+    new = site.client.call("remember", text="The login test waits for the mail server; start it before the suite.")
+    assert f"replaced by {new['id']}" in site.client.text("forget", id=id, reason="better", replaced_by=new["id"])
+    assert site.memory.learnings.get(id).superseded_by == new["id"]
+
+
+def test_what_a_person_pinned_an_agent_may_not_change(quick: Site) -> None:
+    id = quick.memory.learn(learning(WEBHOOKS)).learning.id
+    quick.memory.learnings.pin(id)
+    assert "only a person may change it" in quick.client.refused("forget", id=id, reason="x")
+    assert "only a person may change it" in quick.client.refused("correct", id=id, changes={"action": "Do nothing"})
+
+
+def test_a_decision_is_reviewed_corrected_and_taken_back(site: Site) -> None:
+    id = site.client.call("decide", decision="Run the export at night", confidence=0.7, category="operations")["id"]
+    site.client.call("review", id=id, outcome="success", result="No timeouts since", lesson="Nights are quiet")
+    site.client.call("correct", id=id, changes={"pattern": "Heavy work runs at night"})
+    stored = site.memory.decisions.get(id)
+    assert (stored.outcome, stored.lesson, stored.pattern) == (
+        "success",
+        "Nights are quiet",
+        "Heavy work runs at night",
+    )
+    site.client.call("forget", id=id, reason="The window moved")
+    assert site.memory.decisions.get(id).status == "reversed"
+
+
+def test_feedback_is_logged_with_its_rule_and_a_learning_is_staged(site: Site) -> None:
+    entry = site.client.call(
+        "log", type="feedback", rule="Use uv, not pip", why="The lockfile is uv's", how_to_apply="In every script"
+    )
+    body = site.client.call("get", id=entry["id"])["body"]
+    assert all(line in body for line in ("- rule: Use uv, not pip", "- why: The lockfile", "- how-to-apply: In every"))
+    staged = site.client.call("stage", title="The build needs Node 22", body="Older ones fail on the lockfile.")
+    assert "Node 22" in site.client.text("get", id=staged["id"])
+
+
+def test_a_rating_without_a_task_is_about_the_last_time_it_was_shown(quick: Site) -> None:
+    id = quick.memory.learn(learning(WEBHOOKS)).learning.id
+    assert "never injected" in quick.client.refused("rate", learning=id, verdict="helpful")
+    quick.memory.inject(task="session-1", outcome="session-1", title="Stripe webhooks out of order")
+    assert quick.client.call("rate", learning=id, verdict="helpful")["confidence"] == 0.75
+
+
+def test_the_timeline_lists_the_latest_first_and_the_neighbours_of_one(site: Site) -> None:
+    ids = [site.client.call("log", text=f"Step {n} of the move.", session="move")["id"] for n in range(3)]
+    latest = [hit["id"] for hit in site.client.call("timeline", kind=["log"], limit=2)["hits"]]
+    assert latest == [ids[2], ids[1]]
+    beside = site.client.call("timeline", around=ids[1], limit=1)["texts"]
+    assert [(one["id"], one["step"]) for one in beside] == list(zip(ids, (-1, 0, 1), strict=True))
 
 
 # HTTP
@@ -426,7 +571,7 @@ def over_http(served: Served, token: str) -> Iterator[Connection]:
 def served(tmp_path: Path) -> Iterator[Served]:
     with (
         Memory.open(tmp_path, create=True, actor=PERSON) as memory,
-        serving(memory, neighbours=mcp_endpoint(memory)) as served,
+        serving(memory, neighbours=MCP) as served,
     ):
         yield served
 
@@ -451,7 +596,7 @@ def test_a_token_lowers_a_clients_trust_and_never_raises_it_above_an_agents(
 ) -> None:
     with over_http(served, token) as client:
         kept = client.call("remember", **WEBHOOKS)
-    event = served.app.state.memory.learnings.history(kept["id"])[0]
+    event = served.app.state.spaces.here.learnings.history(kept["id"])[0]
     assert (event.who, event.channel, event.trust) == (token, "mcp", trust)
 
 

@@ -243,7 +243,7 @@ def test_an_edit_must_hit_one_place_and_leave_a_whole_learning(model: Model, mem
     assert "did not appear verbatim" in model.fails("str_replace", path=path, old_str="nowhere", new_str="x")
     assert "Multiple occurrences" in model.fails("str_replace", path=path, old_str="default", new_str="x")
     assert "would be gone" in model.fails("str_replace", path=path, old_str=MIGRATIONS["action"], new_str="")
-    assert "nothing that can be edited" in model.fails(
+    assert "only the title and the four fields" in model.fails(
         "str_replace", path=path, old_str="confidence: 0.70", new_str="confidence: 1.00"
     )
     assert "within the range [0, 8]" in model.fails("insert", path=path, insert_line=99, insert_text="x")

@@ -22,6 +22,7 @@ from conftest import Opener
 from recollect import Memory
 from recollect.api.app import make_app
 from recollect.api.bodies import Verb
+from recollect.api.spaces import Spaces
 from recollect.api.wire import document
 from recollect.distil.inbox import EFFECTS
 from recollect.tend.why import AnyExplanation
@@ -117,7 +118,7 @@ def broken(served: Served, mode: GenerationMode, token: str | None) -> dict[str,
 
 
 def test_every_operation_has_a_name_that_reads_well(memory: Memory) -> None:
-    paths = document(make_app(memory))["paths"]
+    paths = document(make_app(Spaces(memory)))["paths"]
     names = [operation["operationId"] for path in paths.values() for operation in path.values()]
     assert len(names) == len(set(names)) > 60
     assert {"list_learnings", "get_decision", "merge_learning", "preview_injection", "undo"} <= set(names)
@@ -130,7 +131,7 @@ def test_the_verbs_of_the_inbox_are_those_that_settle_something() -> None:
 
 def test_why_answers_with_every_kind_of_explanation_that_the_document_names(memory: Memory) -> None:
     kinds = [kind.__name__ for kind in get_args(AnyExplanation)]
-    described = document(make_app(memory))["paths"]["/api/why/{id}"]["get"]["responses"]["200"]
+    described = document(make_app(Spaces(memory)))["paths"]["/api/why/{id}"]["get"]["responses"]["200"]
     assert sorted(kinds) == sorted(re.findall(r"schemas/(\w+)", str(described)))
 
 

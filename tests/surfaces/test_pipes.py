@@ -13,6 +13,7 @@ import time
 import apsw
 import pytest
 
+from recollect.store import init as store_init
 from recollect.tend.export import BATCH
 from shell import Shell
 
@@ -100,16 +101,16 @@ def test_a_folder_that_is_gone_is_said_in_one_line(shell: Shell) -> None:
 
 def test_a_locked_store_still_shows_and_the_record_waits_in_the_spool(shell: Shell) -> None:
     id = shell.learn()
-    holder = apsw.Connection(str(shell.folder / ".recollect" / "memory.db"))
+    holder = apsw.Connection(str(shell.data / "memory.db"))
     holder.execute("BEGIN IMMEDIATE")
     try:
         assert id in shell.inject(RECOLLECT_STORE_BUSY_SECONDS="0.1")
-        assert len(list((shell.folder / ".recollect" / "spool").glob("*.json"))) == 1
+        assert len(list((shell.data / "spool").glob("*.json"))) == 1
     finally:
         holder.execute("ROLLBACK")
         holder.close()
     assert shell.json("learn", "show", id)["times_injected"] == 1
-    assert list((shell.folder / ".recollect" / "spool").glob("*.json")) == []
+    assert list((shell.data / "spool").glob("*.json")) == []
 
 
 def on_a_terminal(shell: Shell, command: str, *, typed: str = "") -> tuple[int, str]:
@@ -208,19 +209,19 @@ def test_an_agent_at_work_may_finish_before_it_is_told_that_there_is_no_project(
 
 @pytest.mark.parametrize("command", ["model apply", "log add -", "store import", "store import - --preview"])
 def test_input_that_cannot_be_used_makes_no_store(bare: Shell, command: str) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    store_init.create(bare.folder, bare.environ, space="shop")
     assert bare.run(*command.split(), stdin="  \n").returncode == 2
-    assert not (bare.folder / ".recollect").exists()
+    assert not (bare.data / "memory.db").exists()
 
 
 def test_an_import_opens_the_store_when_something_comes(bare: Shell) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    store_init.create(bare.folder, bare.environ, space="shop")
     fifo = bare.folder / "export.jsonl"
     os.mkfifo(fifo)
     line = [sys.executable, "-m", "recollect", "store", "import", fifo.name]
     with subprocess.Popen(line, cwd=bare.folder, env=bare.environ, stdout=subprocess.PIPE) as run:
         with fifo.open("wb") as export:  # opens when the command does; it has nothing to read yet
-            assert not (bare.folder / ".recollect").exists()
+            assert not (bare.data / "memory.db").exists()
             export.write(b'{"type": "task", "id": "t7", "title": "Rotate keys"}\n')
         assert run.communicate()[0] == b"added 1 task\n"
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from recollect.cli.app import recollect
-from recollect.hosts.install import claude_code_hooks
+from recollect.hosts.host_files import READING, READING_TOOLS, hook_groups
+from recollect.mcp.tools import TOOLS
 from shell import ROOT
 
 PLUGIN = ROOT / "plugins" / "claude-code"
@@ -29,7 +30,18 @@ def calls() -> Iterator[tuple[str, str]]:
 
 def test_the_hooks_are_those_that_init_writes() -> None:
     written = json.loads((PLUGIN / "hooks/hooks.json").read_text("utf-8"))
-    assert written["hooks"] == claude_code_hooks(["${CLAUDE_PLUGIN_ROOT}/bin/recollect"])
+    assert written["hooks"] == hook_groups("claude-code", '"${CLAUDE_PLUGIN_ROOT}/bin/recollect"')
+
+
+def test_what_agents_may_call_unasked_exists_and_only_reads() -> None:
+    assert [tool.name for tool in TOOLS.values() if tool.effect == "reads"] == list(READING_TOOLS)
+    for name in READING:
+        command: click.Command = recollect
+        for word in name.split():
+            assert isinstance(command, click.Group)
+            found = command.get_command(click.Context(command), word)
+            assert found is not None, name
+            command = found
 
 
 @pytest.mark.parametrize(("file", "call"), list(calls()))

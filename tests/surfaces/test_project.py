@@ -20,12 +20,14 @@ URL = '[store]\nurl = "postgresql://db.example.org/memory"\n'
 
 def test_init_says_what_it_made_and_makes_it_once(bare: Shell) -> None:
     made = bare.json("init")["made"]
+    space = tomllib.loads(_toml(bare).read_text())["space"]
     assert [line.split()[0] for line in made] == [
-        *("recollect.toml", ".recollect/", ".gitignore", ".gitattributes", "the")
+        *("recollect.toml", f"~/.local/share/recollect/spaces/{space}/", "the")
     ]
-    before = {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()}
+    before = {path: path.read_bytes() for path in bare.folder.iterdir()}
+    assert list(before) == [_toml(bare)]
     assert bare.json("init") == {"made": [], "notes": []}
-    assert {path: path.read_bytes() for path in bare.folder.iterdir() if path.is_file()} == before
+    assert {path: path.read_bytes() for path in bare.folder.iterdir()} == before
 
 
 def test_init_pins_space_and_time_zone(bare: Shell) -> None:
@@ -38,49 +40,48 @@ def test_init_names_the_space_after_the_folder(bare: Shell) -> None:
     assert tomllib.loads(_toml(bare).read_text())["space"].startswith("shop-")
 
 
-@pytest.mark.parametrize("before", [None, "", "dist/", "dist/\n", "dist/\n.recollect/\n"])
-def test_init_adds_one_line_to_gitignore(bare: Shell, before: str | None) -> None:
-    ignore = bare.folder / ".gitignore"
-    if before is not None:
-        ignore.write_text(before)
-    bare.said("init")
-    bare.said("init")
-    lines = ignore.read_text().splitlines()
-    assert lines.count(".recollect/") == 1
-    assert [line for line in lines if line != ".recollect/"] == (["dist/"] if before and "dist" in before else [])
-
-
-@pytest.mark.parametrize("first", ["learn list", "inject --task a --outcome b --title c", "store restore ../other.db"])
-def test_others_cannot_look_into_the_store_of_a_fresh_clone(shell: Shell, first: str) -> None:
+@pytest.mark.parametrize("first", ["init", "store restore ../other.db"])
+def test_others_cannot_look_into_the_store_of_a_space(shell: Shell, first: str) -> None:
     shell.said("store", "backup", "../other.db")
-    shutil.rmtree(shell.folder / ".recollect")
+    shutil.rmtree(shell.data)
     assert shell.run(*first.split()).returncode == 0
-    assert (shell.folder / ".recollect").stat().st_mode & 0o777 == 0o700
+    for folder in (shell.data, shell.data.parent, shell.data.parents[1]):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("command", ["learn list", "inject --task a --outcome b --title c", "log add hello", "status"])
+def test_a_memory_whose_folder_is_gone_is_not_begun_again_in_silence(shell: Shell, command: str) -> None:
+    shell.learn()
+    backup = Path(shell.json("store", "backup")["path"])
+    shutil.rmtree(shell.data)
+    done = shell.run(*command.split())
+    assert done.returncode == 3
+    assert f"the folder of this memory is gone: {shell.data}".encode() in done.stderr
+    assert str(backup.parent).encode() in done.stderr
+    assert not shell.data.exists()
+    shell.said("store", "restore", str(backup))
+    assert shell.json("learn", "list")["total"] == 1
+
+
+def test_others_cannot_look_into_the_backups(shell: Shell) -> None:
+    saved = Path(shell.json("store", "backup")["path"])
+    for folder in (saved.parent, saved.parents[1]):
+        assert folder.stat().st_mode & 0o777 == 0o700, folder
 
 
 def test_init_leaves_every_byte_of_a_file_it_adds_to(bare: Shell) -> None:
-    before = b"*.pyc\r\ngr\xfcn/\n\xe2\x80\xa8last"
-    (bare.folder / ".gitignore").write_bytes(before)
     _toml(bare).write_bytes(b"[inject]\r\nbudget = 900\r\n")
     bare.said("init")
-    assert (bare.folder / ".gitignore").read_bytes() == before + b"\n.recollect/\n"
     assert _toml(bare).read_bytes().endswith(b"[inject]\r\nbudget = 900\r\n")
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".gitattributes", "recollect.toml"])
-def test_init_never_copies_into_the_project_what_a_link_leads_to(bare: Shell, name: str) -> None:
-    (bare.home / "outside").write_text('token = "hunter2"')
-    (bare.folder / name).symlink_to(bare.home / "outside")
+def test_init_never_copies_into_the_project_what_a_link_leads_to(bare: Shell) -> None:
+    (bare.home / "outside").write_text("# hunter2")
+    _toml(bare).symlink_to(bare.home / "outside")
     done = bare.run("init")
     assert (done.returncode, b"is a symbolic link" in done.stderr) == (2, True)
-    assert (bare.folder / name).is_symlink()
-    assert (bare.home / "outside").read_text() == 'token = "hunter2"'
-
-
-def test_a_linked_gitignore_that_has_the_line_is_fine(bare: Shell) -> None:
-    (bare.home / "ignored").write_text(".recollect/\n")
-    (bare.folder / ".gitignore").symlink_to(bare.home / "ignored")
-    assert ".gitignore" not in bare.said("init")
+    assert _toml(bare).is_symlink()
+    assert (bare.home / "outside").read_text() == "# hunter2"
 
 
 @pytest.mark.parametrize("before", ["", "[inject]\nbudget = 900\n", 'timezone = "Asia/Tokyo"\n'])
@@ -129,17 +130,16 @@ def test_a_folder_below_belongs_to_the_project(shell: Shell) -> None:
     assert shell.json("status", folder=below)["store"] == shell.json("status")["store"]
 
 
-def test_worktrees_share_one_store_and_a_clone_is_the_same_space(shell: Shell, tmp_path: Path) -> None:
+def test_worktrees_share_one_memory_and_a_clone_joins_it_when_a_person_says_so(shell: Shell, tmp_path: Path) -> None:
     repo = Repo(shell.folder)
     repo.commit(date(2026, 3, 1))
     repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
     repo.git("clone", "-q", str(shell.folder), str(tmp_path / "clone"))
     id = shell.learn()
     assert shell.json("learn", "show", id, folder=tmp_path / "linked")["id"] == id
-    assert not (tmp_path / "linked" / ".recollect").exists()
-    clone = shell.json("status", folder=tmp_path / "clone")
-    assert clone["space"] == "shop"
-    assert clone["store"] == str(tmp_path / "clone" / ".recollect" / "memory.db")
+    assert shell.run("status", folder=tmp_path / "clone").returncode == 2
+    shell.said("init", "--join", folder=tmp_path / "clone")
+    assert shell.json("learn", "show", id, folder=tmp_path / "clone")["id"] == id
 
 
 def test_a_worktree_begun_before_the_settings_are_committed_is_the_same_memory(bare: Shell, tmp_path: Path) -> None:
@@ -152,16 +152,6 @@ def test_a_worktree_begun_before_the_settings_are_committed_is_the_same_memory(b
     bare.said("init", folder=linked)
     assert (linked / "recollect.toml").read_text() == (bare.folder / "recollect.toml").read_text()
     assert bare.json("learn", "show", id, folder=linked)["id"] == id
-
-
-def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tmp_path: Path) -> None:
-    for number in range(5):
-        shell.said("theme", "finding", "add", f"The build cache key misses hash {number}", "--work", f"wu-{number}")
-    shell.said("theme", "run")
-    shutil.copytree(shell.folder, tmp_path / "clone", ignore=shutil.ignore_patterns(".recollect"))
-    assert "theme run --always" in shell.said("theme", "list", folder=tmp_path / "clone")
-    shell.said("theme", "run", "--always", folder=tmp_path / "clone")
-    assert shell.said("theme", "list", folder=tmp_path / "clone") == shell.said("theme", "list")
 
 
 def test_a_killed_cycle_is_waited_for_and_that_is_said(shell: Shell) -> None:
@@ -300,22 +290,6 @@ def test_a_folder_of_a_project_gets_a_memory_of_its_own_only_when_asked(shell: S
     assert list(part.iterdir()) == []
     assert shell.json("init", "--nested", folder=part)["made"]
     assert shell.json("init", folder=part) == {"made": [], "notes": []}
-
-
-@pytest.mark.parametrize("name", [".recollect", "memory"])
-def test_a_link_in_place_of_our_folder_leads_nowhere_until_a_person_trusts_it(bare: Shell, name: str) -> None:
-    elsewhere = bare.home / "elsewhere"
-    elsewhere.mkdir()
-    (bare.folder / name).symlink_to(elsewhere)
-    _toml(bare).write_text('space = "shop"\ntimezone = "UTC"\n')
-    refused = bare.run("log", "add", "A note that goes nowhere")
-    assert refused.returncode == 1
-    assert "is a link that leads out of the project" in refused.stderr.decode()
-    assert list(elsewhere.iterdir()) == []
-    bare.said("host", "trust")
-    bare.said("init")
-    bare.said("log", "add", "A note for elsewhere")
-    assert list(elsewhere.iterdir())
 
 
 def test_purge_without_a_terminal_wants_a_clear_word(shell: Shell) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,6 @@ import httpx
 import pytest
 
 from recollect import Memory, ScriptedClock
-from recollect.core.clock import DAY
-from recollect.core.errors import FateUnknown, StoreUnreachable, Trouble
 from recollect.store import events
 from repos import Repo
 from serving import Served, serving
@@ -284,10 +280,10 @@ def test_every_write_is_an_event_with_the_tokens_name_and_channel(served: Served
         answer = person.request(method, path, json=body)
         assert answer.is_success, f"{path}: {answer.text}"
         with memory.context.db.read(memory.context.space) as tx:
-            fresh = [event for event in events.latest(tx) if event.seq > last and event.subject[:6] != "token_"]
+            fresh = [event for event in events.all_of(tx) if event.seq > last and event.subject[:6] != "token_"]
         assert fresh, f"{method} {path} left no event"
         assert {(event.who, event.channel) for event in fresh} == {("person", "person")}
-        last = fresh[0].seq
+        last = fresh[-1].seq
 
 
 # The other nouns
@@ -304,7 +300,10 @@ def test_entries_go_to_the_log_and_up_the_tree(api: httpx.Client, clock: Scripte
     assert api.get("/api/tree/daily/2026-03-02").json()["sources"]
     assert api.get("/api/tree/root").json()["id"] == "root"
     assert api.get("/api/tree/nowhere").status_code == 404
-    assert api.get("/api/recall", params={"query": "refund webhook"}).json()["entries"][0]["id"] == "log/2026-03-02#1"
+    assert (
+        api.get("/api/search", params={"query": "refund webhook", "kind": "log"}).json()["results"][0]["id"]
+        == "log/2026-03-02#1"
+    )
     assert api.get("/api/why/log/2026-03-02%231").json()["topic"] == "refunds"
 
 
@@ -406,100 +405,10 @@ def test_a_read_only_token_calls_only_what_reads(served: Served, memory: Memory)
     assert memory.decisions.page()[1] == 0
 
 
-# Requests that come twice
-
-
 def test_a_method_that_an_address_does_not_take_is_told_those_it_does(api: httpx.Client) -> None:
     answer = api.put("/api/learnings", json={})
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST")
     assert api.put("/api/learnings/learn_x", json={}).headers["allow"] == "DELETE, GET, HEAD, PATCH"
-
-
-def test_a_request_sent_again_under_its_key_is_done_once(api: httpx.Client) -> None:
-    key = {"idempotency-key": "worker-7/42"}
-    first = api.post("/api/logs", json={"text": "Moved the webhook.", "topic": "refunds"}, headers=key)
-    again = api.post("/api/logs", json={"text": "Moved the webhook.", "topic": "refunds"}, headers=key)
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert again.json() == first.json()
-    assert again.headers["idempotent-replayed"] == "true"
-    assert again.headers["location"] == first.headers["location"]
-    assert api.get("/api/logs").json()["days"][0]["entries"] == 1
-
-
-def test_a_key_belongs_to_one_request_and_one_token(served: Served, api: httpx.Client) -> None:
-    key = {"idempotency-key": "k"}
-    api.post("/api/outcomes", json={"id": "a"}, headers=key).raise_for_status()
-    assert api.post("/api/outcomes", json={"id": "b"}, headers=key).status_code == 409
-    assert served.client("person").post("/api/outcomes", json={"id": "b"}, headers=key).status_code == 201
-
-
-def test_a_request_that_failed_may_be_sent_again(api: httpx.Client) -> None:
-    key = {"idempotency-key": "k"}
-    assert api.post("/api/learnings", json={"title": "only"}, headers=key).status_code == 400
-    assert api.post("/api/learnings", json=WEBHOOKS, headers=key).status_code == 201
-
-
-def test_a_request_whose_fate_nobody_knows_keeps_its_key(memory: Memory) -> None:
-    """Sent again under its key it is not done twice; the answer says to look."""
-    broken = _failing(memory, FateUnknown("the connection broke while a change was being committed"), number=2)
-    with serving(broken) as running:
-        broken.context.db.armed = True  # type: ignore[attr-defined]
-        sent = {"json": {"id": "a"}, "headers": {"idempotency-key": "k"}}
-        api = running.client("api")
-        assert api.post("/api/outcomes", **sent).status_code == 503  # type: ignore[arg-type]
-        again = api.post("/api/outcomes", **sent)  # type: ignore[arg-type]
-        assert (again.status_code, "look whether it was done" in again.json()["detail"]) == (409, True)
-
-
-def test_a_request_that_is_done_is_answered_although_the_answer_to_its_keeping_was_lost(memory: Memory) -> None:
-    broken = _failing(memory, StoreUnreachable("gone"), number=3)
-    with serving(broken) as running:
-        broken.context.db.armed = True  # type: ignore[attr-defined]
-        sent = {"json": {"id": "a"}, "headers": {"idempotency-key": "k"}}
-        api = running.client("api")
-        assert api.post("/api/outcomes", **sent).status_code == 201  # type: ignore[arg-type]
-        assert api.post("/api/outcomes", **sent).headers["idempotent-replayed"] == "true"  # type: ignore[arg-type]
-        assert [each["id"] for each in api.get("/api/outcomes").json()["outcomes"]] == ["a"]
-
-
-def _failing(memory: Memory, error: Trouble, *, number: int) -> Memory:
-    """The same memory, whose n-th writer after it is armed has an error for an answer to its commit."""
-    db = memory.context.db
-
-    class Failing:
-        armed = False
-        writers = 0
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(db, name)
-
-        @contextmanager
-        def write(self, space: str) -> Iterator[Any]:
-            with db.write(space) as tx:
-                yield tx
-            self.writers += self.armed
-            if self.armed and self.writers == number:
-                raise error
-
-    return Memory(replace(memory.context, db=Failing()), memory.project)  # type: ignore[arg-type]
-
-
-def test_of_many_at_once_one_is_done(api: httpx.Client, memory: Memory) -> None:
-    def send(_: int) -> int:
-        return api.post("/api/logs", json={"text": "Once.", "topic": "x"}, headers={"idempotency-key": "k"}).status_code
-
-    with ThreadPoolExecutor(8) as pool:
-        seen = set(pool.map(send, range(16)))
-    assert seen <= {201, 409}
-    assert memory.journal.days()[0].entries == 1
-
-
-def test_a_key_is_forgotten_after_a_day(api: httpx.Client, clock: ScriptedClock) -> None:
-    key = {"idempotency-key": "k"}
-    api.post("/api/logs", json={"text": "One.", "topic": "x"}, headers=key).raise_for_status()
-    clock.advance(ms=DAY + 1)
-    again = api.post("/api/logs", json={"text": "One.", "topic": "x"}, headers=key)
-    assert "idempotent-replayed" not in again.headers
 
 
 # Threads

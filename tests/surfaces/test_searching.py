@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from samples import FLAKY
 from shell import Shell
 
@@ -66,3 +68,19 @@ def test_whole_instructions_call_outcome_and_task_by_what_they_are_known_as(shel
     assert "## Your Task: Convert at the day's rate\n" in told
     new = shell.said("inject", "--full", "--task", "T-2", "--outcome", "O-2", "--title", "Something else")
     assert "**Outcome**: O-2\n" in new
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_docs_folder_that_is_a_link_or_a_file_is_passed_over_and_the_doctor_says_so(shell: Shell, kind: str) -> None:
+    id = shell.learn()
+    if kind == "link":
+        (shell.folder / "elsewhere").mkdir()
+        (shell.folder / "docs").symlink_to("elsewhere")
+    else:
+        (shell.folder / "docs").write_text("all of it")
+    assert id in shell.said("search", "stripe webhooks")
+    for command in (("store", "verify"), ("store", "rebuild"), ("staged", "index")):
+        shell.said(*command)
+    assert "not done" not in shell.said("cycle")
+    told = shell.run("doctor").stdout.decode()
+    assert f"{shell.folder}/docs: it is a link or a file, so the documents below it are neither searched" in told

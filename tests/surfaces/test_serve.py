@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -50,6 +51,14 @@ class Server:
     def url(self) -> str:
         return self.until(r"at (http://\S+);")[1]
 
+    @property
+    def page_host(self) -> str:
+        """The name of the page, which only the terminal is told."""
+        return self.until(r"sign in at http://(r-[0-9a-z]{10}\.localhost):\d+/sign-in with the code")[1]
+
+    def browser(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"host": self.page_host}, follow_redirects=True)
+
 
 @contextmanager
 def running(shell: Shell, *arguments: str, stop: signal.Signals = signal.SIGTERM, **environ: str) -> Iterator[Server]:
@@ -75,10 +84,76 @@ def test_a_token_opens_the_server_until_it_is_revoked(shell: Shell) -> None:
 
 
 def test_the_code_it_prints_opens_the_page(shell: Shell) -> None:
-    with running(shell) as server, httpx.Client(base_url=server.url, follow_redirects=True) as browser:
+    with running(shell) as server, server.browser() as browser:
         code = server.until(r"with the code (\S+)")[1]
-        assert "<h1>Overview</h1>" in browser.post("/sign-in", data={"code": code}).text
+        assert "<h1>Home</h1>" in browser.post("/sign-in", data={"code": code}).text
         assert server.until(rf"(?s){code}.*with the code (\S+)")[1] != code
+
+
+def test_the_page_keeps_its_name_and_only_its_owner_can_read_it(shell: Shell) -> None:
+    with running(shell) as server:
+        first = server.page_host
+    with running(shell) as server:
+        assert server.page_host == first
+    kept = list(shell.home.rglob("page-name"))
+    assert [file.stat().st_mode & 0o777 for file in kept] == [0o600]
+
+
+def test_one_server_serves_every_space_of_the_user(shell: Shell) -> None:
+    secrets = {"shop": shell.json("host", "token", "new", "worker")["secret"]}
+    shell.learn()
+    garden = shell.folder.parent / "garden"
+    garden.mkdir()
+    shell.said("init", "--space", "garden", "--timezone", "UTC", folder=garden)
+    secrets["garden"] = shell.json("host", "token", "new", "worker", folder=garden)["secret"]
+    shell.said("log", "add", "Planted the first bulbs.", "--topic", "bulbs", folder=garden)
+    with running(shell) as server, server.browser() as browser:
+        server.until("serving shop and 1 other space at")
+        for space, secret in secrets.items():
+            asked = {"authorization": f"Bearer {secret}"}
+            assert httpx.get(f"{server.url}/api/status", headers=asked).json()["space"] == space
+        assert f"served already at {server.url}" in told(shell, "--port", "0", folder=garden)
+        code = server.until(r"with the code (\S+)")[1]
+        listed = browser.post("/sign-in", data={"code": code}).text
+        assert "<h1>Spaces</h1>" in listed
+        for space in secrets:
+            assert f'href="/s/{space}/"' in listed
+            assert "<h1>Home</h1>" in browser.get(f"/s/{space}/").text
+        for _ in range(200):
+            if "bulbs" in browser.get("/s/garden/journal/root").text:
+                break
+            time.sleep(0.05)
+        assert "bulbs" in browser.get("/s/garden/journal/root").text, "the cycle of each space runs"
+
+
+def test_a_clients_text_reaches_the_terminal_without_control_characters(shell: Shell) -> None:
+    """The terminal shows the sign-in code, so nothing that a token's holder sends may draw on it."""
+    name = "\x1b[2J\x1b[31msign in at http://evil\x07\x1b]0;pwn\x07"
+    secret = shell.json("host", "token", "new", "worker")["secret"]
+    asked = {"authorization": f"Bearer {secret}", "accept": "application/json, text/event-stream"}
+    sent: list[Any] = [
+        {"method": "prompts/get", "params": {"name": name}},
+        {"method": "tools/call", "params": {"name": name, "arguments": {}}},
+        {"method": "resources/read", "params": {"uri": f"recollect://{name}"}},
+        {"method": "tools/call", "params": {"name": {"x": name}}},
+        {"method": name},
+        {"method": 7, "params": name},
+    ]
+    with running(shell, "--no-cycle") as server:
+        before = server.said
+        for body in sent:
+            answer = httpx.post(f"{server.url}/mcp", headers=asked, json={"jsonrpc": "2.0", "id": 1, **body})
+            assert answer.status_code in (200, 400, 404), body
+            assert "error" in answer.text.lower(), body
+            assert "pydantic" not in answer.text, answer.text
+            assert "JSONRPC" not in answer.text, answer.text
+        broken = httpx.post(f"{server.url}/mcp", headers={**asked, "content-type": "application/json"}, content=b"{")
+        assert (broken.status_code, broken.json()["error"]["message"]) == (400, "the message is not JSON")
+        added = server.said.removeprefix(before)
+    assert "\x1b" not in added
+    assert "\x07" not in added
+    assert "Traceback" not in added
+    assert "╭" not in added
 
 
 def test_started_by_an_agent_it_prints_no_code(shell: Shell) -> None:
@@ -97,20 +172,20 @@ def test_it_does_the_cycle_by_itself(shell: Shell) -> None:
     shell.said("log", "add", "Moved the webhook.", "--topic", "refunds")
     with running(shell):
         for _ in range(200):
-            if (shell.folder / "memory" / "ROOT.md").exists():
+            if (shell.data / "memory" / "ROOT.md").exists():
                 break
             time.sleep(0.05)
-    assert "refunds" in (shell.folder / "memory" / "ROOT.md").read_text()
+    assert "refunds" in (shell.data / "memory" / "ROOT.md").read_text()
 
 
 def test_without_a_cycle_it_leaves_the_files_alone(shell: Shell) -> None:
     shell.said("log", "add", "Moved the webhook.", "--topic", "refunds")
     with running(shell, "--no-cycle", stop=signal.SIGINT) as server:
         assert httpx.get(f"{server.url}/health").status_code == 200
-    assert not (shell.folder / "memory" / "ROOT.md").exists()
+    assert not (shell.data / "memory" / "ROOT.md").exists()
 
 
-def told(shell: Shell, *arguments: str, code: int = 3, **environ: str) -> str:
+def told(shell: Shell, *arguments: str, code: int = 3, **environ: Any) -> str:
     """The one line of a server that did not start."""
     done = shell.run("serve", *arguments, **environ)
     assert done.returncode == code, done.stderr.decode()
@@ -129,11 +204,10 @@ def test_a_second_server_is_told_where_the_first_is(shell: Shell) -> None:
         assert f"served already at {server.url} (process {server.process.pid})" in told(shell, "--port", "0")
 
 
-def test_a_missing_store_is_one_clear_line(shell: Shell, bare: Shell) -> None:
+def test_a_missing_store_is_one_clear_line(shell: Shell) -> None:
     nowhere = "postgresql://nobody@127.0.0.1:1/none"
     assert "cannot be reached" in told(shell, RECOLLECT_STORE=nowhere, RECOLLECT_STORE_CONNECT_SECONDS="0.1")
-    (shell.folder / "recollect.toml").unlink()
-    assert "begin with: recollect init" in told(shell, code=2)
+    assert "begin with: recollect init" in told(shell, code=2, folder=shell.home)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
@@ -148,6 +222,9 @@ def test_exposed_it_answers_to_the_names_it_was_given(shell: Shell) -> None:
         port = server.url.rpartition(":")[2]
         for host, status in (("memory.example.org", 200), (f"localhost:{port}", 200), ("evil.example", 421)):
             assert httpx.get(f"http://127.0.0.1:{port}/health", headers={"host": host}).status_code == status
+        pages = {"memory.example.org": 200, server.page_host: 200, "localhost": 421, "0.0.0.0": 421}
+        for host, status in pages.items():
+            assert httpx.get(f"http://127.0.0.1:{port}/sign-in", headers={"host": host}).status_code == status, host
 
 
 def test_nothing_of_a_web_server_is_loaded_by_other_commands(shell: Shell) -> None:
@@ -156,4 +233,4 @@ def test_nothing_of_a_web_server_is_loaded_by_other_commands(shell: Shell) -> No
         [sys.executable, "-c", script], cwd=shell.folder, env=shell.environ, capture_output=True, text=True, check=True
     )
     assert not {"fastapi", "uvicorn", "starlette", "jinja2"} & set(eval(done.stdout.splitlines()[-1]))
-    assert os.path.exists(shell.folder / ".recollect")
+    assert os.path.exists(shell.data)

@@ -6,23 +6,24 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hooks import shown
-from recollect import Memory, NotInitialised
 from shell import ROOT, Shell
 
 PLUGIN = ROOT / "plugins" / "claude-code"
-SETTINGS = ".claude/settings.local.json"
+SETTINGS, CODEX = ".claude/settings.local.json", ".codex/config.toml"
 START = json.dumps({"session_id": "s-1", "source": "startup"})
 BRIEF = "## Memory of this project"
+DATA = "~/.local/share/recollect/spaces/shop"
 
 
 def files(shell: Shell) -> dict[str, bytes]:
-    found = (path for path in shell.folder.rglob("*") if path.is_file() and ".recollect" not in path.parts)
+    found = (path for path in shell.folder.rglob("*") if path.is_file())
     return {str(path.relative_to(shell.folder)): path.read_bytes() for path in found}
 
 
@@ -43,7 +44,7 @@ def test_gemini_calls_us_before_a_compression_that_was_asked_for_alone(shell: Sh
     }
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
 def test_init_twice_is_init_once_and_uninstall_leaves_only_data(shell: Shell, host: str) -> None:
     before = files(shell)
     shell.said("init", "--host", host)
@@ -53,7 +54,7 @@ def test_init_twice_is_init_once_and_uninstall_leaves_only_data(shell: Shell, ho
     assert files(shell) == told
     shell.said("host", "uninstall")
     assert files(shell) == before
-    assert not any((shell.folder / name).exists() for name in (".claude", ".codex", ".gemini", "skills"))
+    assert not any((shell.folder / name).exists() for name in (".claude", ".codex", ".gemini"))
     assert "nothing to do" in shell.said("host", "uninstall")
 
 
@@ -62,15 +63,14 @@ THEIRS = {
     ".mcp.json": '{ "mcpServers": {"other": {"command": "x"}} }\n\n',
     ".codex/config.toml": 'model = "o"  # no line end',
     ".gemini/settings.json": "{}",
-    "HEARTBEAT.md": "# Every hour\n",
 }
 
 
-@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "openclaw"])
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
 def test_what_another_clone_put_in_and_committed_is_ours(shell: Shell, host: str) -> None:
     shell.said("init", "--host", host)
     before = files(shell)
-    shutil.rmtree(shell.folder / ".recollect")
+    shutil.rmtree(shell.data)
     shell.said("init", "--host", host)
     assert files(shell) == before
     shell.said("host", "uninstall")
@@ -81,7 +81,7 @@ def test_files_that_were_there_are_restored_byte_for_byte(shell: Shell) -> None:
     for name, text in THEIRS.items():
         (shell.folder / name).parent.mkdir(exist_ok=True)
         (shell.folder / name).write_bytes(text.encode())
-    hosts = [part for host in ("claude-code", "codex", "gemini", "openclaw") for part in ("--host", host)]
+    hosts = [part for host in ("claude-code", "codex", "gemini") for part in ("--host", host)]
     shell.said("init", *hosts)
     changed = files(shell)
     assert all(changed[name] != text.encode() for name, text in THEIRS.items())
@@ -98,6 +98,72 @@ def test_a_hook_of_the_users_beside_ours_survives_uninstall(shell: Shell) -> Non
     file.write_text(json.dumps(settings))
     shell.said("host", "uninstall")
     assert json.loads(file.read_text()) == {"hooks": {"Stop": [theirs]}}
+
+
+def test_a_hosts_sandbox_may_write_the_folder_of_the_space_and_no_more(shell: Shell) -> None:
+    theirs = '{"sandbox": {"enabled": true, "filesystem": {"allowWrite": [ "~/.cache" ]}}}'
+    (shell.folder / ".claude").mkdir()
+    (shell.folder / SETTINGS).write_text(theirs)
+    shell.said("init", "--host", "claude-code", "--host", "codex")
+    assert json.loads((shell.folder / SETTINGS).read_text())["sandbox"] == {
+        "enabled": True,
+        "filesystem": {"allowWrite": [DATA, "~/.cache"]},
+    }
+    codex = tomllib.loads((shell.folder / CODEX).read_text())
+    assert codex["sandbox_workspace_write"] == {"writable_roots": [DATA]}
+    shell.said("host", "uninstall")
+    assert (shell.folder / SETTINGS).read_text() == theirs
+    assert not (shell.folder / CODEX).exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "added"),
+    [
+        ("shop", "[sandbox_workspace_write]\nnetwork_access = true\n", 'writable_roots = ["{}"]\n'),
+        ("shop", 'sandbox_workspace_write.writable_roots = ["/srv"', ', "{}"]\n'),
+        ("home", '[sandbox_workspace_write]\nwritable_roots = ["/srv"', ', "{}"]\n'),
+    ],
+)
+def test_codexs_own_list_of_folders_is_not_replaced_and_init_says_what_to_add(
+    shell: Shell, folder: str, text: str, added: str
+) -> None:
+    place = shell.folder.parent / folder / CODEX
+    place.parent.mkdir()
+    place.write_text(text + added.format("/other"))
+    for _ in range(2):
+        said = shell.said("init", "--host", "codex")
+        assert f"{place} has settings of its own for Codex's sandbox" in said
+        assert f'"{DATA}"' in said
+    document = tomllib.loads((shell.folder / CODEX).read_text())
+    assert DATA not in document.get("sandbox_workspace_write", {}).get("writable_roots", [])
+    assert "recollect" in document["mcp_servers"]
+    place.write_text(place.read_text().replace("/other", DATA))
+    assert "Codex's sandbox" not in shell.said("init", "--host", "codex")
+    shell.said("host", "uninstall")
+    assert DATA in place.read_text(), "the user's own line"
+
+
+def test_codexs_other_sandbox_settings_at_home_stay_and_ours_are_beside_them(shell: Shell) -> None:
+    (shell.home / ".codex").mkdir()
+    (shell.home / ".codex/config.toml").write_text("[sandbox_workspace_write]\nnetwork_access = true\n")
+    assert "Codex's sandbox" not in shell.said("init", "--host", "codex")
+    assert DATA in (shell.folder / CODEX).read_text()
+
+
+def test_a_dry_run_names_the_folder_of_the_space(bare: Shell) -> None:
+    assert DATA in bare.said("init", "--host", "codex", "--space", "shop", "--dry-run")
+    assert DATA.replace("shop", "NEW-SPACE") in bare.said("init", "--host", "codex", "--dry-run")
+
+
+def test_a_failure_is_not_written_through_a_link(shell: Shell) -> None:
+    settings = shell.folder / "recollect.toml"
+    settings.write_text(settings.read_text() + "[hosts\n")
+    theirs = shell.home / ".bashrc"
+    theirs.write_text("mine\n")
+    (shell.data / "hook-failure.txt").symlink_to(theirs)
+    start(shell)
+    assert theirs.read_text() == "mine\n"
+    assert "BadInput" in (shell.data / "hook-failure.txt").read_text()
 
 
 def test_a_dry_run_shows_a_diff_and_changes_nothing(bare: Shell) -> None:
@@ -145,12 +211,12 @@ def test_init_takes_hooks_out_again_when_the_plugin_came_later(shell: Shell) -> 
     codex = {name: text for name, text in files(shell).items() if name.startswith(".codex")}
     (shell.home / ".claude").mkdir()
     (shell.home / ".claude/settings.json").write_text('{"enabledPlugins": {"recollect@recollect": true}}')
-    doubled = f"everything comes twice, from the plugin and from {SETTINGS}, .mcp.json"
+    doubled = f"hooks are set up twice, for all projects and in {SETTINGS}, .mcp.json"
     assert doubled in shell.run("doctor", "--host", "claude-code").stdout.decode()
     assert f"--- a/{SETTINGS}" in shell.said("init", "--host", "claude-code", "--dry-run")
     assert f"took our hooks and server out of {SETTINGS}" in shell.said("init", "--host", "claude-code")
     assert files(shell) == before | codex
-    assert "everything comes twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
+    assert "hooks are set up twice" not in shell.run("doctor", "--host", "claude-code").stdout.decode()
     shell.said("host", "uninstall")
     assert files(shell) == before
 
@@ -181,15 +247,15 @@ def test_a_link_stays_one_and_the_file_it_leads_to_is_changed_and_restored(shell
     assert target.read_bytes() == THEIRS[SETTINGS].encode()
 
 
-@pytest.mark.parametrize("real", ["elsewhere/HEARTBEAT.md", "home/.bashrc"])
+@pytest.mark.parametrize("real", ["elsewhere/.mcp.json", "home/.bashrc"])
 def test_a_link_to_a_file_that_is_not_the_hosts_is_refused(shell: Shell, real: str) -> None:
     target = shell.folder.parent / real
     target.parent.mkdir(exist_ok=True)
     target.write_text("theirs\n")
-    (shell.folder / "HEARTBEAT.md").symlink_to(target)
-    done = shell.run("init", "--host", "openclaw")
+    (shell.folder / ".mcp.json").symlink_to(target)
+    done = shell.run("init", "--host", "claude-code")
     assert done.returncode == 2
-    assert b"HEARTBEAT.md is a link to" in done.stderr
+    assert b".mcp.json links to" in done.stderr
     assert target.read_text() == "theirs\n"
 
 
@@ -197,7 +263,6 @@ def test_a_link_to_a_file_that_is_not_the_hosts_is_refused(shell: Shell, real: s
     ("host", "file", "text"),
     [
         ("claude-code", ".mcp.json", '{"mcpServers": {"recollect": {"command": "mine"}}}'),
-        ("openclaw", "skills/recollect/SKILL.md", "mine"),
         ("codex", ".codex/hooks.json", "\ufeff{}"),
     ],
 )
@@ -206,7 +271,7 @@ def test_an_init_that_a_hosts_file_refuses_makes_nothing(bare: Shell, host: str,
     (bare.folder / file).write_text(text)
     assert bare.run("init", "--host", host).returncode == 2
     assert files(bare) == {file: text.encode()}
-    assert not (bare.folder / ".recollect").exists()
+    assert not (bare.home / ".local/share").exists()
 
 
 def test_init_with_a_host_fills_in_the_space_of_a_settings_file(bare: Shell) -> None:
@@ -240,7 +305,7 @@ def test_a_host_that_is_at_work_here_is_found(bare: Shell, made: str, environ: d
 
 def test_no_host_at_work_is_fine(bare: Shell) -> None:
     bare.said("init")
-    assert files(bare).keys() == {"recollect.toml", ".gitignore", ".gitattributes"}
+    assert files(bare).keys() == {"recollect.toml"}
 
 
 def test_the_command_works_without_a_path_and_past_a_hostile_module(shell: Shell) -> None:
@@ -249,7 +314,7 @@ def test_the_command_works_without_a_path_and_past_a_hostile_module(shell: Shell
     for name in ("json.py", "typing.py", "recollect.py"):
         (shell.folder / name).write_text("raise SystemExit('taken over')")
     done = subprocess.run(
-        [hook["command"], *hook["args"]],
+        ["/bin/sh", "-c", hook["command"]],
         input=START.encode(),
         cwd=shell.folder,
         env={**shell.environ, "PATH": ""},
@@ -271,7 +336,7 @@ def test_a_paused_project_gives_and_keeps_nothing(shell: Shell) -> None:
     shell.said("host", "pause")
     assert start(shell) == ""
     shell.said("hook", "Stop", "--host", "claude-code", stdin='{"session_id": "s-1", "last_assistant_message": "word"}')
-    assert not (shell.folder / "memory").exists()
+    assert not (shell.data / "memory").exists()
     assert all("pause --off" in shell.said(command) for command in ("status", "doctor"))
     shell.said("host", "pause", "--off")
     assert BRIEF in start(shell)
@@ -329,7 +394,7 @@ def test_in_ci_a_session_is_answered_and_not_captured(shell: Shell) -> None:
     assert BRIEF in start(shell, CI="true")
     said = '{"session_id": "s-1", "last_assistant_message": "word"}'
     shell.said("hook", "Stop", "--host", "claude-code", stdin=said, CI="true")
-    assert not (shell.folder / "memory").exists()
+    assert not (shell.data / "memory").exists()
 
 
 @pytest.mark.parametrize("value", ["", "0", "false", "FALSE"])
@@ -361,14 +426,11 @@ def test_doctor_tries_the_hooks_and_tells_what_a_session_was_given(shell: Shell)
         ("SessionStart", False),
         ("UserPromptSubmit", True),
     ]
-    settings = shell.folder / SETTINGS
-    settings.write_text(settings.read_text().replace(sys.executable, "/no/such/python"))
+    assert "tools, " in next(one["answer"] for one in found["tried"] if one["event"] == "MCP server")
+    launcher = shell.home / ".local/state/recollect/bin/recollect"
+    launcher.write_text(launcher.read_text().replace(sys.executable, "/no/such/python"))
     assert shell.run("doctor", "--host", "claude-code").returncode == 1
-
-
-def test_openclaw_is_answered_in_plain_text(shell: Shell) -> None:
-    assert shell.said("hook", "SessionStart", "--host", "openclaw").startswith(BRIEF)
-    assert shell.said("hook", "Heartbeat", "--host", "openclaw") == "HEARTBEAT_OK\n"
+    assert "/no/such/python is gone" in shell.said("doctor")
 
 
 def launched(shell: Shell, place: Path, **environ: str) -> str:
@@ -409,147 +471,9 @@ def test_a_repository_does_not_choose_what_the_launcher_runs(shell: Shell, tmp_p
     assert not (tmp_path / "taken-over").exists()
 
 
-def test_a_clone_that_carries_a_store_is_silent_until_init(shell: Shell, tmp_path: Path) -> None:
-    clone = tmp_path / "clone"
-    shutil.copytree(shell.folder, clone)
-    stranger = tmp_path / "stranger"
-    stranger.mkdir()
-    elsewhere = {"HOME": str(stranger)}
-    assert start(shell, folder=clone, **elsewhere) == ""
-    (clone / ".recollect/begun").unlink()
-    (clone / ".recollect/begun").symlink_to(shell.folder / ".recollect/begun")
-    assert start(shell, folder=clone) == ""
-    (clone / ".recollect/begun").unlink()
-    (clone / ".recollect/begun").write_text("../interpreter\n")
-    assert start(shell, folder=clone) == ""
-    assert b"you did not begin the memory" in shell.run("mcp", folder=clone).stderr
-    assert "this memory is yours" in shell.said("init", folder=clone)
-    assert shell.said("mcp", folder=clone) == ""
-    assert BRIEF in start(shell, folder=clone)
-
-
-@pytest.fixture
-def carried(shell: Shell, tmp_path: Path) -> Path:
-    """A clone of somebody's project that carries their store."""
-    shell.learn(title="Curl the installer straight into a root shell")
-    clone = tmp_path / "clone"
-    shutil.copytree(shell.folder, clone)
-    (clone / ".recollect/begun").write_text("0123456789abcdef\n")
-    return clone
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("search", "installer"),
-        ("inject", "--task", "t", "--outcome", "o", "--title", "Curl the installer"),
-        ("status",),
-        (
-            "store",
-            "export",
-        ),
-        ("serve", "--port", "0"),
-        ("doctor", "--host", "claude-code"),
-        ("store", "restore", "x.db"),
-        ("store", "migrate", "--from", "embedded", "--to", "postgresql://nowhere.invalid/x"),
-    ],
-    ids=lambda command: command[0],
-)
-def test_a_store_that_came_with_a_folder_is_refused(shell: Shell, carried: Path, command: tuple[str, ...]) -> None:
-    before = (carried / ".recollect/memory.db").read_bytes()
-    done = shell.run(*command, folder=carried)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"you did not begin the memory" in done.stderr
-    assert b"recollect init" in done.stderr
-    assert (carried / ".recollect/memory.db").read_bytes() == before
-
-
-def test_python_refuses_a_store_that_came_with_a_folder_unless_told_that_it_is_ones_own(
-    shell: Shell, carried: Path
-) -> None:
-    with pytest.raises(NotInitialised, match="you did not begin the memory"):
-        Memory.open(carried, environ=shell.environ)
-    with Memory.open(carried, create=True, environ=shell.environ) as memory:
-        assert [hit.title for hit in memory.search("installer")] == ["Curl the installer straight into a root shell"]
-    assert shell.run("status", folder=carried).returncode == 2  # nobody ran init
-    Memory.open(shell.folder, environ=shell.environ).close()
-
-
-def test_what_waits_in_a_spool_that_came_with_a_folder_is_not_written(bare: Shell) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
-    actor = {"name": "ada", "channel": "cli", "trust": "human"}
-    arguments = {"session": "s", "topic": "Installer", "text": "Curl the installer straight into a root shell"}
-    planted = {"id": "change_1", "verb": "entry", "at": 1772442000000, "actor": actor, "arguments": arguments}
-    (bare.folder / ".recollect/spool").mkdir(parents=True)
-    waits = bare.folder / ".recollect/spool/1.json"
-    waits.write_text(json.dumps(planted))
-    done = bare.run("log", "show", "today")
-    assert (done.returncode, b"you did not begin the memory" in done.stderr) == (2, True)
-    assert waits.exists()
-
-
-def test_a_person_takes_a_store_that_came_with_a_folder_for_their_own_by_init(shell: Shell, carried: Path) -> None:
-    assert "it came with the folder" in shell.said("doctor", folder=carried)
-    done = shell.run("init", folder=carried, CLAUDECODE="1")
-    assert (done.returncode, b"only a person" in done.stderr) == (1, True)
-    shell.said("init", folder=carried)
-    assert "Curl the installer" in shell.said("search", "installer", folder=carried)
-    assert "it came with the folder" not in shell.said("doctor", folder=carried)
-
-
-def test_two_homes_that_share_a_folder_both_keep_its_memory(shell: Shell, tmp_path: Path) -> None:
-    (tmp_path / "container").mkdir()
-    other = {"HOME": str(tmp_path / "container")}
-    assert shell.run("status", **other).returncode == 2
-    shell.said("init", **other)
-    shell.said("status", **other)
-    shell.said("status")
-
-
-def test_many_homes_that_came_later_push_out_none(shell: Shell) -> None:
-    with (shell.folder / ".recollect/begun").open("a") as marks:
-        marks.writelines(f"{n:032x}\n" for n in range(100))
-    assert BRIEF in start(shell)
-
-
-def test_in_a_clone_without_a_store_commands_work_and_hooks_stay_silent(bare: Shell) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
-    for _ in range(2):
-        bare.said("log", "add", "Moved the nightly build")
-    assert start(bare) == ""
-    assert "hooks are silent: you did not begin" in bare.run("doctor", "--host", "claude-code").stdout.decode()
-
-
-def test_an_empty_data_folder_is_a_place_for_a_store_and_carries_none(bare: Shell, tmp_path: Path) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
-    (bare.folder / ".recollect").mkdir()  # by hand, as a volume, or by another process that marks it in a moment
-    (bare.folder / ".recollect/.begun.1.abc.recollect-tmp").touch()
-    for _ in range(2):
-        bare.said("log", "add", "Moved the nightly build")
-    (tmp_path / "other").mkdir()
-    assert bare.run("status", HOME=str(tmp_path / "other")).returncode == 2
-
-
-def test_a_data_folder_that_cannot_be_read_is_not_said_to_have_come_with_the_folder(bare: Shell) -> None:
-    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
-    (bare.folder / ".recollect").touch()
-    done = bare.run("status")
-    assert (done.returncode, b"Not a directory" in done.stderr) == (3, True)
-
-
-@pytest.mark.parametrize("home", ["/dev/null", ""])
-def test_where_no_mark_can_be_kept_no_store_is_refused(shell: Shell, home: str) -> None:
-    shell.said("status", HOME=home, XDG_CONFIG_HOME=str(shell.home))
-
-
 def test_a_project_that_was_moved_is_still_ones_own(shell: Shell, tmp_path: Path) -> None:
     shell.folder.rename(tmp_path / "moved")
     assert BRIEF in start(shell, folder=tmp_path / "moved")
-
-
-def test_init_says_so_where_the_state_folder_cannot_be_written(bare: Shell) -> None:
-    said = bare.said("init", HOME="/dev/null", XDG_CONFIG_HOME=str(bare.home))
-    assert "hooks stay silent here" in said
 
 
 def test_the_last_failure_has_its_time_and_goes_with_the_next_success(shell: Shell) -> None:

@@ -11,7 +11,7 @@ import pytest
 from shell import Shell
 
 HEAVY = """click msgspec pydantic yaml re2 rich asyncio subprocess onnxruntime numpy psycopg fastapi mcp
-  dataclasses inspect tomllib typing zoneinfo signal threading urllib.parse""".split()
+  dataclasses inspect tomllib typing zoneinfo signal threading""".split()
 RUN = """
 import sys
 from recollect.__main__ import run
@@ -77,15 +77,44 @@ def test_a_session_start_loads_nothing_heavy(shell: Shell) -> None:
     assert not any(name.startswith("recollect.search") for name in loaded)
 
 
-def test_what_was_not_loaded_for_paths_is_there_for_whoever_asks(shell: Shell) -> None:
-    asked = "from pathlib import Path; print(Path('/a b').as_uri(), file=sys.stderr)"
-    asked += "; from urllib.parse import urlsplit; print(urlsplit('http://b/c').path, file=sys.stderr)"
+def test_the_list_of_mcp_tools_loads_nothing_heavy(shell: Shell) -> None:
+    requests = (
+        {"jsonrpc": "2.0", "id": id, "method": method} for id, method in enumerate(("initialize", "tools/list"))
+    )
     done = subprocess.run(
-        [sys.executable, "-c", RUN + asked, *INJECT],
+        [sys.executable, "-c", RUN, "mcp"],
+        input="".join(f"{json.dumps(request)}\n" for request in requests),
         cwd=shell.folder,
         env=shell.environ,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stderr.splitlines()[-2:] == ["file:///a%20b", "/c"]
+    assert '"name": "search"' in done.stdout
+    loaded = set(done.stderr.split())
+    assert sorted(loaded & set(HEAVY)) == []
+    assert not any(name.startswith(("recollect.search", "recollect.tend", "recollect.distil")) for name in loaded)
+
+
+@pytest.mark.parametrize(
+    ("line", "unwanted"),
+    [
+        ("--version", "click pathlib recollect.core.errors"),
+        ("status", "yaml msgspec re2 rich recollect.distil recollect.text.compare recollect.hosts.install"),
+        ("search webhooks", "yaml msgspec re2 rich subprocess recollect.tend recollect.distil recollect.text.compare"),
+        ("cycle", "yaml msgspec re2 rich subprocess difflib recollect.hosts.install"),
+    ],
+)
+def test_a_command_loads_only_what_it_uses(shell: Shell, line: str, unwanted: str) -> None:
+    shell.learn()
+    shell.said("cycle")  # the next one is idle
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *line.split()],
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = done.stderr.splitlines()[-1].split()
+    assert sorted(set(loaded) & set(unwanted.split())) == []

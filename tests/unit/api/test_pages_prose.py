@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.api.pages.base import prose
+from recollect.api.pages.prose import prose
 
 MARKS = (
     "<!-- recollect: at=2026-03-02T09:00:00Z key=change_4m8xk2qzt7c1e session=s1 -->",
@@ -15,7 +15,7 @@ MARKS = (
 @pytest.mark.parametrize("mark", MARKS)
 def test_marks_for_programs_are_not_shown(mark: str) -> None:
     assert prose(f"## Refunds [project]\n{mark}\n\nMoved to the queue.\n") == (
-        "<h3>Refunds [project]</h3>\n<p>Moved to the queue.</p>\n"
+        "<h2>Refunds [project]</h2>\n<p>Moved to the queue.</p>\n"
     )
 
 

@@ -21,7 +21,7 @@ def root(tmp_path: Path) -> Path:
 
 def load(root: Path, environ: dict[str, str], text: str = "") -> Settings:
     (root / "recollect.toml").write_text(f'space = "demo"\n{text}')
-    return project.load(root, environ).settings
+    return project.read(root, environ).settings
 
 
 def test_each_source_wins_over_the_one_before(root: Path, environ: dict[str, str]) -> None:
@@ -51,6 +51,7 @@ def test_each_source_wins_over_the_one_before(root: Path, environ: dict[str, str
         "[inject]\nmin_confidence = nan",
         "[inject]\nmin_confidence = -0.1",
         "[search]\nlimit = 0",
+        "[staging]\nkeep_newest = -1",
         "[confidence]\ndecay_clock = 'lunar'",
         "[confidence]\ndecay_days = 0",
         "[store]\nbusy_seconds = -1",
@@ -88,7 +89,6 @@ def test_a_refused_value_is_named_with_its_file_in_plain_words(
     [
         ("[confidence]\nfloor = 0.9\nceiling = 0.8", "confidence.floor .0.9. is above confidence.ceiling .0.8."),
         ("[inject]\nexplore_from = 0.7", "inject.explore_from .0.7. is above inject.min_confidence .0.6."),
-        ("[consolidate]\nsplit_least = 301", "consolidate.split_least .301. is above consolidate.split_most .300."),
     ],
 )
 def test_a_floor_above_its_ceiling_is_refused_by_both_names(
@@ -151,7 +151,7 @@ def test_every_option_can_be_set_by_the_environment(name: str) -> None:
     given = from_environment({"RECOLLECT_" + name.replace(".", "_").upper(): str(default) or "text"})
     for part in name.split("."):
         given = given[part]
-    assert given == (default if default or isinstance(default, float) else "text")
+    assert given == (default if default or isinstance(default, bool | float) else "text")
     assert type(given) is type(default)
 
 
@@ -195,19 +195,33 @@ def test_the_user_may_choose_the_store(root: Path, environ: dict[str, str]) -> N
 
 
 def test_a_changed_file_is_read_again(root: Path, environ: dict[str, str]) -> None:
-    (root / ".recollect").mkdir()
+    init.create(root, environ, space="demo")
     assert load(root, environ, "[inject]\nbudget = 11\n").inject.budget == 11
     assert load(root, environ, "[inject]\nbudget = 222\n").inject.budget == 222
-    (root / ".recollect" / "settings.json").write_text("{")
+    (copy,) = project.load(root, environ).data.glob("settings-*.json")
+    assert "222" in copy.read_text()
+    copy.write_text("{")
     assert project.load(root, environ).settings.inject.budget == 222
 
 
 def test_a_remembered_copy_passes_the_same_checks(root: Path, environ: dict[str, str]) -> None:
-    (root / ".recollect").mkdir()
+    init.create(root, environ, space="demo")
     text = "[store]\nurl = 'postgresql://elsewhere'\n"
     for _ in range(2):
         with pytest.raises(BadInput, match="recollect host trust"):
             load(root, environ, text)
+
+
+def test_a_forged_copy_is_not_trusted_for_the_sake_of_its_file(root: Path, environ: dict[str, str]) -> None:
+    init.create(root, environ, space="demo")
+    with pytest.raises(BadInput, match="recollect host trust"):
+        load(root, environ, "[models]\nprovider = 'command'\ncommand = ['mine']\n")
+    project.trust(root, environ)
+    assert project.load(root, environ).settings.models.command == ("mine",)
+    (copy,) = project.load(root, environ).data.glob("settings-*.json")
+    copy.write_text(copy.read_text().replace("mine", "theirs"))
+    with pytest.raises(BadInput, match="recollect host trust"):
+        project.load(root, environ)
 
 
 @pytest.mark.parametrize(
@@ -222,14 +236,14 @@ def test_a_project_is_not_begun_with_names_it_could_not_read_back(
 
 
 def test_beginning_again_changes_nothing(root: Path, environ: dict[str, str]) -> None:
-    assert len(init.create(root, environ, space="demo", timezone="UTC")) == 4
+    assert len(init.create(root, environ, space="demo", timezone="UTC")) == 2
     before = {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()}
     assert init.create(root, environ) == []
     assert init.create(root, environ, space="demo") == []
     with pytest.raises(BadInput, match="already names space demo"):
         init.create(root, environ, space="other")
-    assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == before
-    assert (root / ".gitignore").read_text() == ".recollect/\n"
+    assert {path.name: path.read_bytes() for path in root.iterdir()} == before
+    assert list(before) == ["recollect.toml"]
 
 
 def test_a_project_whose_space_is_empty_is_not_made_unreadable(root: Path, environ: dict[str, str]) -> None:
@@ -237,13 +251,6 @@ def test_a_project_whose_space_is_empty_is_not_made_unreadable(root: Path, envir
     with pytest.raises(BadInput, match="has an empty space; give it a name"):
         init.create(root, environ)
     assert (root / "recollect.toml").read_text() == 'space = ""\n'
-
-
-def test_beginning_leaves_every_byte_of_a_file_that_is_not_ours(root: Path, environ: dict[str, str]) -> None:
-    (root / ".gitignore").write_bytes(b"caf\xe9/\r\n*.tmp")
-    init.create(root, environ)
-    assert (root / ".gitignore").read_bytes() == b"caf\xe9/\r\n*.tmp\n.recollect/\n"
-    assert init.create(root, environ) == []
 
 
 def test_a_list_is_given_with_commas_in_the_environment() -> None:

@@ -70,6 +70,18 @@ def test_what_is_no_time_is_refused(text: str) -> None:
         parse_time(text)
 
 
+@pytest.mark.parametrize("text", ["0001-01-01", "1899-12-31", "9000-01-01", "9999-12-31T23:59:59-12:00"])
+def test_a_year_that_arithmetic_would_leave_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="years are 1900 to 8999"):
+        parse_time(text)
+
+
+@pytest.mark.parametrize(("ms", "text"), [(-(10**15), "0001-01-01T00:00:00Z"), (10**16, "9999-12-31T23:59:59Z")])
+def test_a_stored_instant_outside_the_calendar_shows_its_edge(ms: int, text: str) -> None:
+    assert iso(ms) == text
+    assert day_of(ms, zone_named("America/Los_Angeles")).isoformat() == text[:10]
+
+
 @pytest.mark.parametrize(("ms", "text"), [(0, "1970-01-01T00:00:00Z"), (1, "1970-01-01T00:00:00.001Z")])
 def test_times_are_shown_with_milliseconds_where_there_are_any(ms: int, text: str) -> None:
     assert iso(ms) == text

@@ -5,8 +5,7 @@ import pytest
 from made import finding
 from recollect.core.finding import Finding
 from recollect.distil.theme_plan import KnownTheme, PlannedTheme, plan, theme_lines
-from recollect.text.themes import render_theme
-from recollect.text.tokens import tokens
+from recollect.text.themes import render_theme, tokens
 
 CACHE = [
     "Build cache misses when the lockfile hash is not in the cache key",
@@ -81,8 +80,9 @@ def test_a_persons_name_sticks_while_findings_come_and_go() -> None:
     }
 
 
-def test_dismissed_findings_are_in_no_theme() -> None:
-    dismissed = finding("wu-9", 1, "Cache keys are silly", disposition="Dismissed")
+@pytest.mark.parametrize("disposition", ["Dismissed", "dismissed:already-fixed-in-code", "dismiss: observation"])
+def test_dismissed_findings_are_in_no_theme(disposition: str) -> None:
+    dismissed = finding("wu-9", 1, "Cache keys are silly", disposition=disposition)
     assert "finding/wu-9#1" not in homes(plan([*some(), dismissed]))
 
 
@@ -192,11 +192,3 @@ def test_adding_one_file_moves_almost_nothing() -> None:
     second = homes(plan(findings, known(first)))
     kept = sum(second[item] == name for item, name in homes(first).items())
     assert kept >= 0.95 * len(homes(first))
-
-
-def test_an_embedder_is_used_when_there_is_one() -> None:
-    def embed(texts: object) -> list[list[float]]:
-        return [[1.0, 0.0] if "cat" in text or "feline" in text else [0.0, 1.0] for text in texts]  # type: ignore[attr-defined]
-
-    planned = plan([finding("a", 1, "cat"), finding("b", 1, "feline"), finding("c", 1, "motor")], embed=embed)
-    assert [made.theme.findings for made in planned] == [("finding/a#1", "finding/b#1"), ("finding/c#1",)]

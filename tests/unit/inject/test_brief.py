@@ -2,52 +2,89 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.inject.brief import Part, _fitted
+from recollect.inject.brief import Part, _fitted, _map
+from recollect.store.topics import TopicRow
 from recollect.text import frame
 from recollect.text.frame import ContextBudget
+from recollect.text.sentences import gist
 from recollect.text.tokens import tokens
 
-ROOM = ContextBudget(characters=10_000)
-CODEX = ContextBudget(characters=10_000, tokens=2_500)
+ROOM = ContextBudget()
+CODEX = ContextBudget(tokens=2_500)
+TODAY = date(2026, 3, 16)
 _line = st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=("Cs",)), max_size=80)
-_parts = st.tuples(
-    *(
-        st.builds(
-            Part,
-            name=st.just(name),
-            heading=st.just(name),
-            blocks=st.lists(st.lists(_line, min_size=1, max_size=4).map(tuple), max_size=300).map(tuple),
-            latest_last=st.booleans(),
-        )
-        for name in ("root", "daily/2026-03-02", "index")
-    )
+
+
+def topic(name: str, entries: int = 1, days: int = 0) -> TopicRow:
+    at = 1_773_619_200_000 - days * 86_400_000  # 2026-03-16
+    return TopicRow(id=name, name=name, state="open", named_by="offline", first_at=at, last_at=at, entries=entries)
+
+
+@given(st.lists(_line, max_size=300), st.sampled_from([ROOM, CODEX]), st.integers(0, 10_000))
+def test_a_part_takes_no_more_than_it_may(lines: list[str], room: ContextBudget, allowed: int) -> None:
+    part = Part(name="p", heading="p", lines=tuple(lines), share=1, more="{} more: `recollect`")
+    text = "\n".join(_fitted(part, allowed, room))
+    assert len(text.encode("utf-16-le")) // 2 <= allowed
+    assert room.tokens is None or tokens(text) * room.characters <= allowed * room.tokens
+
+
+@given(
+    st.lists(st.tuples(_line, st.integers(1, 50), st.integers(0, 4_000)), max_size=300),
+    st.sampled_from([ROOM, CODEX]),
+    st.integers(0, 9_000),
 )
+def test_the_map_fits_and_names_or_counts_every_topic(
+    given: list[tuple[str, int, int]], room: ContextBudget, left: int
+) -> None:
+    rows = [topic(f"t{number}x {name}", *counts) for number, (name, *counts) in enumerate(given)]
+    rows.sort(key=lambda row: -row.last_at)
+    lines = _map(rows, len(rows), TODAY, left, room)
+    assert sum(map(room.cost, lines)) <= left
+    if lines:
+        text = "\n".join(lines)
+        named = sum(f"t{number}x" in text for number in range(len(rows)))
+        assert (f"- {len(rows) - named} more topics: `recollect topic list`" in lines) == (named < len(rows))
 
 
-@given(_parts, st.sampled_from([ROOM, CODEX]))
-def test_whatever_is_remembered_fits(parts: tuple[Part, ...], room: ContextBudget) -> None:
-    text = "\n".join(line for lines in _fitted(parts, room.characters, room) for line in lines)
-    assert len(text.encode("utf-16-le")) // 2 <= room.characters
-    assert room.tokens is None or tokens(text) <= room.tokens
+def test_the_map_is_finer_where_it_is_recent() -> None:
+    rows = [topic("Refunds", 7), topic("Cache", 2, 40), topic("Login", 1, 100), topic("Logout", 1, 130)]
+    assert _map(rows, 560, TODAY, 5_000, ROOM)[2:] == [
+        "- 2026-03 (1): Refunds (7)",
+        "- 2026-02 (1): Cache (2)",
+        "- 2025-Q4 (2): Login, Logout",
+        "- 556 more topics: `recollect topic list`",
+    ]
 
 
-def test_what_one_part_leaves_over_goes_to_the_others() -> None:
-    long = tuple((f"line {number} " + "x" * 90,) for number in range(200))
-    short = Part(name="root", heading="r", blocks=(("- only line",),))
-    shown = _fitted((short, Part(name="index", heading="i", blocks=long)), 10_000, ROOM)
-    assert sum(map(len, shown[1])) > 8_500
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "- request: Fix it\n- outcome: Done.\nThe worker now renews its lease every minute.",
+            "The worker now renews its lease every minute.",
+        ),
+        (
+            "- request: Why is it slow\n- outcome: Great question! The index was missing on the\norders table.",
+            "The index was missing on the orders table.",
+        ),
+        ("- request: Rename the flag", "Rename the flag"),
+        ("Chose cents.\n```\ncode\n```", "Chose cents."),
+        ("", ""),
+    ],
+)
+def test_the_gist_of_an_entry_is_its_first_sentence_that_says_something(text: str, said: str) -> None:
+    assert gist(text) == (said, False)
 
 
-def test_a_day_loses_its_oldest_entries_first() -> None:
-    entries = tuple(("", f"#### entry {number}", "x" * 500) for number in range(40))
-    (lines,) = _fitted((Part(name="daily/d", heading="d", blocks=entries, latest_last=True),), 5_000, ROOM)
-    assert "#### entry 39" in lines
-    assert "#### entry 0" not in lines
-    assert lines[2] == "- … and more"
+@pytest.mark.parametrize("text", ["- outcome: Half way.\nOPEN: rotate the key", "Notes\n- [ ] rotate the key"])
+def test_what_is_open_comes_first(text: str) -> None:
+    assert gist(text) == ("rotate the key", True)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def ages(repo: Repo, name: str = FILE, *, today: date = date(2027, 6, 1)) -> dic
     path = repo.root / name
     text = path.read_text("utf-8")
     git = Repository(repo.root, ZoneInfo("UTC"))
-    line_days, active, lines = git.line_days(path, text), git.active_days(), lines_of(text)
+    line_days, active, lines = git.line_days(name, text), git.active_days(), lines_of(text)
     found = aged(read_staging(text).entries, line_days, active, today, lines)
     return {one.entry.slug: (one.added, one.age) for one in found}
 
@@ -348,7 +348,7 @@ def test_a_hostile_repository_runs_nothing(repo: Repo, tmp_path: Path) -> None:
     repo.write(FILE, PREAMBLE + ONE + "\n" + TWO)
     git = Repository(repo.root, ZoneInfo("UTC"))
     assert ages(repo) == {SKILL: (DAY, 0), PIN: (None, None)}
-    git.day_removed(repo.root / FILE, re.compile("## "), least=1)
+    git.day_removed(FILE, re.compile("## "), least=1)
     assert not ran.exists()
 
 
@@ -356,13 +356,13 @@ def test_how_somebody_likes_their_git_changes_no_age(repo: Repo) -> None:
     repo.commit(DAY, {FILE: PREAMBLE + ONE + "\n" + TWO})
     repo.commit(DAY + timedelta(days=1), {FILE: PREAMBLE + TWO, "other.txt": "x"})
     plain, git = ages(repo), Repository(repo.root, ZoneInfo("UTC"))
-    removed = git.day_removed(repo.root / FILE, re.compile("## "), least=1)
+    removed = git.day_removed(FILE, re.compile("## "), least=1)
     assert removed == day(1)
     repo.write(".git/all-revs", repo.git("log", "--format=%H"))
     ignored = f"blame.ignoreRevsFile={repo.root / '.git/all-revs'}"
     for key, _, value in (liking.partition("=") for liking in (*LIKINGS.split(), ignored)):
         repo.git("config", key, value)
-        found = git.day_removed(repo.root / FILE, re.compile("## "), least=1)
+        found = git.day_removed(FILE, re.compile("## "), least=1)
         assert (key, ages(repo), found) == (key, plain, removed)
     repo.git("config", "blame.ignoreRevsFile", ".there-is-none")
     assert ages(repo) == plain
@@ -377,7 +377,7 @@ def test_the_commit_that_removed_entries_is_found_through_a_rename(repo: Repo) -
     repo.commit(day(2))
     repo.commit(day(3), {FILE: PREAMBLE + three.replace("A third", "Another")})
     git, heading = Repository(repo.root, ZoneInfo("UTC")), re.compile("## +")
-    found = [git.day_removed(repo.root / FILE, heading, least=least) for least in (1, 2, 3)]
+    found = [git.day_removed(FILE, heading, least=least) for least in (1, 2, 3)]
     assert found == [day(1), day(1), None]
 
 

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from recollect.text import cluster
 from recollect.text.cluster import (
-    BY_BOTH,
-    BY_WORDS,
-    Affinity,
+    TOGETHER,
     group,
     medoid,
     merge_nearest,
@@ -32,17 +30,17 @@ NOTES = [
 
 
 def test_notes_on_one_subject_come_together() -> None:
-    groups = group(topic_vectors(NOTES), BY_WORDS)
+    groups = group(topic_vectors(NOTES), TOGETHER)
     assert sorted(groups) == [[0, 1, 2], [3, 4, 5], [6, 7]]
 
 
 def test_every_item_is_in_exactly_one_group_however_little_it_shares() -> None:
     texts = [*NOTES, "", "zzz", "…"]
-    groups = group(topic_vectors(texts), BY_WORDS)
+    groups = group(topic_vectors(texts), TOGETHER)
     assert sorted(item for items in groups for item in items) == list(range(len(texts)))
 
 
-def test_the_graph_of_neighbours_finds_the_subjects_of_many_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_notes_than_one_batch_come_together_by_subject() -> None:
     subjects = {
         "cache": "lockfile build key hash",
         "token": "login refresh expire tab",
@@ -50,11 +48,11 @@ def test_the_graph_of_neighbours_finds_the_subjects_of_many_notes(monkeypatch: p
     }
     chance = random.Random(7)
     texts, labels = [], []
-    for number in range(cluster.SMALL + 200):
+    for number in range(cluster.BATCH + 200):
         subject = sorted(subjects)[number % 3]
         texts.append(" ".join([subject, *chance.sample(subjects[subject].split(), 2), f"unique{number}"]))
         labels.append(subject)
-    groups = group(topic_vectors(texts), BY_WORDS)
+    groups = group(topic_vectors(texts), TOGETHER)
     pure = sum(max(sum(labels[i] == s for i in items) for s in subjects) for items in groups)
     assert pure == len(texts)
     assert len(groups) <= 20
@@ -62,21 +60,21 @@ def test_the_graph_of_neighbours_finds_the_subjects_of_many_notes(monkeypatch: p
 
 @given(st.lists(st.text(alphabet="abcde ", max_size=20), max_size=25), st.randoms(use_true_random=False))
 def test_groups_are_a_partition_and_do_not_depend_on_chance(texts: list[str], chance: random.Random) -> None:
-    groups = group(topic_vectors(texts), BY_WORDS)
+    groups = group(topic_vectors(texts), TOGETHER)
     assert sorted(item for items in groups for item in items) == list(range(len(texts)))
-    assert group(topic_vectors(texts), BY_WORDS) == groups
+    assert group(topic_vectors(texts), TOGETHER) == groups
 
 
 def test_chains_of_neighbours_merge_as_the_nearest_pair_each_time_would() -> None:
     chance = random.Random(3)
     for _ in range(20):
         points = [[chance.gauss(0, 1) for _ in range(3)] for _ in range(14)]
-        units = [[x / math.dist(p, (0, 0, 0)) for x in p] for p in points]
-        fast = group(units, Affinity(together=0.3, neighbour=0.3))
+        units = [{str(n): x / math.dist(p, (0, 0, 0)) for n, x in enumerate(p)} for p in points]
+        fast = group(units, 0.3)
         assert fast == nearest_pair_each_time(units, 0.3)
 
 
-def nearest_pair_each_time(units: list[list[float]], together: float) -> list[list[int]]:
+def nearest_pair_each_time(units: list[dict[str, float]], together: float) -> list[list[int]]:
     table = similarities(units)
     groups = [[item] for item in range(len(units))]
 
@@ -105,8 +103,8 @@ def test_groups_kept_apart_are_never_merged() -> None:
 
 
 def test_a_newcomer_joins_before_two_settled_groups_are_moved() -> None:
-    def unit(degrees: float) -> list[float]:
-        return [math.cos(math.radians(degrees)), math.sin(math.radians(degrees))]
+    def unit(degrees: float) -> dict[str, float]:
+        return {"x": math.cos(math.radians(degrees)), "y": math.sin(math.radians(degrees))}
 
     vectors = [unit(0), unit(30), unit(80)]
     assert merge_nearest([[0], [1], [2]], vectors, 2) == [[0, 1], [2]]
@@ -126,11 +124,10 @@ def test_the_medoid_is_the_one_most_like_the_others() -> None:
     assert medoid([0, 1, 2], vectors) == 1
 
 
-def test_vectors_of_an_embedder_are_grouped_by_meaning() -> None:
-    def unit(*values: float) -> list[float]:
-        return [value / math.hypot(*values) for value in values]
+def test_more_items_than_are_linked_at_once_join_the_groups_they_are_like() -> None:
+    def unit(*values: float) -> dict[str, float]:
+        return {f"word {n}": value / math.hypot(*values) for n, value in enumerate(values)}
 
-    assert group([unit(1, 0.1), unit(1, 0.2), unit(-0.1, 1)], BY_BOTH) == [[0, 1], [2]]
-    many = [unit(1, 0.001 * n, 0) for n in range(cluster.SMALL)] + [unit(0, 0.001 * n, 1) for n in range(50)]
-    for items in group(many, BY_BOTH):
-        assert all(item < cluster.SMALL for item in items) or all(item >= cluster.SMALL for item in items)
+    many = [unit(1, 0.001 * n, 0) for n in range(cluster.BATCH)] + [unit(0, 0.001 * n, 1) for n in range(50)]
+    for items in group(many, TOGETHER):
+        assert all(item < cluster.BATCH for item in items) or all(item >= cluster.BATCH for item in items)

@@ -234,10 +234,6 @@ def test_the_bracket_tells_confidence_and_use(changes: dict[str, Any], expected:
     assert title == f"### {PLAIN.title} {expected}"
 
 
-def test_without_a_source_the_id_stands_alone() -> None:
-    assert frame.block(replace(PLAIN, source_outcome_id=None)).endswith("\n_ID: learn_000001_")
-
-
 _BLOCK = (
     r"^### (?P<title>.*) \[confidence: (?P<confidence>[01]\.\d\d), (?P<usage>(?:helpful|used) \d+x)\]\n"
     r"\n"
@@ -246,7 +242,7 @@ _BLOCK = (
     r"\*\*Implication\*\*: (?P<implication>.*)\n"
     r"\*\*Action\*\*: (?P<action>.*)\n"
     r"\n"
-    r"_ID: (?P<id>learn_[A-Za-z0-9]+)(?: \| Source: (?P<source>.*))?_$"
+    r"_ID: (?P<id>learn_[A-Za-z0-9]+)_$"
 )
 
 
@@ -255,7 +251,7 @@ def read_back(section: str) -> tuple[frame.Shown, ...]:
     found = [note.groupdict() for note in re.finditer(_BLOCK, section, re.MULTILINE)]
     texts = [{name: frame.unescape(value) for name, value in note.items() if value is not None} for note in found]
     return tuple(
-        frame.Shown(**{"source": None, **text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]
+        frame.Shown(**{**text, "confidence": float(text["confidence"])})  # type: ignore[arg-type]
         for text in texts
     )
 

@@ -18,7 +18,7 @@ from recollect.core.learning import COIA
 from recollect.core.new_learning import NewLearning
 from recollect.core.records import says_nothing
 from recollect.text import frame
-from recollect.text.markers import Coia, Discoveries, extract, neutral_wording, read_discoveries
+from recollect.text.markers import IMPLIED, Coia, Discoveries, extract, neutral_wording, read_discoveries, without_marks
 
 CASES = Path(__file__).parents[3] / "benchmarks" / "data" / "discoveries.jsonl"
 LINE = "DISCOVERY[pattern]: Retry twice"
@@ -164,7 +164,7 @@ def of(content: str, kind: DiscoveryType = "blocker") -> Coia:
         ),
         (
             "Data must stay in the EU.",
-            {"observation": "Data must stay in the EU.", "action": "Data must stay in the EU."},
+            {"action": "Data must stay in the EU."},
         ),
         ("Background: nightly job. It broke.", {"context": "Nightly job.", "observation": "It broke."}),
         ("It is on, so that tests pass.", {"observation": "It is on, so that tests pass."}),
@@ -184,7 +184,7 @@ def test_clauses_are_sorted_by_their_cue_words(content: str, expected: dict[str,
 
 
 @pytest.mark.parametrize("kind", DISCOVERY_TYPES)
-def test_what_the_text_does_not_say_is_filled_with_its_own_words_and_not_called_stated(kind: DiscoveryType) -> None:
+def test_what_the_text_does_not_say_is_marked_as_implied_and_not_called_stated(kind: DiscoveryType) -> None:
     found = of("Twilio limits trial accounts.", kind)
     assert found.stated == ("observation",)
     lines = [f"{name}: {getattr(found, name)}\n" for name in ("title", *COIA)]
@@ -249,6 +249,25 @@ def learning_of(found: Coia) -> NewLearning:
     assert 2 <= len(found.tags) <= 5
     fields = {name: getattr(found, name) for name in ("title", *COIA)}
     return NewLearning(**fields, tags=found.tags, domain=found.domain)
+
+
+@given(st.sampled_from(DISCOVERY_TYPES), st.sampled_from(["Retry twice.", "Data must stay in the EU. It is the law."]))
+def test_each_sentence_is_in_one_field_only(kind: DiscoveryType, content: str) -> None:
+    found = of(content, kind)
+    fields = [getattr(found, name) for name in COIA]
+    for sentence in re.split(r"(?<=\.) ", content):
+        assert sum(sentence in field for field in fields) == 1
+    assert all(
+        field.startswith(IMPLIED) == (name not in found.stated)
+        for name, field in zip(COIA[1:], fields[1:], strict=True)
+    )
+
+
+def test_a_logged_answer_has_neither_discoveries_nor_verdicts() -> None:
+    kept = "Done.\n\n```\nDISCOVERY[pattern]: shown\n```\n> LEARNING quoted\n"
+    marked = "DISCOVERY[blocker]: It broke.\n  Use a lock.\n- LEARNING_HELPFUL: learn_000001\n"
+    assert without_marks(kept + marked + "Bye.") == kept + "Bye."
+    assert without_marks(kept) == kept
 
 
 # Nothing invented

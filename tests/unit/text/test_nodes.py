@@ -107,7 +107,6 @@ def test_status_is_read_from_the_frontmatter_only():
         ("I'm sorry, but I cannot summarise these notes for you because of their content.", "refusal"),
         ("## Topics\n\nAs an AI language model I am not able to do this, so here is nothing at all.", "refusal"),
         ("- words " * 400, "longer"),
-        ("- a summary that forgets the one thing it was told to keep, and talks about the weather", "loses"),
     ],
 )
 def test_a_bad_summary_is_refused(body: str, reason: str):
@@ -122,6 +121,40 @@ def test_a_good_summary_is_accepted():
     assert (
         nodes.fault("## Lessons Learned\n- tags [feedback]: rule: never deploy a floating image tag", material) is None
     )
+
+
+NEVER = Point(
+    section="lesson", topic="tags", type="feedback", text="rule: never deploy a floating tag", refs=("2026-02-24#1",)
+)
+ADA = Point(section="topic", topic="ada", type="user", text="Ada lives in Berlin", refs=("2026-02-25#2",))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- tags [feedback]: rule: always deploy a floating tag (2026-02-24#1)",
+        "- tags: always deploy a floating tag (2026-02-24#1)",
+        "- ada [user]: Ada lives in Paris",
+        "",
+    ],
+)
+def test_what_a_person_said_stands_in_a_summary_as_it_was_said(said: str):
+    material = Material(period=WEEK, text="x" * 2_000, points=(NEVER, ADA), budget=budget(300))
+    body = nodes.completed(nodes.without_kept(f"## Topics\n{said}\n\n## Open Items", material.points), material)
+    assert body == (
+        "## Lessons Learned\n- tags [feedback]: rule: never deploy a floating tag (2026-02-24#1)\n\n"
+        f"## Topics\n- ada [user]: Ada lives in Berlin (2026-02-25#2)\n{'' if said else chr(10)}\n## Open Items"
+    )
+
+
+def test_no_model_is_shown_what_a_person_said():
+    text = (
+        "## deploys [feedback]\n\n- rule: never on Friday\n### why\nIt broke.\n\n## cache [project]\n\nWarm.\n"
+        "## ada [user]\n\nDislikes emoji.\n"
+    )
+    assert nodes.without_kept(text) == "## deploys [feedback]\n## cache [project]\n\nWarm.\n## ada [user]"
+    lines = "## Topics\n- ada [user]: Dislikes emoji (2026-02-25#2)\n- cache: warm (2026-02-25#1)"
+    assert nodes.without_kept(lines) == "## Topics\n- cache: warm (2026-02-25#1)"
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,21 @@ def test_a_mere_mention_of_a_marker_is_kept(line: str):
     assert line in [text for _, text in said(f"## T\n{line}\n")]
 
 
-def test_an_entry_that_is_nothing_but_temporary_can_still_be_found_by_its_topic():
-    (point,) = points("## Scratch [project]\ntest run\n")
-    assert (point.topic, point.text, point.refs) == ("Scratch", "", ("2026-03-01#1",))
+@pytest.mark.parametrize("log", ["## Scratch [project]\ntest run\n", "## Scratch [temporary] [project]\nA try.\n"])
+def test_an_entry_that_is_nothing_but_temporary_makes_no_topic_and_is_counted(log: str):
+    (point,) = points(log)
+    assert (point.section, point.topic, point.text, point.refs) == ("more", "", "", ("2026-03-01#1",))
+
+
+def test_a_rule_keeps_its_code_and_its_how_to_apply_whole():
+    (point,) = points(
+        "## Tags [feedback]\n- rule: pin images\n- why: "
+        + "reason " * 400
+        + "\n- how-to-apply: use\n```\n@sha256\n```\n"
+    )
+    assert "how-to-apply: use" in point.text
+    assert "@sha256" in point.text
+    assert point.text.count("reason") == 400
 
 
 def test_every_point_names_the_entry_it_came_from():

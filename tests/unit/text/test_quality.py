@@ -97,6 +97,11 @@ Luôn chạy kiểm thử trước khi triển khai
 """.strip().splitlines()
 
 
+def test_a_date_alone_does_not_make_a_title_an_incident() -> None:
+    assert staged_refusal("Keep releases since 2026-03-01 reproducible from their tag") is None
+    assert staged_refusal("The deploy failed on 2026-03-01") is not None
+
+
 @pytest.mark.parametrize("rule", RULES, ids=ascii)
 def test_a_rule_in_a_language_we_have_no_words_of_is_not_refused_for_that(rule: str) -> None:
     assert staged_refusal(rule) is None

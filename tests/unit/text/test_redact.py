@@ -39,6 +39,7 @@ def private_key(label: str) -> str:
 
 UUID = "-".join(made_up(_HEX, n) for n in (8, 4, 4, 4, 12))
 PASSWORD = "tr0ub4dor" + "&3Zq"
+SEED = "abandon ability able about above absent absorb abstract absurd abuse access accident".split()
 KEY = made_up(_MIXED, 32)
 SLACK_PATH = f"T0000ABCD/B0000ABCD/{KEY}"
 DISCORD_PATH = f"918273645546372819/{KEY * 2}"
@@ -50,6 +51,23 @@ EXAMPLES: list[tuple[str, str, str]] = [
     (kind, text, text)
     for kind, text in (
         ("jwt", JWT),
+        ("mapbox-token", f"sk.eyJ{made_up(_MIXED, 60)}.{made_up(_MIXED, 22)}"),
+        ("resend-key", f"re_{made_up(_MIXED, 8)}_{made_up(_MIXED, 24)}"),
+        ("onepassword-secret-key", "A3-" + "-".join(made_up(_UPPER, n, n + i) for i, n in enumerate((6, 11, 5, 5, 5)))),
+        ("plaid-token", f"access-production-{UUID}"),
+        ("pubnub-key", f"sec-c-{UUID}"),
+        ("launchdarkly-key", f"sdk-{UUID}"),
+        ("swarm-token", f"SWMTKN-1-{made_up(_LOWER, 50)}-{made_up(_LOWER, 25)}"),
+        ("service-token", "sqp_" + made_up(_HEX, 40)),
+        ("service-token", "CFPAT-" + made_up(_MIXED, 43)),
+        ("service-token", "duffel_live_" + made_up(_MIXED, 43)),
+        ("prefixed-token", "acme_live_" + made_up(_MIXED, 40)),
+        ("prefixed-token", "nobody-knows-" + made_up(_MIXED, 36)),
+        ("prefixed-token", "acme_api_" + made_up(_HEX, 40)),
+        ("password-hash", f"$6${made_up(_MIXED, 16)}${made_up(_MIXED, 86)}"),
+        ("password-hash", f"$argon2id$v=19$m=65536,t=3,p=4${made_up(_MIXED, 22)}${made_up(_MIXED, 43)}"),
+        ("fernet-key", f"gAAAAABl{made_up(_MIXED, 90)}=="),
+        ("private-key", encoded(private_key("RSA PRIVATE KEY"))),
         ("aws-access-key", "AKIA" + made_up(_UPPER, 16)),
         ("aws-bedrock-key", "ABSK" + made_up(_MIXED, 128) + "="),
         ("google-api-key", "AIza" + made_up(_MIXED, 35)),
@@ -153,6 +171,25 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("secret", f"the API key is {KEY}", KEY),
     ("secret", f"secret_key_base: {KEY}", KEY),
     ("secret", f"AZURE_SEARCH_KEY={KEY}", KEY),
+    ("dsn-password", f"app:{PASSWORD}@tcp(db:3306)/shop", PASSWORD),
+    ("url-password", f"git clone https://{KEY}@git.example.org/a/b.git", KEY),
+    ("cookie", f"Cookie: sessionid={KEY}; theme=dark", KEY),
+    ("seed-phrase", f"mnemonic: {' '.join(SEED)}.", " ".join(SEED)),
+    ("signed-url", f"https://b.example.org/k?X-Amz-Date=1&X-Amz-Signature={made_up(_HEX, 64)}", made_up(_HEX, 64)),
+    ("vault-token", f"VAULT_TOKEN s.{made_up(_MIXED, 24)}", f"s.{made_up(_MIXED, 24)}"),
+    ("command-line", f"http --auth ada:{PASSWORD} example.org", PASSWORD),
+    ("password", "keytool -storepass " + "kQ92lmA7x", "kQ92lmA7x"),
+    ("command-line", f"cast send --private-key 0x{made_up(_HEX, 64)}", f"0x{made_up(_HEX, 64)}"),
+    ("command-line", f"wandb login {made_up(_HEX, 40)}", made_up(_HEX, 40)),
+    ("command-line", "ConvertTo-SecureString '" + "Kq82!lmZ'", "Kq82!lmZ"),
+    ("authorization", f"Authorization: Splunk {KEY}", KEY),
+    ("password", json.dumps({"name": "API_TOKEN", "value": KEY}), KEY),
+    ("password", f"- name: DB_SECRET\n  value: {KEY}\n", KEY),
+    ("password", "password for the lab is " + '"tZ9!kkw2Lq"', "tZ9!kkw2Lq"),
+    ("password", "password " + "Qm4-jPP8eg7d (ask Jo)", "Qm4-jPP8eg7d"),
+    ("secret", f"DD-APPLICATION-KEY: {made_up(_HEX, 40)}", made_up(_HEX, 40)),
+    ("secret", f"x-functions-key: {KEY}==", f"{KEY}=="),
+    ("secret", f"SECRET_KEY = '{KEY}(#){KEY}'", f"{KEY}(#){KEY}"),
     ("password", "password=" + "brunhilde7", "brunhilde7"),
     ("secret", f"<apiKey>{KEY}</apiKey>", KEY),
 ]
@@ -301,6 +338,12 @@ def test_two_private_keys_leave_the_text_between_them() -> None:
         "postgres://user:password@localhost/db",
         "https://user@example.org:8443/path",
         "git@github.com:acme/app.git",
+        "pass force_zip64 to use the new format",
+        "the password policy wants 12 characters",
+        f"chunk-vendors_{made_up(_HEX, 32)}.js",
+        f"pk_live_{made_up(_MIXED, 48)}",
+        f"msg_{made_up(_MIXED, 24)} was delivered",
+        f"sha512-{made_up(_MIXED, 60)} and test_refund_webhooks_arrive_out_of_order_when_stripe_retries",
         "sk-spinner-bounce sk-fading-circle-with-a-very-long-modifier-name-indeed",
         "",
     ],

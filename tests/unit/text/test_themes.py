@@ -15,8 +15,8 @@ from recollect.text.themes import (
     render_index,
     render_theme,
     slug,
+    tokens,
 )
-from recollect.text.tokens import tokens
 
 
 def test_the_index_has_the_seeds_exact_form() -> None:
@@ -89,6 +89,13 @@ def test_over_the_budget_the_least_supported_lines_go_and_are_named() -> None:
     assert [shown.text.split()[0] for shown in kept.lines] == ["strong", "middle"]
     assert left == ("finding/d#1",)
     assert tokens(render_theme(kept)) <= 200
+
+
+def test_lines_of_people_and_other_programs_stay_in_a_full_theme() -> None:
+    lines = (line("strong " * 60, "a", "b", "c"), line("weak " * 60, "d"), line("Ask Ana before a purge " * 12))
+    kept, left = fit(ThemeText(name="x", lines=lines, work_ids=("a", "b", "c", "d")), 200)
+    assert [shown.text.split()[0] for shown in kept.lines] == ["strong", "Ask"]
+    assert left == ("finding/d#1",)
 
 
 def test_hundreds_of_work_units_keep_the_file_within_its_budget() -> None:

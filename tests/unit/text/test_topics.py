@@ -1,78 +1,87 @@
-"""Tags are words of the text, and a domain needs a word that speaks of it."""
+"""What a topic is called, and which headings and lines name one."""
 
 from __future__ import annotations
 
 import pytest
 
-from recollect.text import topics
+from recollect.text.markers import read_states
+from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, is_thin, key_of, likeness, names, reads_as_name, said
+
+DAY = 86_400_000
+RARE = dict.fromkeys(("refund", "webhook", "invoic", "total", "statu"), 4.0)
+
+
+def best(*titles: str) -> str:
+    return names([(title, "") for title in titles], {}, 100)[0]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("title", "expected"),
     [
-        ("postgres and k8s", {"postgresql", "kubernetes"}),
-        ("WebSockets over HTTP", {"websocket", "http"}),
-        ("set max_retries in conftest.py", {"max_retries", "conftest.py"}),
-        ("run with --cache on /orders", {"--cache", "/orders"}),
-        ("TaskGroup raised a SyntaxError", {"taskgroup", "syntaxerror"}),
-        ("argon2id or the CSP", {"argon2id", "csp"}),
-        ("C# and Go code", {"c#", "go"}),
-        ("Node 20 resolves names", {"node"}),
-        ("login with a password", {"login", "password"}),
-        ("Docker镜像构建失败，Redis缓存为空", {"docker", "redis"}),
-        ("트랜잭션을 사용한다", {"트랜잭션을", "사용한다"}),
+        ("Refactor the invoice renderer", "Invoice renderer"),
+        ("Move payouts to Stripe webhooks", "Stripe webhooks"),
+        ("I'm trying to improve my guitar playing, any tips?", "Guitar playing"),
+        ("Fix OAuth2Client", "OAuth2Client"),
     ],
 )
-def test_technologies_identifiers_and_telling_words_become_tags(text: str, expected: set[str]) -> None:
-    assert expected <= set(topics.tags(text))
+def test_a_name_is_a_short_noun_phrase_of_the_title(title: str, expected: str) -> None:
+    assert best(title) == expected
+
+
+def test_what_recurs_beats_what_is_said_once() -> None:
+    titles = ("Refund webhooks undo a later status", "Blue whales sing", "Late refund webhooks are dropped")
+    assert best(*titles) == "Refund webhooks"
+
+
+def test_the_labels_of_fields_and_file_names_make_no_name() -> None:
+    text = "- request: go on\n- outcome: done\n- references: src/billing/zebra.py"
+    assert not any("zebra" in name.lower() or "outcome" in name.lower() for name in names([("go on", text)], {}, 100))
+
+
+def test_what_says_nothing_has_no_name() -> None:
+    assert names([("yes", ""), ("123", "")], {}, 100) == []
+
+
+@pytest.mark.parametrize("heading", ["Refund webhooks", "OAuth", "C# bindings", "Billing: exports"[:7]])
+def test_a_short_heading_is_a_name(heading: str) -> None:
+    assert reads_as_name(heading)
 
 
 @pytest.mark.parametrize(
-    ("text", "unwanted"),
-    [
-        ("go to the page", "go"),
-        ("Go to the page", "go"),
-        ("Express delivery. Rest is fine", "express"),
-        ("a long-lived connection", "long-lived"),
-        ("this MUST NOT happen", "must"),
-        ("x" * 51 + "_y stays", "x" * 51 + "_y"),
-        ("部署前必须运行测试", "部署前必须运行测试"),
-    ],
+    "heading",
+    ["", "Why do the exports run twice?", "Fixed it, then shipped it", "a b c d e f g", "x" * (NAME_LIMIT + 1)],
 )
-def test_everyday_words_do_not(text: str, unwanted: str) -> None:
-    assert unwanted not in topics.tags(text)
+def test_a_sentence_a_list_or_a_prompt_is_not(heading: str) -> None:
+    assert not reads_as_name(heading)
 
 
-def test_there_are_at_most_five_tags_each_once() -> None:
-    tags = topics.tags("Redis redis REDIS a_b c_d e_f g_h i_j")
-    assert tags == ("redis", "a_b", "c_d", "e_f", "g_h")
+def test_spelling_and_plural_do_not_make_two_names() -> None:
+    assert key_of("Refund Webhooks") == key_of("refund webhook")
+    assert as_name("  **Refund webhooks**. ") == "Refund webhooks"
 
 
-def test_spare_tags_help_out_only_when_the_text_has_too_few() -> None:
-    assert topics.tags("it is so", spare=("blocker", "discovery")) == ("blocker", "discovery")
-    assert "blocker" not in topics.tags("Redis and Kafka", spare=("blocker",))
+def test_two_entries_are_alike_by_title_files_and_time() -> None:
+    def words(title: str, files: frozenset[str], at: int) -> EntryWords:
+        terms = frozenset(title.split())
+        return EntryWords(title=terms, terms=terms, files=files, at=at)
+
+    one = words("refund webhook statu", frozenset({"a.py"}), 0)
+    near = likeness(one, words("refund webhook total", frozenset({"a.py"}), DAY), RARE)
+    assert near > likeness(one, words("refund webhook total", frozenset({"b.py"}), DAY), RARE)
+    assert near > likeness(one, words("refund webhook total", frozenset({"a.py"}), 400 * DAY), RARE)
+    assert near > likeness(one, words("invoic total", frozenset({"a.py"}), DAY), RARE)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The OAuth callback lost its session", "authentication"),
-        ("A migration locked two tables", "database"),
-        ("Passwords never expire", "authentication"),
-        ("pytest fixtures leak", "testing"),
-        ("goroutines in a deadlock", "concurrency"),
-        ("webpack cannot resolve the package", "build"),
-        ("tokens.css holds the colours", "ui"),
-        ("The rest is fine", None),
-        ("A plain REST design", "api-integration"),
-        ("nothing in particular", None),
-    ],
-)
-def test_the_domain_is_what_most_words_speak_of(text: str, expected: str | None) -> None:
-    assert topics.domain(text) == expected
+def test_an_entry_of_a_few_words_is_thin_unless_it_names_a_file() -> None:
+    assert is_thin(said("ye\n\n\nrequest ye", "- request: yes", 0))
+    assert not is_thin(said("ye\n\n\nrequest ye\nrefer py", "- request: yes\n- references: a/b.py", 0))
 
 
-def test_the_text_outweighs_the_hint_and_the_hint_outweighs_nothing() -> None:
-    assert topics.domain("A migration failed", hints="Write tests") == "database"
-    assert topics.domain("pytest failed", hints="Fix the login") == "testing"
-    assert topics.domain("It failed", hints="Write tests") == "testing"
+def test_lines_of_an_agent_name_topic_and_state() -> None:
+    found = read_states("Fixed.\n\n**TOPIC: Refund webhooks**\n- DONE: late events\n`OPEN: replay March`\n")
+    assert (found.topic, found.done, found.open) == ("Refund webhooks", ("late events",), ("replay March",))
+
+
+@pytest.mark.parametrize("text", ["```\nTOPIC: x\n```", "<!-- TOPIC: x -->", "> TOPIC: x", "the TOPIC: x", "TOPIC:"])
+def test_elsewhere_such_a_line_is_text(text: str) -> None:
+    assert read_states(text).topic == ""

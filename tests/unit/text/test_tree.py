@@ -52,7 +52,7 @@ def test_the_golden_month_passes_every_threshold():
 WORDS = ["decided", "shipped", "TODO", "never", "pgbouncer", "409", "v2.1", "src/a.py\n", "tenant\n", "```\n", "x"]
 LOG_TEXTS = st.lists(
     st.builds(
-        lambda topic, kind, words: entries.render(NewEntry(text=" ".join(words), type=kind), topic=topic),
+        lambda topic, kind, words: entries.render(NewEntry(text=" ".join(words), type=kind, topic=topic)),
         st.sampled_from(["auth", "billing", "search", "deploy: eu", "ops [user]"]),
         st.sampled_from(["user", "feedback", "project", "reference"]),
         st.lists(
@@ -106,3 +106,19 @@ def test_a_month_waits_for_its_last_week_even_when_its_own_time_has_come(today: 
 def test_the_recent_days_are_the_last_seven_or_the_last_before_an_absence(today: str, expected: list[str]):
     found = tree.recent_days(sorted(LOGS), date.fromisoformat(today))
     assert [day.isoformat() for day in found] == expected
+
+
+@given(st.integers(0, 40), st.integers(0, 30), st.integers(0, 30), st.integers(1, 400))
+def test_kept_items_and_references_are_whole_in_every_node_and_in_the_root_or_its_overflow(
+    rules: int, users: int, references: int, length: int
+):
+    said = [("feedback", f"rule{n} {'word ' * length}end{n}") for n in range(rules)]
+    said += [("user", f"fact{n} {'word ' * length}end{n}") for n in range(users)]
+    said += [("reference", f"board{n} https://example.org/{n}") for n in range(references)]
+    work = "".join(f"## step {n} [project]\nMoved function g{n} to module h{n}.\n\n" for n in range(80))
+    log = work + "".join(f"## item {n} [{kind}]\n{text}\n\n" for n, (kind, text) in enumerate(said))
+    files = grow({date(2026, 3, 2): log}, date(2026, 3, 2), SMALL)
+    everything = files["ROOT.md"] + files.get("ROOT.overflow.md", "")
+    for text in [files[f"{id}.md"] for id in ("daily/2026-03-02", "weekly/2026-W10", "monthly/2026-03")] + [everything]:
+        assert [words for _, words in said if words not in text] == []
+    assert "more topics [" not in everything

@@ -1,0 +1,239 @@
+"""A host set up once for all projects, files that hold for everybody, and lines that the user sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hooks import shown, transcript
+from shell import Shell
+
+HOSTS = ("claude-code", "codex", "gemini")
+START = json.dumps({"session_id": "s-1", "source": "startup"})
+LAUNCHER = ".local/state/recollect/bin/recollect"
+
+
+def repository(shell: Shell) -> Shell:
+    subprocess.run(["git", "init", "-q", shell.folder], check=True)
+    return shell
+
+
+def told(*hosts: str) -> list[str]:
+    return [part for host in hosts for part in ("--host", host)]
+
+
+def answer(shell: Shell, event: str = "SessionStart", given: str = START, **more: Any) -> dict[str, Any]:
+    said = shell.said("hook", event, "--host", "claude-code", stdin=given, **more)
+    return dict(json.loads(said)) if said else {}
+
+
+def written(folder: Path) -> dict[str, tuple[float, bytes]]:
+    found = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal")))
+    return {str(path): (path.stat().st_mtime, path.read_bytes()) for path in found}
+
+
+def test_no_file_of_a_project_names_a_path_of_this_machine(bare: Shell) -> None:
+    bare.said("init", *told(*HOSTS))
+    for path in bare.folder.rglob("*"):
+        if path.is_file():
+            assert str(bare.folder.parent) not in path.read_text("utf-8"), path
+            assert os.path.dirname(sys.executable) not in path.read_text("utf-8"), path
+
+
+def test_git_passes_over_the_files_that_init_made_and_knows_them_once_the_memory_is_shared(bare: Shell) -> None:
+    repository(bare)
+    (bare.folder / "deep").mkdir()
+
+    def seen() -> str:
+        command = ["git", "status", "--short", "-uall"]
+        return subprocess.run(command, cwd=bare.folder, check=True, capture_output=True, text=True).stdout
+
+    assert "git passes over" in bare.said("init", *told(*HOSTS))
+    assert seen() == "?? recollect.toml\n"
+    bare.said("init", "--share")
+    assert ".mcp.json" in seen()
+    bare.said("host", "uninstall")
+    assert "recollect" not in (bare.folder / ".git/info/exclude").read_text()
+
+
+def test_a_hook_of_a_colleague_without_recollect_is_silent(bare: Shell, tmp_path: Path) -> None:
+    bare.said("init", "--host", "codex")
+    hook = json.loads((bare.folder / ".codex/hooks.json").read_text())["hooks"]["Stop"][0]["hooks"][0]
+    for launcher in (None, "#!/bin/sh\nexec /no/such/python\n"):
+        if launcher:
+            (tmp_path / LAUNCHER).parent.mkdir(parents=True)
+            (tmp_path / LAUNCHER).write_text(launcher)
+            (tmp_path / LAUNCHER).chmod(0o700)
+        done = subprocess.run(["/bin/sh", "-c", hook["command"]], env={"HOME": str(tmp_path)}, capture_output=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "Cycle", "SessionEnd"])
+def test_in_ci_no_event_writes_anything(shell: Shell, event: str) -> None:
+    shell.learn()
+    before = written(shell.home)
+    said = json.dumps({"session_id": "s-1", "prompt": "Stripe webhooks", "last_assistant_message": "word"})
+    shell.said("hook", event, "--host", "claude-code", stdin=said, CI="true")
+    assert written(shell.home) == before
+
+
+def test_the_commands_of_a_brief_can_be_run_where_recollect_is_not_on_the_path(shell: Shell, tmp_path: Path) -> None:
+    brief = shown(json.dumps(answer(shell, PATH="/usr/bin:/bin")))
+    assert f"`~/{LAUNCHER} " in brief
+    assert "`recollect " not in brief
+    taken = tmp_path / "environment.sh"
+    brief = shown(json.dumps(answer(shell, PATH="/usr/bin:/bin", CLAUDE_ENV_FILE=str(taken))))
+    assert "`recollect " in brief
+    found = subprocess.run(
+        ["/bin/sh", "-c", f". {taken}; recollect --version"], env={"PATH": "/usr/bin:/bin"}, capture_output=True
+    )
+    assert found.stdout.startswith(b"recollect")
+
+
+def test_a_user_sees_what_is_remembered_and_what_a_prompt_was_given(shell: Shell) -> None:
+    shell.learn()
+    assert answer(shell)["systemMessage"] == "Recollect: 1 learning"
+    asked = json.dumps({"session_id": "s-1", "prompt": "Handle Stripe refund webhooks"})
+    line = answer(shell, "UserPromptSubmit", asked)["systemMessage"]
+    assert line == "Recollect: gave 1: Stripe webhooks arrive out of order"
+    assert "systemMessage" not in answer(shell, RECOLLECT_HOSTS_MESSAGES="false")
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_is_set_up_once_for_all_projects(bare: Shell, host: str) -> None:
+    theirs = bare.home / {"claude-code": ".claude", "codex": ".codex", "gemini": ".gemini"}[host]
+    theirs.mkdir()
+    before = written(bare.home)
+    said = bare.said("init", "--all-projects", "--host", host)
+    assert 'begin = "always"' in said
+    assert list(bare.folder.iterdir()) == [], "no memory is begun"
+    bare.said("init", "--all-projects", "--host", host)
+    assert f"{host} is set up for all your projects" in bare.said("init", "--host", host)
+    assert {path.name for path in bare.folder.iterdir()} == {"recollect.toml"}
+    assert bare.json("doctor", "--host", host)["good"]
+    bare.said("host", "uninstall", "--all-projects")
+    left = {path: found for path, found in written(bare.home).items() if "/recollect/" not in path}
+    assert left.keys() == before.keys()
+
+
+def test_where_there_is_no_memory_one_line_tells_how_to_begin(bare: Shell) -> None:
+    assert answer(bare) == {}, "a folder that is no repository"
+    repository(bare)
+    assert answer(bare) == {
+        "systemMessage": "Recollect: shop has no memory yet. Run `recollect init` there, or set hosts.begin"
+    }
+    assert answer(bare, CI="true") == {}
+    assert answer(bare, RECOLLECT_HOSTS_BEGIN="never") == {}
+    assert answer(bare, "UserPromptSubmit", START) == {}
+    (bare.folder / "recollect.toml").write_text('space = "shop"\n')
+    assert "not on this machine" in answer(bare, RECOLLECT_HOSTS_BEGIN="always")["systemMessage"]
+
+
+def test_a_session_begins_a_memory_where_the_user_said_so(bare: Shell) -> None:
+    repository(bare)
+    (bare.folder / "deep").mkdir()
+    config = bare.home / ".config/recollect/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[hosts]\nbegin = "always"\n')
+    first = answer(bare, folder=bare.folder / "deep")
+    assert "Nothing is remembered yet" in shown(json.dumps(first))
+    assert {path.name for path in bare.folder.iterdir()} == {".git", "deep"}, "nothing in the repository"
+    said = '{"session_id": "s-1", "last_assistant_message": "a word to keep"}'
+    shell_said = bare.said("hook", "Stop", "--host", "claude-code", stdin=said)
+    assert shell_said == ""
+    assert "a word to keep" in bare.said("log", "show", "2026-03-02")
+
+
+def test_a_submodule_uses_the_memory_of_the_project_around_it(bare: Shell) -> None:
+    repository(bare)
+    bare.said("init")
+    inner = bare.folder / "vendor/lib"
+    inner.mkdir(parents=True)
+    (inner / ".git").write_text("gitdir: ../../.git/modules/lib\n")
+    given = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(inner)})
+    found = answer(bare, given=given, folder=inner, CLAUDE_PROJECT_DIR=str(inner))
+    assert "## Memory of this project" in shown(json.dumps(found))
+
+
+def gone() -> str:
+    """The number of a process that ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return str(process.pid)
+
+
+def killed(shell: Shell, pid: str, asked: str = "Refactor the invoice renderer") -> None:
+    """A session that is killed after a prompt."""
+    path = transcript(shell.home / "killed.jsonl")
+    given = {"session_id": "s-0", "transcript_path": path}
+    start = ("hook", "SessionStart", "--host", "claude-code", "--pid", pid)
+    shell.said(*start, stdin=json.dumps({**given, "source": "startup"}), RECOLLECT_NOW="2026-03-02T08:00:00Z")
+    later = {"RECOLLECT_NOW": "2026-03-02T08:01:00Z"}
+    shell.said(
+        "hook", "UserPromptSubmit", "--host", "claude-code", stdin=json.dumps({**given, "prompt": asked}), **later
+    )
+    transcript(Path(path), (asked, ""))
+
+
+def test_a_killed_session_is_told_and_logged_at_the_next_start(shell: Shell) -> None:
+    killed(shell, gone())
+    first = answer(shell)
+    assert "last session broke off at: Refactor the invoice renderer" in first["systemMessage"]
+    assert "Refactor the invoice renderer" in shown(json.dumps(first)), "in the brief at once"
+    assert "- request: Refactor the invoice renderer" in shell.said("log", "show", "2026-03-02")
+
+
+def test_a_session_that_runs_beside_this_one_is_not_taken_for_killed(shell: Shell) -> None:
+    killed(shell, str(os.getpid()))
+    assert "broke off" not in answer(shell)["systemMessage"]
+    assert not (shell.data / "memory").exists()
+
+
+def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:
+    killed(shell, gone())
+    shell.said("hook", "SessionEnd", "--host", "claude-code", stdin='{"session_id": "s-0"}')
+    later = answer(shell, RECOLLECT_NOW="2026-03-02T09:05:00Z")
+    assert "broke off" not in later["systemMessage"]
+    assert "- request: Refactor" in shell.said("log", "show", "2026-03-02"), (
+        "but its turn, which had no answer, is kept"
+    )
+
+
+def test_last_tells_what_each_prompt_was_given_and_why(shell: Shell) -> None:
+    assert shell.run("last").returncode == 1
+    id = shell.learn()
+    other = shell.learn(title="Alpine images lack locale data", observation="Sorting names in the image is by bytes")
+    path = transcript(shell.home / "talk.jsonl")
+    begin = json.dumps({"session_id": "s-1", "source": "startup", "transcript_path": path})
+    answer(shell, given=begin)
+    prompts = (
+        "Stripe webhooks arrive out of order: deliveries overtake, key sk-live-51Hb9GkLmNoPqRsTuVwXyZ0123456789abcd",
+        "Paint the shed",
+    )
+    for minute, prompt in enumerate(prompts, start=1):
+        now = {"RECOLLECT_NOW": f"2026-03-02T09:0{minute}:00Z"}
+        asked = {"session_id": "s-1", "prompt": prompt, "transcript_path": path}
+        answer(shell, "UserPromptSubmit", json.dumps(asked), **now)
+        transcript(Path(path), (prompt, "Done."))
+        shell.said("hook", "Stop", "--host", "claude-code", stdin=json.dumps({**asked, "prompt": ""}), **now)
+    found = shell.json("last")
+    begun, first, second = found["events"]
+    assert (found["id"], found["host"], begun["event"]) == ("s-1", "claude-code", "SessionStart")
+    assert first["given"] == [id]
+    reason = next(one for one in first["considered"] if one["id"] == id)
+    assert (reason["title"], reason["confidence"]) == ("Stripe webhooks arrive out of order", 0.7)
+    assert any(word.startswith("webhook") for word in reason["words"])
+    assert first["prompt"].startswith("Stripe webhooks arrive out of order: deliveries overtake, key ")
+    assert "51Hb9" not in first["prompt"], "without its secret"
+    assert second["given"] == []
+    assert other not in json.dumps(first["given"])
+    said = shell.said("last", "--host", "claude-code")
+    assert f"recollect learn edit {id} | learn archive {id} | learn rate {id}" in said
+    shell.said("store", "purge", "--text", "Paint the shed", "--yes")
+    assert "Paint the shed" not in shell.said("last")

@@ -1,0 +1,66 @@
+"""The judge as it ships: its weights, its answers on writers that training did not see, and what it costs."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from benchmarks.detectors import claims_in
+from training.judge_pairs import HELD_OUT
+
+from recollect.models.embed import default_files
+from recollect.models.judge import judge_files, judge_pairs
+from recollect.text.compare import compare
+
+pytestmark = pytest.mark.skipif(default_files() is None, reason="needs the embeddings extra")
+DATA = Path(__file__).parents[3] / "training" / "data" / "judge"
+SHIPPED = 25_000_000  # bytes of the weights, at most
+CPU_SECONDS = 0.040  # for a pair in both orders, at most
+
+
+def held_out() -> list[dict[str, str]]:
+    rows = [json.loads(line) for file in sorted(DATA.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    return [row for row in rows if row["writer"] in HELD_OUT]
+
+
+def test_the_weights_are_in_the_package_and_small() -> None:
+    files = judge_files()
+    assert files is not None
+    assert files.weights.stat().st_size <= SHIPPED
+
+
+def test_an_answer_does_not_depend_on_which_text_comes_first() -> None:
+    one, other = "Squash before merging.", "A branch lands as a single change."
+    assert judge_pairs([(one, other)]) == judge_pairs([(other, one)])
+    assert sum(judge_pairs([(one, other)])[0]) == pytest.approx(1)
+
+
+def test_no_reversal_of_700_is_ever_merged() -> None:
+    reversals = [(row["a"], row[label]) for row in held_out() for label in ("opposite", "newer")]
+    assert len(reversals) >= 700
+    merged = [
+        pair for pair in reversals if compare(claims_in(pair[1]), claims_in(pair[0]), judge_pairs).repeats
+    ]  # fmt: skip
+    assert merged == []
+
+
+def test_free_repetitions_and_conflicts_are_recognised_where_rules_find_none() -> None:
+    rows = held_out()[::4]
+    found = {
+        (label, way): sum(
+            compare(claims_in(row[label]), claims_in(row["a"]), judge).kind != "near" for row in rows
+        )
+        for label in ("same", "opposite", "newer", "near")
+        for way, judge in (("rules", None), ("judge", judge_pairs))
+    }  # fmt: skip
+    assert found["same", "judge"] > 0.45 * len(rows) > 10 * found["same", "rules"]
+    assert found["newer", "judge"] > 0.5 * len(rows)
+    assert found["near", "judge"] < 0.35 * len(rows)
+
+
+def test_a_pair_costs_little() -> None:
+    rows = held_out()[:30]
+    judge_pairs([("warm", "up")])
+    began = time.process_time()
+    judge_pairs([(row["a"], f"{row['near']} ") for row in rows])
+    assert (time.process_time() - began) / len(rows) <= CPU_SECONDS
