@@ -71,6 +71,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.engines
 	$(BIN)/python -m benchmarks.serve
 	$(BIN)/python -m benchmarks.hook
+	$(BIN)/python -m benchmarks.start_up
 
 torture: tools setup $(HOSTS) mutants
 	HYPOTHESIS_PROFILE=torture RECOLLECT_EXAMPLES=$(EXAMPLES) RECOLLECT_TORTURE=$(TIMES) $(BIN)/pytest tests -n 2
