@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from training.judge_pairs import LABELS, Pair, epoch, held_out_pairs, quintuples, relations
+from training.judge_pairs import LABELS, Pair, epoch, held_out_pairs, quintuples, with_sets
 from transformers import BertModel, BertTokenizerFast
 
 SEED, BATCH, HEAD_RATE = 7, 48, 1e-3
@@ -66,7 +66,7 @@ def batches(pairs: list[Pair], draw: random.Random) -> list[list[Pair]]:
 
 
 def train(out: Path) -> None:
-    """Two passes: everything at a high rate, then the relations alone at a rate that falls to nothing.
+    """Two passes over the quintuples at a high rate, then the sets beside them at a rate that falls to nothing.
 
     A pass whose weights lie in OUT already is not run again.
     """
@@ -74,7 +74,7 @@ def train(out: Path) -> None:
     torch.set_num_threads(1)  # two threads wait for each other on a busy machine
     rows = quintuples(held_out=False)
     model = Judge()
-    passes = {"first": (epoch, 1.2e-4, 0.67), "second": (relations, 1e-4, 0.0)}
+    passes = {"first": (epoch, 1.2e-4, 0.8), "second": (epoch, 1e-4, 0.8), "third": (with_sets, 1e-4, 0.0)}
     for number, (name, (pairs, rate, final)) in enumerate(passes.items()):
         kept = out / f"{name}.pt"
         draw = random.Random(SEED + number)

@@ -10,11 +10,12 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LABELS = ("same", "opposite", "newer", "near")
 FOLDER = Path(__file__).parent / "data" / "judge"
-HELD_OUT = ("w5", "w17", "w33")  # training never sees them: temperature and bars are chosen on them
+SETS = Path(__file__).parent / "data" / "judge_sets"
+HELD_OUT = ("w5", "w17", "w33", "n03")  # training never sees them: temperature and bars are chosen on them
 _DERIVED = (("same", "opposite", "opposite"), ("same", "newer", "newer"), ("same", "near", "near"))
 _NUMBER = re.compile(r"(?<![\w.#/-])(?!(?:19|20)\d\d\b)(\d{1,5})(?![\w.:/-]|,\d)")
 _TURNS = (
@@ -97,15 +98,25 @@ def epoch(rows: list[dict[str, str]], draw: random.Random) -> list[Pair]:
     return [_loosened(pair, draw) for pair in pairs]
 
 
-def relations(rows: list[dict[str, str]], draw: random.Random) -> list[Pair]:
-    """The four relations of every quintuple, one more repetition in small, and one of two small changes."""
-    pairs = [Pair(row["a"], row[label], label, row["form"]) for row in rows for label in LABELS]
-    for row in rows:
-        changed = [
-            each for each in _changed(row["a"], row["form"], draw) if draw.random() < 0.5 or each.label == "same"
-        ]
-        pairs += draw.sample(changed, min(len(changed), 1))
-    return [_loosened(pair, draw) for pair in [*pairs, *_states(draw)]]
+def with_sets(rows: list[dict[str, str]], draw: random.Random) -> list[Pair]:
+    """The pairs of the sets twice, where no manner goes with a label, and beside them half of the quintuples."""
+    pairs = [pair for _ in range(2) for one in sets(held_out=False) for pair in set_pairs(one, draw)]
+    return [*(_loosened(pair, draw) for pair in pairs), *epoch(draw.sample(rows, len(rows) // 2), draw)]
+
+
+def sets(*, held_out: bool) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for file in sorted(SETS.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]
+    return [row for row in rows if (row["writer"] in HELD_OUT) == held_out]
+
+
+def set_pairs(row: dict[str, Any], draw: random.Random) -> list[Pair]:
+    """A note against its eight others, and six pairs among those."""
+    pairs = [Pair(row["a"], text, label, row["form"]) for label in LABELS for text in row[label]]
+    pairs.append(Pair(row["same"][0], row["same"][1], "same", row["form"]))
+    for label in ("opposite", "newer", "near"):
+        texts = row[label]
+        pairs += [Pair(row["same"][draw.randint(0, 1)], text, label, row["form"]) for text in texts]
+    return pairs
 
 
 def _changed(text: str, form: str, draw: random.Random) -> Iterator[Pair]:
