@@ -15,7 +15,7 @@ from pathlib import Path
 
 from recollect.core.clock import clock_from
 from recollect.core.context import Actor
-from recollect.core.errors import NotInitialised, Trouble
+from recollect.core.errors import Trouble
 from recollect.hosts.event import running
 from recollect.memory import Memory
 from recollect.store import project as projects
@@ -71,18 +71,8 @@ def actor_of(environ: Mapping[str, str]) -> Actor:
 
 
 def find_project(folder: str | None) -> Project:
-    """The project of the folder a command runs in, or of `--project`; what an earlier version kept there is moved."""
-    try:
-        return projects.find(Path(folder or "."), os.environ)
-    except NotInitialised:
-        from recollect.store import move  # not where a worker waits
-
-        return move.find(Path(folder or "."), os.environ, told=warn)
-
-
-def warn(said: str) -> None:
-    """Tell a person what happened beside the answer."""
-    print(f"recollect: {said}", file=sys.stderr)
+    """The project of the folder a command runs in, or of `--project`."""
+    return projects.find(Path(folder or "."), os.environ)
 
 
 def open_memory(folder: str | None) -> Memory:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recollect.cli.command import HELD, Group, Output, answers, common, emit, listing, table
-from recollect.cli.printing import actor_of, find_project, warn
+from recollect.cli.printing import actor_of, find_project
 from recollect.core.clock import iso
 from recollect.core.context import Actor
 from recollect.core.errors import Forbidden, Refused, Trouble
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
 @click.option("--all-projects", is_flag=True, help="Set agent programs up once, for all your projects; begins none.")
 @click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOSTS)), help="Have this agent program use it.")
-@click.option("--dry-run", is_flag=True, help="Show what would be moved, and what would change in hosts' files.")
+@click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files.")
 @common
 def init(
     space: str | None,
@@ -59,7 +59,6 @@ def init(
 ) -> None:
     """Begin a memory in this folder. Run again, it only fills in what is missing."""
     from recollect.hosts.install import project_target, users_target
-    from recollect.store import move  # hashes files, which `status` and `cycle` do not
 
     root, state = Path(project or ".").resolve(), projects.state_folder(os.environ)
     if all_projects:
@@ -81,16 +80,10 @@ def init(
     settings = replace(found.settings, space=store_init.chosen(root, os.environ, space) or "NEW-SPACE")
     diffs, notes = tell_hosts(project_target(replace(found, settings=settings), os.environ), hosts, dry_run=True)
     if dry_run:
-        old = move.to_move(root, os.environ)
-        if old is not None:
-            size = f"{counted(len(old.files), 'file')} ({old.bytes:,} bytes)"
-            notes.append(f"would move {size} from {old.data} to {projects.read(root, os.environ).data}")
-        elif not join and (held := held_by_others(root, os.environ, space)):
+        if not join and (held := held_by_others(root, os.environ, space)):
             notes.append(f"{held.told} recollect init would ask whether {root} is to use it, too")
         emit({"diffs": diffs, "notes": notes}, "".join(diffs) + "\n".join(notes), as_json=as_json)
         return
-    if not join and (moved := move.bring(root, os.environ)):
-        warn(moved)
     actor = actor_of(os.environ)
     space, join = _agreed(root, space, join=join, actor=actor)
     made = Memory.begin(root, actor=actor, space=space, timezone=timezone, join=join)

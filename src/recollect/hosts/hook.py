@@ -198,10 +198,7 @@ def _find_project(moment: HostEvent, environ: Mapping[str, str]) -> tuple[Projec
             try:
                 return projects.load(root, environ), None
             except NotInitialised:
-                from recollect.store import move
-
-                if move.bring(root, environ, quick=moment.kind != "cycle"):
-                    return projects.load(root, environ), None
+                continue
             except BadInput as error:
                 return projects.last_known(root, environ), error
     return None

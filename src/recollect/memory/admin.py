@@ -28,7 +28,7 @@ from recollect.memory.sessions import retry
 from recollect.models import configured
 from recollect.search import meaning
 from recollect.store import access as token_rows
-from recollect.store import model_rows, move
+from recollect.store import model_rows
 from recollect.store import project as projects
 from recollect.store.copies import CopyCheck, check_file
 from recollect.store.files import content_hash, write_path, writing
@@ -122,8 +122,7 @@ class Rescue:
     ) -> Rescue:
         """The rescue of the project that `folder` belongs to."""
         environ = os.environ if environ is None else environ
-        project = move.find(Path(folder), environ)
-        return cls(project, actor, clock or clock_from(environ), environ)
+        return cls(projects.find(Path(folder), environ), actor, clock or clock_from(environ), environ)
 
     @property
     def data(self) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.core.clock import Clock, clock_from
 from recollect.core.context import Actor
-from recollect.core.errors import NotInitialised, StoreUnreachable, Trouble
+from recollect.core.errors import StoreUnreachable, Trouble
 from recollect.core.records import as_record, as_text, checked
 from recollect.core.values import Ids, random_id
 from recollect.core.writes import TaskInjection, TaskOutput, TaskVerdicts, Write
@@ -114,14 +114,8 @@ class Memory:
         folder = Path(folder)
         if create:
             begin_place(folder, environ)
-        try:
-            project = projects.find(folder, environ)
-        except NotInitialised:
-            from recollect.store import move
-
-            project = move.find(folder, environ)
         return cls.of(
-            project,
+            projects.find(folder, environ),
             actor=actor or Actor(name=environ.get("USER") or "python", channel="python", trust="agent"),
             clock=clock or clock_from(environ),
             ids=ids,

@@ -114,10 +114,8 @@ def begin_place(
     join: bool = False,
 ) -> list[str]:
     """Make a project in `folder`, or fill in what is missing; a space of other places only where `join` says so."""
-    from recollect.store import init, move
+    from recollect.store import init
 
-    if not join:
-        move.bring(folder.resolve(), environ)
     held = None if join else held_by_others(folder, environ, space)
     if held is not None:
         raise Refused(f"{held.told} This folder is not one of its places; a person adds it with: recollect init --join")

@@ -17,7 +17,7 @@ from recollect.core.context import Context
 from recollect.core.errors import StoreDamaged
 from recollect.core.records import record
 from recollect.core.settings import misspelt
-from recollect.store import move, register, spool
+from recollect.store import register, spool
 from recollect.store.project import SETTINGS_FILE, Project
 from recollect.store.sqlite_file import keep_aside_once, kept_aside
 from recollect.tend import backup as own_backups
@@ -129,10 +129,6 @@ def _places(project: Project) -> Iterator[Discrepancy]:
             detail = "it uses this memory and is not there: moved or deleted"
             remedy = f"run any command where it is now, or clone it again; else: recollect store leave {one.shown}"
             yield _notice("place", one.shown, detail, remedy)
-    old = move.left_behind(project)
-    if old is not None:
-        detail = "a copy from before the memory moved to your data folder; nothing reads it"
-        yield _notice("store", old, detail, "delete it, and the logs and nodes in memory/ beside it, when you like")
 
 
 def _spool(project: Project, now: int) -> Iterator[Discrepancy]:

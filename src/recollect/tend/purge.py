@@ -23,7 +23,7 @@ from recollect.core.context import Context, Tx, Vault
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, Stale
 from recollect.core.records import record, replace
 from recollect.distil import themes
-from recollect.store import decisions, events, journal, move, passages, spool
+from recollect.store import decisions, events, journal, passages, spool
 from recollect.store import purge as rows_of
 from recollect.store import themes as theme_rows
 from recollect.store.db import every, update
@@ -223,9 +223,6 @@ def purge(
     copy = backup.backup(ctx, project.database) if replaced or not on_server else None
     found = [str(path) for path in _ours(project) if target.in_file(path)]
     out_of_reach = (*(OUT_OF_REACH_OF_SERVER if on_server else OUT_OF_REACH), *_documents_saying(ctx, target))
-    old = move.left_behind(project)
-    if old is not None:
-        out_of_reach = (*out_of_reach, f"{old} and memory/ beside it, from before the memory moved: delete them")
     if copy and copy.path in found and len(copy.spaces) > 1:
         found.remove(copy.path)
         out_of_reach = (*out_of_reach, "other spaces in the same store: one of them holds the same words, which stay")
