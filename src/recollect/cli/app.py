@@ -30,7 +30,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("store", "Find problems and say how to fix them."),
     },
     "By noun": {
-        "topic": ("topics", "List, rename, merge and close what the journal is about."),
+        "topic": ("journal", "List, rename, merge and close what the journal is about."),
         "decision": ("decisions", "Review, list, edit and reverse decisions."),
         "theme": ("staged", "Add findings and group them into themes."),
         "staged": ("staged", "Stage learnings in a file and move them into documents."),

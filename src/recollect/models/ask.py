@@ -26,10 +26,10 @@ from recollect.store import model_rows
 from recollect.store.files import content_hash
 from recollect.store.model_rows import AnswerKey, OpenAsk
 from recollect.text import summarise
-from recollect.text.fidelity import altered
 from recollect.text.markdown import Fences
 from recollect.text.redact import redact
 from recollect.text.storable import storable
+from recollect.text.summarise import altered
 
 T = TypeVar("T")
 TRIES = 3  # of one question; design

@@ -15,8 +15,7 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import Statement, statements
-from recollect.text.lexicon import may_oppose, opposite, words_of
+from recollect.text.claims import Statement, may_oppose, opposite, statements, words_of
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]

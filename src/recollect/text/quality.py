@@ -12,7 +12,7 @@ import re
 from functools import cache
 
 from recollect.core.records import record
-from recollect.text.lexicon import WEAK_VERBS, words_of
+from recollect.text.claims import WEAK_VERBS, words_of
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.tokens import stem, terms, words

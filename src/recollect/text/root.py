@@ -17,8 +17,7 @@ from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.keyphrases import WordWeights
-from recollect.text.points import cut, place_of, topic_name
+from recollect.text.points import WordWeights, cut, place_of, topic_name
 from recollect.text.tokens import tokens
 
 LATEST = 2

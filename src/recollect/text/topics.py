@@ -14,9 +14,9 @@ from functools import cache
 
 from recollect.core.journal import FIELDS
 from recollect.core.records import record
-from recollect.text.keyphrases import runs
 from recollect.text.markers import VERBS
 from recollect.text.patterns import lazy
+from recollect.text.points import runs
 from recollect.text.tokens import stem, terms
 
 TYPE_CHECKING = False

@@ -125,9 +125,9 @@ def test_a_text_repeats_itself(text: str) -> None:
 
 def test_importing_the_detectors_reads_no_data_and_loads_no_model() -> None:
     code = (
-        "import sys; from recollect.text import compare; from recollect.text import lexicon;"
+        "import sys; from recollect.text import claims, compare;"
         "assert not {'re2', 'numpy', 'onnxruntime'} & set(sys.modules);"
-        "assert lexicon._pairs.cache_info().currsize == 0"
+        "assert claims._pairs.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

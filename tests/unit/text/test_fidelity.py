@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.fidelity import altered
+from recollect.text.summarise import altered
 
 CHANGED = [
     ("rule: never deploy on Friday", "rule: always deploy on Friday"),

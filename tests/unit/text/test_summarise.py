@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.core.journal import ENTRY_TYPES, Point, Section
 from recollect.text import points as lines
-from recollect.text.keyphrases import runs
+from recollect.text.points import runs
 from recollect.text.summarise import Budget, summarise
 
 SECTIONS: tuple[Section, ...] = ("topic", "note", "decision", "done", "lesson", "open")
