@@ -29,11 +29,12 @@ from recollect.models.budget import EMBEDDING, embed
 from recollect.store import model_rows
 from recollect.store.files import content_hash
 from recollect.store.model_rows import AnswerKey
-from recollect.text.compare import Chances, Judge, shared_words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from recollect.text.compare import Chances, Judge
 
     Vector = NDArray[np.float32]
 
@@ -221,6 +222,8 @@ def nearest(
     ctx: Context, said: Sequence[str], known: Mapping[K, Sequence[str]], *, alike: Similarity | None = None
 ) -> dict[K, Sequence[str]]:
     """The known texts worth comparing with one: those that share the most words with it, and the nearest in meaning."""
+    from recollect.text.compare import shared_words  # who only embeds compares nothing
+
     words = {
         key: max((shared_words(one, other) for one in said for other in claims), default=0.0)
         for key, claims in known.items()
