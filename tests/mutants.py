@@ -301,8 +301,8 @@ MUTANTS = (
     Mutant(
         name="unescaped title",
         where="text:block",
-        old='f"### {escape(note.title)} [confidence',
-        new='f"### {note.title} [confidence',
+        old='f"### {escape(one_line(learning.title))} [confidence',
+        new='f"### {one_line(learning.title)} [confidence',
         tests=("tests/unit/text/test_frame.py",),
     ),
     Mutant(

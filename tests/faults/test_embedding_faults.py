@@ -72,7 +72,7 @@ def test_everything_works_on_words_alone_where_nothing_can_embed(open_memory: Op
     assert "words alone" in without_numpy(environ, root, "status")
     without_numpy(environ, root, "log", "add", "Rounding is done per line.", "--topic", "invoices")
     without_numpy(environ, root, "cycle")
-    assert "log/2026-03-02#1" in without_numpy(environ, root, "recall", "what retries a refund?")
+    assert "log/2026-03-02#1" in without_numpy(environ, root, "search", "what retries a refund?", "--kind", "log")
     without_numpy(environ, root, "store", "purge", "--text", "keeps invoices", "--yes")
     without_numpy(environ, root, "store", "rebuild")
     assert "everything agrees" in without_numpy(environ, root, "store", "verify")

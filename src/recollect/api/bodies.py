@@ -1,6 +1,6 @@
 """What callers may send as JSON: one model for each body, with every rule that the OpenAPI document can state.
 
-Names may be written in camelCase too, and the names of an earlier version still work (`OLD_NAMES`). A value is never
+Names may be written in camelCase too, and the names of seed 002 work (`SEED_NAMES`). A value is never
 converted, and a field that no model has is refused, at any depth. Limits come from the rooms that own them. Knows
 neither routes nor what becomes of a record.
 """
@@ -121,7 +121,7 @@ class Body(BaseModel):
     """A JSON object in a request."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    OLD_NAMES: ClassVar[Mapping[str, str]] = {}
+    SEED_NAMES: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -129,7 +129,7 @@ class Body(BaseModel):
         if not isinstance(given, Mapping):
             return given
         try:
-            named = {cls.OLD_NAMES.get(name, name): value for name, value in snaked(given).items()}
+            named = {cls.SEED_NAMES.get(name, name): value for name, value in snaked(given).items()}
         except BadInput as twice:
             raise ValueError(str(twice)) from None
         if unknown := sorted(named.keys() - cls.model_fields.keys()):
@@ -239,7 +239,7 @@ class LearningEditBody(Body):
 class RatingBody(Body):
     """A verdict on a learning that a task was shown. `taskId` and `helpful` (true or false) work as well."""
 
-    OLD_NAMES = {"task_id": "task"}
+    SEED_NAMES = {"task_id": "task"}
     task: Id
     verdict: Verdict
 

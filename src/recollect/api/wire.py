@@ -155,8 +155,8 @@ def sliced(name: str, everything: Sequence[Any], window: Window, **more: Any) ->
 
 # Routes
 
-OLD_PARAMETERS = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
-"""Names of query parameters in version 0.1.0, which still work."""
+SEED_PARAMETERS = {"q": "query", "search": "query", "exclude_outcome_id": "exclude_outcome"}
+"""Names of query parameters in seed 002, which work as well."""
 
 
 class _Anything(Convertor[str]):
@@ -237,7 +237,7 @@ def named_query(query: bytes, known: frozenset[str]) -> bytes:
     given = []
     for name, value in parse_qsl(query.decode("utf-8", "replace"), keep_blank_values=True):
         name = snake(name)
-        given.append((name if name in known else OLD_PARAMETERS.get(name, name), value))
+        given.append((name if name in known else SEED_PARAMETERS.get(name, name), value))
     unknown = sorted({name for name, _ in given} - known)
     if unknown:
         said = f"the parameters are {', '.join(sorted(known))}" if known else "there are no parameters here"

@@ -61,8 +61,7 @@ class LogText:
 
 def read(ctx: Context, day: date, *, copied: int = 0) -> LogText:
     """Read a log of any size; its text is kept when it has at most `copied` characters."""
-    with ctx.db.read(ctx.space) as tx:
-        return read_within(tx, ctx, day, copied=copied)
+    return ctx.read(read_within, ctx, day, copied=copied)
 
 
 def read_within(tx: Tx, ctx: Context, day: date, *, copied: int = 0, ours: Mapping[str, str] | None = None) -> LogText:
@@ -203,8 +202,7 @@ def accepted(tx: Tx) -> bool:
 
 def keys(ctx: Context, day: date) -> set[str]:
     """The keys of a day's entries."""
-    with ctx.db.read(ctx.space) as tx:
-        known = journal.entry_keys(tx, day)
+    known = ctx.read(journal.entry_keys, day)
     return known | set(entries.keys(lines(ctx.vault.pieces(log_path(day)))))
 
 

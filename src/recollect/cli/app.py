@@ -17,7 +17,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "open": ("project", "Print the folder of this memory, or show it."),
         "brief": ("tasks", "Show what a session here starts with."),
         "search": ("search", "Find anything in memory."),
-        "recall": ("search", "The older name of search --kind log."),
         "get": ("search", "Show the full text of an id, or the texts around it."),
         "last": ("tasks", "Show what the last session was given, and why."),
         "why": ("search", "Explain where a record came from and what happened to it."),

@@ -126,18 +126,6 @@ def _around(memory: Memory, id: str, before: int, after: int) -> Output:
     return Output(listing("texts", found), "\n".join(lines))
 
 
-@click.command()
-@click.argument("question")
-@click.option("--limit", type=int, default=5, show_default=True, help="How many entries.")
-@answers
-def recall(memory: Memory, question: str, limit: int) -> Output:
-    """Search the log entries; the older name of `recollect search --kind log`."""
-    hits = memory.search(question, kinds=("log",), limit=limit)
-    lines = [line for hit in hits for line in _shown(hit)] or [f"Nothing found for {question!r}."]
-    note = "recall is now: recollect search QUESTION --kind log"
-    return Output(listing("results", hits, limit=limit), "\n".join(lines), note=note)
-
-
 def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
     """Staged entries have none of what learnings are filtered by."""
     given = ["kind"] if kinds else []

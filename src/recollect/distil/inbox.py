@@ -64,8 +64,7 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
     """Carry out a verb on an item, then close it. An item is resolved once, and by a person."""
     if ctx.actor.trust != "human":
         raise Forbidden("only a person may resolve an inbox item; run this from your own terminal")
-    with ctx.db.read(ctx.space) as tx:
-        item = events.get_escalation(tx, number)
+    item = ctx.read(events.get_escalation, number)
     if item.resolved_at is not None:
         raise Refused(f"inbox item {number} was resolved before: {item.resolution}")
     verbs = verbs_of(item)

@@ -38,20 +38,6 @@ NOTE = (
 )
 
 
-@record
-class Shown:
-    """A learning as far as an agent sees it, every text in normal form."""
-
-    id: str
-    title: str
-    context: str
-    observation: str
-    implication: str
-    action: str
-    confidence: float
-    usage: str
-
-
 # --- Normal form
 
 _SURROGATE = r"[\ud800-\udfff]"
@@ -74,21 +60,6 @@ def one_line(text: str) -> str:
     seen = "".join(c for c in seen if unicodedata.category(c) not in _UNSEEN_CATEGORIES)
     # Composing last: what stood between a letter and its accent may just have gone, and spaces have met.
     return " ".join(unicodedata.normalize("NFC", seen).split())
-
-
-def shown(learning: Learning) -> Shown:
-    """What an agent will see of a learning."""
-    used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
-    return Shown(
-        id=one_line(learning.id),
-        title=one_line(learning.title),
-        context=one_line(learning.context),
-        observation=one_line(learning.observation),
-        implication=one_line(learning.implication),
-        action=one_line(learning.action),
-        confidence=(thousandths(learning.confidence) + 5) // 10 / 100,
-        usage=used,
-    )
 
 
 # --- Escaping
@@ -160,17 +131,14 @@ def _section(blocks: Sequence[str]) -> str:
 
 
 def block(learning: Learning) -> str:
-    """One learning of a section."""
-    note = shown(learning)
+    """One learning of a section, every field as one escaped line."""
+    used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
+    confidence = (thousandths(learning.confidence) + 5) // 10 / 100  # rounded as people round
+    fields = zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True)
     return (
-        f"### {escape(note.title)} [confidence: {note.confidence:.2f}, {note.usage}]\n"
-        "\n"
-        f"**Context**: {escape(note.context)}\n"
-        f"**Observation**: {escape(note.observation)}\n"
-        f"**Implication**: {escape(note.implication)}\n"
-        f"**Action**: {escape(note.action)}\n"
-        "\n"
-        f"_ID: {escape(note.id)}_"
+        f"### {escape(one_line(learning.title))} [confidence: {confidence:.2f}, {used}]\n\n"
+        + "".join(f"**{name}**: {escape(one_line(said))}\n" for name, said in fields)
+        + f"\n_ID: {escape(one_line(learning.id))}_"
     )
 
 
