@@ -72,7 +72,7 @@ def init(
     if above is not None and not nested:
         raise Refused(f"{root} belongs to the project in {above}, whose memory serves it; for one of its own: --nested")
     if share and actor_of(os.environ).trust != "human":
-        raise Forbidden("only a person may share what is remembered with everybody who has the repository")
+        raise Forbidden("only a person may share the logs with everyone who has the repository")
     if share and not dry_run:
         projects.trust(root, os.environ)  # a clone may bring the setting with it, which the user chooses here
     # For a real run, too: what a host's file refuses is known before anything is made.

@@ -34,7 +34,7 @@ from recollect.text.sentences import counted
 if TYPE_CHECKING:
     from recollect.api.spaces import Spaces
 
-STOP_SECONDS = 5
+STOP_SECONDS = 5  # that Ctrl-C waits for a running cycle; chosen
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -53,7 +53,7 @@ def serve(
     """Serve your memory: REST, JSON-RPC, MCP and a page for every space you have. Ctrl-C stops it."""
     if host not in LOOPBACK and not expose:
         raise BadInput(
-            f"{host} can be reached by other machines: whoever finds it may try tokens and codes, and nothing is "
+            f"{host} can be reached by other machines: any of them may try tokens and codes, and nothing is "
             "encrypted. Put a TLS proxy in front of loopback instead (docs/serve.md), or say --expose"
         )
     try:

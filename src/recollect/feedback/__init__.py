@@ -1,4 +1,4 @@
-"""Signals and confidence: what helped rises, what misled sinks, what nobody uses fades.
+"""Signals and confidence: what helped rises, what misled sinks, what is not used fades.
 
 Knows nothing about rendering.
 """

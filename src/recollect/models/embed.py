@@ -191,7 +191,7 @@ K = TypeVar("K")
 
 COMPARED = 3  # texts by words, and as many by meaning; what repeats or contradicts a text is nearly always the nearest
 LEAST_WORDS = 0.15  # Dice overlap and cosine below which two texts are about different things; chosen low
-LEAST_COSINE = 0.4
+LEAST_COSINE = 0.4  # chosen low, as the overlap is
 GIST = 500  # characters whose meaning is compared
 CACHED = 20_000  # pairs of one process; a consolidation asks for the same ones again
 _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"

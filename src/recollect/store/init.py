@@ -147,7 +147,7 @@ def share(root: Path, environ: Mapping[str, str]) -> list[str]:
         if "vault" in given:
             raise BadInput(f"{file} has a section [vault]; write into it: share = true, then run this again")
         write_path(file, f"{text.rstrip()}\n\n[vault]\nshare = true\n")
-        made.append(f"{SETTINGS_FILE} (vault.share = true: everybody with the repository reads the logs)")
+        made.append(f"{SETTINGS_FILE} (vault.share = true: everyone with the repository reads the logs)")
     trust(root, environ)  # a repository may not choose this by itself; the user has just chosen it
     if add_lines(root / ".gitattributes", MERGE_LINE):
         made.append(".gitattributes (how the logs of two clones merge)")

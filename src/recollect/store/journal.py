@@ -348,7 +348,7 @@ def _node(row: Row) -> NodeRow:
     return NodeRow(**values | unpacked)
 
 
-FORGOTTEN_AFTER = 30 * DAY
+FORGOTTEN_AFTER = 30 * DAY  # a month, as the docstring says; chosen
 
 
 def readings_of(ctx: Context) -> dict[str, str]:

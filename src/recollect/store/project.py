@@ -28,7 +28,7 @@ SETTINGS_FILE = "recollect.toml"
 VAULT_FOLDER = "memory"
 SPACES, BACKUPS = "spaces", "backups"
 SETTINGS_COPY = "settings-"
-_KEY_PARTS = 100
+_KEY_PARTS = 100  # of a dotted key; the longest of ours has three
 # A dotted key, its parts bare or quoted. Possessive, so that no file costs more than its length.
 _LONG_KEY = rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_KEY_PARTS}}}"""
 SPECWRIGHT = Path(".specwright", "learnings")

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from recollect.core.context import Tx
 
 LOGS, FINDINGS = r"\d[^/]*\.md", r"[^/]+\.json"  # raw words: what a shared folder owns, below learnings/ the second
-PART_LIMIT = 200
-PIECE = 1 << 20
+PART_LIMIT = 200  # characters of a name; file systems allow 255 bytes
+PIECE = 1 << 20  # bytes read at a time; any size serves
 WORKTREE_FILES = frozenset({"learnings.md", "index.md"})
 """Staging and memory index lie in the same folder, but are the repository's: git needs them as files."""
 

@@ -31,7 +31,7 @@ from recollect.store.decisions import DecisionFilter
 from recollect.store.files import content_hash
 from recollect.store.vault import WORKTREE_FILES
 
-FORMAT = 1
+FORMAT = 1  # of an export; a program refuses what it does not know
 HEADER = "recollect"
 HISTORY = ("injection", "event", "escalation")
 LINE_LIMIT = 4_000_000  # bytes; the longest record we write is well below

@@ -160,7 +160,7 @@ class Statement:
     negated: bool
     denied: frozenset[tuple[str, ...]]  # the words after its negations
     hedged: bool  # more than a plain sentence: what it denies is not clear
-    passive: bool  # done by somebody who is named
+    passive: bool  # "X is done by Y"
     first: tuple[str, ...]  # what comes first, or is chosen; empty where the sentence orders nothing
     then: tuple[str, ...]
     telling: frozenset[str]

@@ -35,8 +35,8 @@ WEIGHTS = (
     (-0.07, 0.22, -0.14),
     (0.84, -0.51, -0.33),
 )
-SURE = 0.9
-MAYBE = 0.75
+SURE = 0.9  # chosen: acted on
+MAYBE = 0.75  # chosen: a person is asked
 SAME_SUBJECT = 0.5  # Dice overlap from which two sentences are about the same thing
 DOUBTFUL = 0.6  # … from which a sign between sentences that differ in more is worth a person's time
 JUDGED = 3  # pairs of claims that a judge is asked about for two texts: those that share the most words

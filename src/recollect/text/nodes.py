@@ -18,7 +18,7 @@ from recollect.text import entries, markdown, points
 from recollect.text import summarise as text_summarise
 from recollect.text.summarise import Budget, summarise
 
-SCHEMA = 1
+SCHEMA = 1  # of a node's file; a reader of another one takes the file for another tool's
 COPY = "copy"
 OFFLINE = "offline/1"
 FOREIGN = "foreign"
@@ -28,7 +28,7 @@ SHARE = 0.4
 """What a summary may take of the threshold that called for it."""
 SMALLEST = 50
 """Bytes; a smaller file is no node."""
-TOPICS = 60
+TOPICS = 60  # chosen: what the frontmatter of a busy month names
 MORE_TOPICS = 12
 """Topics that a summary from outside left out and that get a line each; the entries of more are counted on one."""
 

@@ -257,7 +257,7 @@ def _worth_summarising(text: str) -> str:
 
 
 KINDS = ("people", "services", "files", "errors")
-SHOWN = 10
+SHOWN = 10  # names of each kind; chosen, one line
 
 _FILE = lazy(
     r"(?<![\w/:.])(?:[\w.@~-]*/)*[\w@-][\w.@-]*\.[a-z]{1,5}\b(?![./]?\w)|(?<![\w/:.])(?:[a-z_.-]{2,}/)+[a-z_-]{3,}"
@@ -306,7 +306,7 @@ def _mentions(point: Point) -> dict[str, set[str]]:
     }
 
 
-RUN_WORDS = 4
+RUN_WORDS = 4  # as the method was measured with
 
 _PIECE = lazy(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
 _PLAIN = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)?")

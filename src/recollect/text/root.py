@@ -27,8 +27,8 @@ LINE_TOKENS = 20
 THEMES = 24
 """Topics of a month among which its history is chosen."""
 
-_MENTIONS = 80
-_LESSONS = 8
+_MENTIONS = 80  # project topics of a month that are kept; the page shows about as many in all
+_LESSONS = 8  # of a month; the page shows ten of two months
 _TELLING = ("open", "decision", "done", "lesson", "note", "topic")
 """What is said of a topic, the most telling first."""
 
@@ -189,14 +189,15 @@ def _count(group: Sequence[Point]) -> int:
 
 SETTLED_DAYS = 90
 """A project topic that is not mentioned for this long counts as completed."""
-ACTIVE_DAYS = 7
+ACTIVE_DAYS = 7  # seed 003: the recent week
 OVERFLOW = "ROOT.overflow.md"
 GENERATOR = "offline/1"
 SECTIONS = ("Active Context (recent ~7 days)", "Recent Patterns", "Historical Summary", "Topics Index")
 
+# Lines, and shares of the page: they leave more than half of it to history and index. Chosen.
 _ACTIVE_LINES, _PATTERN_LINES = 20, 10
 _ACTIVE_SHARE, _PATTERN_SHARE = 0.3, 0.15
-_LINE_CHARS = 240
+_LINE_CHARS = 240  # three lines of a terminal
 _GRAINS = ((36, 1), (6, 3), (3, 12), (2, 12), (1, 0))
 """How many of the latest months keep a line of their own, and how many months share one before that (0: all)."""
 
@@ -259,7 +260,7 @@ def build(
 
 
 def _link(over: Sequence[str]) -> str:
-    """The one line that counts what stands in the overflow file."""
+    """The one line that counts the topics in the overflow file."""
     kept = sum(" [user, " in line or " [feedback, " in line for line in over)
     return f"- {len(over)} more topics, {kept} of them user and feedback items → {OVERFLOW}"
 

@@ -24,7 +24,7 @@ NEAR = 0.12  # on words; below it nothing is near
 NEAR_IN_MEANING = 0.2  # with an embedder, whose cosine is hardly ever 0
 UNDER = 0.22  # from which a section is about the same; below it a learning gets a heading of its own
 _WORDS, _MEANING = 0.5, 0.5  # shares when both are known
-_TITLE_WEIGHT = 2
+_TITLE_WEIGHT = 2  # chosen: a word of the heading counts twice
 _GIST = 500  # characters whose meaning is compared: a section says at its beginning what it is about
 
 _NO_TARGET = lazy(

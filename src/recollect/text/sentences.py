@@ -142,7 +142,7 @@ def mark(text: str, marked: Sequence[str], before: str, after: str) -> str:
 
 WHOLE = 0  # the number of the piece that every text has
 TITLE = 1  # the number of the title alone; parts of the body follow
-PARTS = 2
+PARTS = 2  # the number of the first part of the body
 
 REAL_TITLE = 3  # words that make a title say something by itself
 SHORT = 150  # words up to which a text is cut into sentences

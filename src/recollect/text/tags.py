@@ -13,7 +13,7 @@ from recollect.core.new_learning import TAG_LENGTH
 from recollect.text.patterns import lazy
 from recollect.text.tokens import STOP_WORDS, without_clauses
 
-FEWEST_TAGS, MOST_TAGS = 2, 5
+FEWEST_TAGS, MOST_TAGS = 2, 5  # seed 002
 
 _TECHNOLOGIES = frozenset(
     """
@@ -135,7 +135,7 @@ _PLAIN_COMPOUND = lazy(r"[a-z]+(?:-[a-z]+)+", re.IGNORECASE)
 _ACRONYM = lazy(r"[A-Z][A-Z0-9]+|[A-Z]+[a-z]?[A-Z]+")
 _SHOUTED = frozenset("AND ALL ALWAYS ID IN IS MUST NEVER NOT OK ONLY OR TODO URI URL".split())
 _EMPTY = STOP_WORDS | _EVERYDAY | frozenset(map(str.lower, _SHOUTED))
-_ENOUGH_TAGS = 4
+_ENOUGH_TAGS = 4  # chosen: with so many names, plain words add nothing
 
 
 def tags(text: str, spare: Iterable[str] = ()) -> tuple[str, ...]:
