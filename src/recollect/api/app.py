@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recollect import __version__
-from recollect.api import decisions, documents, journal, learnings, pages, topics
+from recollect.api import decisions, documents, journal, learnings, pages
 from recollect.api.auth import (
     Authenticator,
     BrowserSessions,
@@ -133,7 +133,7 @@ ROUTES: tuple[APIRouter, ...] = (
     learnings.routes,
     learnings.task_routes,
     journal.routes,
-    topics.routes,
+    journal.topic_routes,
     decisions.routes,
     documents.routes,
     documents.staging_routes,

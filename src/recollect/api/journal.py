@@ -1,18 +1,30 @@
-"""REST: logs and the tree made from them, search over everything, and the memory as a whole."""
+"""REST: logs, the tree made from them and their topics, search over everything, and the memory as a whole."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from fastapi import Path, Query, Request, Response
-from pydantic import WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from recollect.api.auth import Maintains, Reads, Writes
-from recollect.api.bodies import DATE, PATTERNS, CompactTree, Empty, EntryBody, Instant, Resolution, Share
+from recollect.api.bodies import (
+    DATE,
+    PATTERNS,
+    VISIBLE,
+    Body,
+    CompactTree,
+    Empty,
+    EntryBody,
+    Instant,
+    Resolution,
+    Share,
+)
 from recollect.api.learnings import Hits
-from recollect.api.wire import Found, Paged, answer, document, page_of, router, search_page, shape, sliced
+from recollect.api.wire import Found, Paged, answer, document, page, page_of, router, search_page, shape, sliced
 from recollect.capture.log import Logged
 from recollect.capture.logs import LogDay
+from recollect.capture.topic_edits import TopicView
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import Entry, Point
@@ -27,6 +39,7 @@ from recollect.tend.cycle import CycleReport
 from recollect.tend.kinds import FullText, Neighbouring
 from recollect.tend.status import Status
 from recollect.tend.why import AnyExplanation
+from recollect.text.topics import NAME_LIMIT
 
 routes = router("/api", "journal")
 text_routes = router("/api", "search")
@@ -233,3 +246,63 @@ def run_cycle(memory: Maintains, body: Empty) -> CycleReport:
 @upkeep_routes.get("/openapi.json", include_in_schema=False)
 def openapi(memory: Reads, request: Request) -> Response:
     return answer(document(request.app))
+
+
+topic_routes = router("/api", "topics")
+
+Name = Annotated[str, Field(max_length=NAME_LIMIT, pattern=VISIBLE)]
+
+
+class TopicName(Body):
+    name: Name
+
+
+class OtherTopic(Body):
+    """The topic that is merged into the one of the address, by id or name."""
+
+    other: str
+
+
+class SplitOff(Body):
+    """The entries that a new topic takes, and its name."""
+
+    name: Name
+    entries: Annotated[list[str], Field(min_length=1)]
+
+
+@topic_routes.get("/topics", response_model=page_of("topics", TopicRow), summary="List topics, latest mention first")
+def list_topics(
+    memory: Reads, window: Paged, state: Annotated[Literal["open", "done", "dormant"] | None, Query()] = None
+) -> Response:
+    found, total = memory.topics.page(state=state, **window.part)
+    return page("topics", found, total, window)
+
+
+@topic_routes.get("/topics/{topic}", summary="Get a topic, by id or name, with its latest entries")
+def get_topic(memory: Reads, topic: str) -> TopicView:
+    return memory.topics.show(topic)
+
+
+@topic_routes.post("/topics/{topic}/rename", summary="Call a topic by another name")
+def rename_topic(memory: Writes, topic: str, given: TopicName) -> TopicRow:
+    return memory.topics.rename(topic, given.name)
+
+
+@topic_routes.post("/topics/{topic}/merge", summary="Put the entries of another topic under this one")
+def merge_topic(memory: Writes, topic: str, given: OtherTopic) -> TopicRow:
+    return memory.topics.merge(topic, given.other)
+
+
+@topic_routes.post("/topics/{topic}/split", summary="Put some entries of a topic under a new one")
+def split_topic(memory: Writes, topic: str, given: SplitOff) -> TopicRow:
+    return memory.topics.split(topic, given.entries, given.name)
+
+
+@topic_routes.post("/topics/{topic}/close", summary="Say that a topic is done")
+def close_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
+    return memory.topics.close(topic)
+
+
+@topic_routes.post("/topics/{topic}/open", summary="Say that a topic is not done")
+def open_topic(memory: Writes, topic: str, body: Empty) -> TopicRow:
+    return memory.topics.open(topic)

@@ -29,7 +29,7 @@ from recollect.core.learning import Discovery, Injection, Learning, Outcome, Tas
 from recollect.core.records import MOST
 from recollect.feedback.confidence import Taken
 from recollect.inject.learnings import Chosen
-from recollect.inject.shown import LastSession
+from recollect.inject.reasons import LastSession
 from recollect.search.everything import Hit
 
 routes = router("/api/learnings", "learnings")

@@ -129,6 +129,17 @@ def save(
     )
 
 
+def record_new(noun: Noun[R], tx: Tx, ctx: Context, new: R, change: str, reason: str) -> None:
+    """Write the event of a new record: its first words, and how sure it is."""
+    said = {name: getattr(new, name) for name in (noun.words[0], "confidence")}
+    events.record(tx, ctx, change=change, subject=new.id, what=noun.begins, new=said, reason=reason)
+
+
+def redaction(kinds: Sequence[str]) -> str:
+    """The kinds of secrets that were taken out of a text, as the reason of its event."""
+    return f"redacted: {', '.join(kinds)}" if kinds else ""
+
+
 def _ask_again_or_not(noun: Noun[R], tx: Tx, after: R) -> None:
     """Close the inbox items about a record that goes out of use; reopen those about two that are in use again."""
     for item in events.contradictions_of(tx, after.id):

@@ -10,7 +10,7 @@ import re
 from functools import partial
 
 from recollect.capture import topic_edits
-from recollect.capture.change import Noun, changed, checked_reason, last_undoable, save, undo
+from recollect.capture.change import Noun, changed, checked_reason, last_undoable, record_new, redaction, save, undo
 from recollect.capture.edit import LEARNING
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.context import Context, Event, Tx, lowest
@@ -20,7 +20,7 @@ from recollect.core.learning import Learning
 from recollect.core.records import record, replace
 from recollect.core.trust import LOWERS, check_may
 from recollect.core.values import thousandths
-from recollect.store import db, events
+from recollect.store import db
 from recollect.store import decisions as rows
 from recollect.store.topics import TopicRow
 from recollect.text.quality import is_status_update
@@ -53,19 +53,10 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
             "belongs in the log (recollect log add). With `anyway` it is recorded as it is"
         )
     made = new_decision(ctx, new, id=ctx.ids("dec"))
-    decision, kinds = made.decision, made.redacted
-    change = change or ctx.ids("change")
+    decision, change = made.decision, change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
         rows.insert(tx, decision)
-        events.record(
-            tx,
-            ctx,
-            change=change,
-            subject=decision.id,
-            what="decision.recorded",
-            new={"decision": decision.decision, "confidence": decision.confidence},
-            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
-        )
+        record_new(DECISION, tx, ctx, decision, change, redaction(made.redacted))
         if decision.decided_at < decision.created_at:
             rows.forget_wisdom(tx)  # a decision of the past may be old enough for wisdom already
         if new.supersedes:
@@ -132,7 +123,7 @@ def edit(ctx: Context, id: str, changes: DecisionEdit, *, expect: int | None = N
     """Change fields. With `expect` (the version you read) the edit is refused when the decision changed since."""
     asked = {name: value for name, value in vars(storable_record(changes)[0]).items() if value is not None}
     if not asked:
-        raise BadInput("say what to change")
+        raise BadInput("name at least one field to change")
     given = dict(asked)
     if "category" in given:
         given["category"] = given["category"].lower()

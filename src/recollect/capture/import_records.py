@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Literal
 
-from recollect.capture.change import adopt_known
+from recollect.capture.change import adopt_known, record_new
 from recollect.capture.decide import DECISION, new_decision
 from recollect.capture.edit import LEARNING
 from recollect.capture.learn import UNTOUCHED, initial_confidence
@@ -25,7 +25,7 @@ from recollect.core.learning import COIA, Discovery, Learning, LearningSource, O
 from recollect.core.new_learning import NewLearning
 from recollect.core.records import record, replace
 from recollect.core.values import decimal, thousandths
-from recollect.store import decisions, events, tasks
+from recollect.store import decisions, tasks
 from recollect.store import learnings as rows
 from recollect.store.files import content_hash
 from recollect.text.storable import storable_id, storable_record
@@ -83,11 +83,6 @@ def put(tx: Tx, ctx: Context, terms: Terms, record: Record) -> Fate:
     if isinstance(record, Decision):
         return put_decision(tx, ctx, terms, record)
     return _put_learning(tx, ctx, terms, record)
-
-
-def orphaned(brought: ImportedLearning) -> ImportedLearning:
-    """Archive a superseded learning whose successor was not in the import."""
-    return replace(brought, learning=replace(brought.learning, status="archived", superseded_by=None))
 
 
 def _read_outcome(_: Context, terms: Terms, values: Values) -> Outcome:
@@ -231,15 +226,7 @@ def put_decision(tx: Tx, ctx: Context, terms: Terms, given: Decision) -> Fate:
         given = replace(given, status="reversed", superseded_by=None)  # an export names successors first
     decisions.insert(tx, given)
     decisions.forget_wisdom(tx)
-    events.record(
-        tx,
-        ctx,
-        change=terms.change,
-        subject=given.id,
-        what="decision.recorded",
-        new={"decision": given.decision, "confidence": given.confidence},
-        reason=terms.reason,
-    )
+    record_new(DECISION, tx, ctx, given, terms.change, terms.reason)
     return "added"
 
 
@@ -318,15 +305,7 @@ def _put_learning(tx: Tx, ctx: Context, terms: Terms, given: ImportedLearning) -
     rows.insert(tx, learning)
     for source in given.sources:
         rows.add_source(tx, learning.id, source)
-    events.record(
-        tx,
-        ctx,
-        change=terms.change,
-        subject=learning.id,
-        what="learning.created",
-        new={"confidence": learning.confidence, "title": learning.title},
-        reason=terms.reason,
-    )
+    record_new(LEARNING, tx, ctx, learning, terms.change, terms.reason)
     return "added"
 
 

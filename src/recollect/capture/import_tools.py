@@ -41,9 +41,11 @@ def pieces(
 ) -> Iterator[Piece | SkippedPiece]:
     """What a tool remembers of the project at `root`, read from `path` or from the tool's usual place."""
     if source == "claude-code":
-        return read_claude_code(path or folder_of(root, home, environ))
+        users = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        usual = users / "projects" / re.sub(r"[^0-9A-Za-z]", "-", str(root)) / "memory"
+        return read_claude_code(path or usual)
     if source == "claude-mem":
-        return read_claude_mem(path or file_of(home), of or root.name)
+        return read_claude_mem(path or home / ".claude-mem" / "claude-mem.db", of or root.name)
     if path is None:
         raise BadInput("name the folder that holds the notes")
     return read_markdown(path)
@@ -52,12 +54,6 @@ def pieces(
 INDEX = "MEMORY.md"
 _LISTED = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(([^)\s]+\.md)\).*")
 _WHY = re.compile(r"^\s*(?:[-*]\s+)?\*{0,2}(why|how to apply)\s*:?\*{0,2}\s*:?\s*", re.IGNORECASE | re.MULTILINE)
-
-
-def folder_of(project: Path, home: Path, environ: Mapping[str, str]) -> Path:
-    """Where Claude Code keeps what it remembers of a project."""
-    users = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
-    return users / "projects" / re.sub(r"[^0-9A-Za-z]", "-", str(project)) / "memory"
 
 
 def read_claude_code(folder: Path) -> Iterator[Piece | SkippedPiece]:
@@ -136,11 +132,6 @@ _KINDS: dict[str, DiscoveryType] = {
     "security_alert": "constraint",
     "security_note": "constraint",
 }
-
-
-def file_of(home: Path) -> Path:
-    """Where claude-mem keeps its database."""
-    return home / ".claude-mem" / "claude-mem.db"
 
 
 def read_claude_mem(file: Path, project: str) -> Iterator[Piece | SkippedPiece]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.capture.change import has_room, save, who
+from recollect.capture.change import has_room, record_new, redaction, save, who
 from recollect.capture.edit import LEARNING
 from recollect.core.choices import Trust
 from recollect.core.context import TRUSTS, Context, Tx
@@ -110,15 +110,7 @@ def learn(
         learning = _made(ctx, new, origin=origin or ctx.actor.channel, now=now)
         rows.insert(tx, learning)
         rows.add_source(tx, learning.id, new.source(origin=learning.origin, trust=learning.trust, at=now))
-        events.record(
-            tx,
-            ctx,
-            change=change,
-            subject=learning.id,
-            what="learning.created",
-            new={"confidence": learning.confidence, "title": learning.title},
-            reason=f"redacted: {', '.join(kinds)}" if kinds else "",
-        )
+        record_new(LEARNING, tx, ctx, learning, change, redaction(kinds))
         _settle_conflicts(tx, ctx, learning, compared, change)
     return Captured(learning=learning, merged=False, redacted=kinds)
 

@@ -97,7 +97,7 @@ def show(ctx: Context, day: date) -> str:
 def _written(ctx: Context, day: date) -> LogText:
     log = read(ctx, day)
     if not log.items:
-        raise NotFound(f"no log for {day}; the days with one are listed by: recollect log tree --period {day:%Y-%m}")
+        raise NotFound(f"no log for {day}; list the days that have one with: recollect log list")
     return log
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from recollect.capture.edit import reword
 from recollect.capture.import_notes import LEARNED_AS
@@ -37,6 +37,7 @@ SAID = 0.7  # share of a discovery's words that must be in the output; a lower s
 LONGEST_COIA = 6_000  # characters of an answer: five fields, each a few sentences
 
 Found = tuple[tuple[DiscoveryType, str], ...]
+N = TypeVar("N", Outcome, Task)
 
 
 ABANDONED = MINUTE  # after this time without a result, the process that observed was killed
@@ -265,27 +266,27 @@ def _read_found(text: str, output: str) -> Found:
 
 def name_outcome(ctx: Context, id: str, *, name: str = "") -> Outcome:
     """Make an outcome known and give it a name; a caller from outside names only new ones."""
-    given, _ = storable_record(Outcome(id=id, name=name, created_at=ctx.clock.now()))
-    with ctx.db.write(ctx.space) as tx:
-        before = tasks.known(tx, Outcome, given.id)
-        keep = ctx.actor.trust == "external"
-        tasks.ensure_outcome(tx, given.id, at=given.created_at, name=given.name, keep=keep)
-        after = tasks.get(tx, Outcome, given.id)
-        if after != before:
-            events.record(tx, ctx, subject=given.id, what="outcome.named", new={"name": after.name})
-        return after
+    return _named(ctx, Outcome(id=id, name=name, created_at=ctx.clock.now()))
 
 
 def name_task(ctx: Context, id: str, *, outcome: str | None = None, title: str = "") -> Task:
     """Make a task known, give it a title, and an outcome if it has none; a caller from outside names only new ones."""
-    given, _ = storable_record(Task(id=id, outcome_id=outcome, title=title, created_at=ctx.clock.now()))
+    return _named(ctx, Task(id=id, outcome_id=outcome, title=title, created_at=ctx.clock.now()))
+
+
+def _named(ctx: Context, given: N) -> N:
+    given, _ = storable_record(given)
+    kind, keep = type(given), ctx.actor.trust == "external"
     with ctx.db.write(ctx.space) as tx:
-        before = tasks.known(tx, Task, given.id)
-        keep = ctx.actor.trust == "external"
-        tasks.ensure_task(tx, given.id, outcome=given.outcome_id, at=given.created_at, title=given.title, keep=keep)
-        after = tasks.get(tx, Task, given.id)
+        before = tasks.known(tx, kind, given.id)
+        if isinstance(given, Task):
+            tasks.ensure_task(tx, given.id, outcome=given.outcome_id, at=given.created_at, title=given.title, keep=keep)
+        else:
+            tasks.ensure_outcome(tx, given.id, at=given.created_at, name=given.name, keep=keep)
+        after = tasks.get(tx, kind, given.id)
         if after != before:
-            events.record(tx, ctx, subject=given.id, what="task.named", new={"title": after.title})
+            said = {"title": after.title} if isinstance(after, Task) else {"name": after.name}
+            events.record(tx, ctx, subject=given.id, what=f"{kind.__name__.lower()}.named", new=said)
         return after
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from recollect.core.clock import clock_from
@@ -19,12 +20,7 @@ from recollect.core.errors import Trouble
 from recollect.hosts.event import running
 from recollect.memory import Memory
 from recollect.store import project as projects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from recollect.store.project import Project
+from recollect.store.project import Project
 
 
 def visible(text: str) -> str:

@@ -26,7 +26,7 @@ from recollect.store import init as store_init
 from recollect.store import project as projects
 from recollect.store import register
 from recollect.store.files import write_path
-from recollect.tend.status import ModelsStatus, Status
+from recollect.tend.status import ModelsStatus
 from recollect.text.sentences import counted, how_long, named
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def status(memory: Memory) -> Output:
     """Say what is remembered, what waits, and what works on words alone."""
     found = memory.status()
     now = memory.context.clock.now()
+    aside = f"{counted(found.set_aside, 'write')} failed{_since(', the oldest', found.set_aside_oldest_at, now)}"
     lines = [
         f"space       {found.space} ({found.engine}: {found.store})",
         f"folder      {found.folder}",
@@ -168,7 +169,7 @@ def status(memory: Memory) -> Output:
         f"{counted(found.findings['themes'], 'theme')}",
         *(f"skipped     {skipped.path}: {skipped.reason}" for skipped in found.skipped_findings),
         f"tree        fixed: {found.tree['fixed']:,}; "
-        + "; ".join(f"{name}: {named(nodes)}" for name, nodes in _unsettled(found).items()),
+        + "; ".join(f"{name}: {named(getattr(found, name))}" for name in ("tentative", "waiting", "incomplete")),
         *(f"file        {fault.path}: {fault.detail}" for fault in found.faults),
         *(
             [f"others      {counted(found.others_entries, 'external entry')}; trust them with: recollect log accept"]
@@ -177,7 +178,7 @@ def status(memory: Memory) -> Output:
         ),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting" + _since(", the oldest for", found.spooled_oldest_at, now),
-        *([f"set aside   {_set_aside(found, now)}"] if found.set_aside else []),
+        *([f"set aside   {aside} ago; try again with: recollect doctor --fix"] if found.set_aside else []),
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
         f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
@@ -189,11 +190,6 @@ def status(memory: Memory) -> Output:
 
 def _since(words: str, at: int | None, now: int) -> str:
     return "" if at is None else f"{words} {how_long(now - at)}"
-
-
-def _set_aside(found: Status, now: int) -> str:
-    age = _since(", the oldest", found.set_aside_oldest_at, now)
-    return f"{counted(found.set_aside, 'write')} failed{age} ago; try again with: recollect doctor --fix"
 
 
 def _models(found: ModelsStatus) -> str:
@@ -215,10 +211,6 @@ def _models(found: ModelsStatus) -> str:
     if found.pending:
         parts.append(f"{counted(found.pending, 'question')} for an agent (see: recollect model pending)")
     return "; ".join(parts)
-
-
-def _unsettled(found: Status) -> dict[str, tuple[str, ...]]:
-    return {"tentative": found.tentative, "waiting": found.waiting, "incomplete": found.incomplete}
 
 
 @click.command()

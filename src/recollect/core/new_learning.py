@@ -131,7 +131,7 @@ def _check_domain(domain: str) -> None:
 
 def _check_type(given: str) -> None:
     if given not in PATTERN_TYPES:
-        raise BadInput(f"type must be one of {', '.join(PATTERN_TYPES)}, not {given!r}")
+        raise BadInput(f"pattern_type must be one of {', '.join(PATTERN_TYPES)}, not {given!r}")
 
 
 def check_tags(tags: object) -> None:

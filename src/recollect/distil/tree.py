@@ -69,9 +69,17 @@ def compact(
         work = Pass(ctx=ctx, lease=lease, everything=everything, asking=asking)
         if progress:
             work.progress = progress
-        return _run_pass(work)
+        work.run()
     finally:
         db.release_lease(ctx, lease)
+    return Compacted(
+        changes=tuple(work.files.changes),
+        kept=tuple(work.files.kept),
+        unreadable=tuple(dict.fromkeys(work.files.unreadable)),
+        clock_behind=work.clock_behind,
+        calls=work.models.calls,
+        waiting=sum(row[3] for row in ctx.read(journal.counts)),
+    )
 
 
 def view(ctx: Context, period: str | None = None) -> list[NodeView]:
@@ -106,25 +114,6 @@ def read(ctx: Context, id: str) -> str:
     if text is None:
         raise NotFound(f"no node {id}; see: recollect log tree")
     return text
-
-
-def ids(ctx: Context) -> list[str]:
-    """The ids of all nodes."""
-    return ctx.read(journal.ids)
-
-
-def _run_pass(work: Pass) -> Compacted:
-    work.run()
-    with work.ctx.db.read(work.ctx.space) as tx:
-        waiting = sum(row[3] for row in journal.counts(tx))
-    return Compacted(
-        changes=tuple(work.files.changes),
-        kept=tuple(work.files.kept),
-        unreadable=tuple(dict.fromkeys(work.files.unreadable)),
-        clock_behind=work.clock_behind,
-        calls=work.models.calls,
-        waiting=waiting,
-    )
 
 
 def _path(row: NodeRow) -> tuple[date, date, date]:

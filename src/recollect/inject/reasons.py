@@ -1,7 +1,8 @@
 """Why a prompt is given what it is given: every candidate with the words that matched, and what held it back.
 
 For the page; no hook loads it. It does not repeat the choice of `inject/prompt.py`: what was chosen comes in, and each
-other candidate is held against the bars in their order.
+other candidate is held against the bars in their order. Also what the last session was given, prompt by prompt, each
+with its candidates as they are judged now.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from recollect.core.context import Context
+from recollect.core.errors import NotFound
 from recollect.core.learning import Learning
 from recollect.core.records import record
 from recollect.inject.learnings import INJECTABLE, task_question
 from recollect.search import words
 from recollect.search.rank import Candidates, Scored, best
 from recollect.store import learnings as rows
+from recollect.store import sessions
 from recollect.store.passages import Narrow
 
 LOOKED_AT = 20  # candidates a person reads through
@@ -74,3 +77,43 @@ def _held_back(ctx: Context, hit: Scored, learning: Learning | None) -> str:
         )
     most = settings.max_learnings if learning else settings.entries
     return f"no room: {most} at most, and those shown fit better"
+
+
+NEAR = 8  # candidates of one prompt that are told; chosen, a screen
+
+
+@record
+class GivenAt:
+    """One event of a session: what it was given, and for a prompt what else was near, with what held it back."""
+
+    event: str
+    at: int
+    prompt: str
+    given: tuple[str, ...]
+    considered: tuple[Considered, ...]
+
+
+@record
+class LastSession:
+    id: str
+    host: str
+    began_at: int
+    events: tuple[GivenAt, ...]
+
+
+def last(ctx: Context, host: str = "") -> LastSession:
+    """The session that was heard of last, with everything it was given."""
+    with ctx.db.read(ctx.space) as tx:
+        found = sessions.latest_session(tx, host)
+        if found is None:
+            raise NotFound("no session of an agent program was heard of yet; set one up: recollect init --host HOST")
+        events = sessions.events_of(tx, found.id)
+    told = []
+    for each in events:
+        prompt = each.why.get("prompt", "")
+        near = candidates(ctx, prompt, shown=each.given) if prompt else []
+        if each.given or prompt:
+            told.append(
+                GivenAt(event=each.event, at=each.at, prompt=prompt, given=each.given, considered=tuple(near[:NEAR]))
+            )
+    return LastSession(id=found.id, host=found.host, began_at=found.began_at, events=tuple(told))

@@ -31,6 +31,7 @@ from recollect.distil.tree import Compacted
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
 from recollect.models.ask import CachedOnly
+from recollect.store import journal as node_rows
 from recollect.store import topics as topic_rows
 from recollect.tend import kinds
 from recollect.tend.cycle import reindex
@@ -57,7 +58,7 @@ class Journal(Facet):
 
     today = call(logs.today)
     entries = call(logs.entries_of)
-    nodes = call(trees.ids)
+    nodes = reads(node_rows.ids)
     entry = call(logs.entry)
 
     def adopt(self, id: str) -> Entry:

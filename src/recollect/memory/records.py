@@ -27,7 +27,6 @@ from recollect.store import decisions as decision_rows
 from recollect.store import events
 from recollect.store import learnings as learning_rows
 from recollect.store.decisions import DecisionFilter
-from recollect.store.events import Escalation
 
 
 class Learnings(Facet):
@@ -121,10 +120,7 @@ class Inbox(Facet):
     waiting = reads(events.waiting_escalations)
     get = reads(events.get_escalation)
 
-    def verbs(self, item: Escalation) -> dict[str, str]:
-        """The verbs that resolve an item of its kind, each with what it does."""
-        return inbox.verbs_of(item)
-
+    verbs = staticmethod(inbox.verbs_of)
     resolve = call(inbox.resolve)
     take_back = call(inbox.take_back)
     count = reads(events.count_waiting)

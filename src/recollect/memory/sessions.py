@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from recollect.core.context import Context
     from recollect.inject.brief import Brief
     from recollect.inject.prompt import Given
-    from recollect.inject.reasons import Considered
-    from recollect.inject.shown import LastSession
+    from recollect.inject.reasons import Considered, LastSession
     from recollect.store.project import Project
     from recollect.store.sessions import HostSession, ReportedEvent
     from recollect.store.spool import Queue
@@ -112,7 +111,7 @@ class Sessions(Facet):
 
     def last(self, host: str = "") -> LastSession:
         """What the last session was given, event by event, each with its reason."""
-        from recollect.inject.shown import last
+        from recollect.inject.reasons import last
 
         return last(self._ctx, host)
 

@@ -19,6 +19,7 @@ Names of tables and columns are ours, never a caller's. Knows nothing about what
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 
@@ -29,15 +30,11 @@ from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any, Protocol, TypeVar
 
-    from recollect.core.context import Row, Tx
+    from recollect.core.context import Row, Vectors
 
     T = TypeVar("T")
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Protocol
-
-    from recollect.core.context import Vectors
 else:
     Protocol = object
 

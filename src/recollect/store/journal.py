@@ -13,10 +13,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
+from typing import Any
 
 from recollect.core.choices import Trust
 from recollect.core.clock import DAY
-from recollect.core.context import Context, Row, Tx
+from recollect.core.context import Context, Tx
 from recollect.core.journal import NodeStatus, Topic
 from recollect.core.records import record
 from recollect.store import db
@@ -103,9 +104,8 @@ def session_day(tx: Tx, session: str, today: date) -> date:
 
 def entry_rows(tx: Tx, day: date) -> list[EntryRow]:
     """What is remembered of a day's entries, in the order of the log."""
-    sql = f"SELECT {_ENTRY} FROM log_entries WHERE space = :space AND day = :day ORDER BY place, number"
-    names = _ENTRY.split(", ")
-    found = (dict(zip(names, row, strict=True)) for row in tx.rows(sql, day=day.isoformat()))
+    more = "AND day = :day ORDER BY place, number"
+    found = db.select(tx, dict, _ENTRY, "log_entries", more, day=day.isoformat())
     return [EntryRow(**{**row, "held": bool(row["held"]), "secret": bool(row["secret"])}) for row in found]
 
 
@@ -220,17 +220,13 @@ def days_until(tx: Tx, day: date, *, limit: int) -> list[date]:
 
 
 def node(tx: Tx, id: str) -> NodeRow | None:
-    row = tx.row(f"SELECT {_NODE} FROM nodes WHERE space = :space AND id = :id", id=id)
-    return _node(row) if row else None
+    return next(iter(_nodes(tx, "AND id = :id", id=id)), None)
 
 
 def nodes_between(tx: Tx, level: str, first: date, last: date) -> list[NodeRow]:
     """Nodes of one level whose first day lies between two days, in order."""
-    sql = (
-        f"SELECT {_NODE} FROM nodes WHERE space = :space AND level = :level AND first_day BETWEEN :first AND :last "
-        "ORDER BY first_day"
-    )
-    return [_node(row) for row in tx.rows(sql, level=level, first=first.isoformat(), last=last.isoformat())]
+    between = "AND level = :level AND first_day BETWEEN :first AND :last ORDER BY first_day"
+    return _nodes(tx, between, level=level, first=first.isoformat(), last=last.isoformat())
 
 
 def ids(tx: Tx) -> list[str]:
@@ -251,10 +247,7 @@ def capsules(tx: Tx, ids: Sequence[str]) -> list[str]:
 
 
 def tentative(tx: Tx, level: str) -> list[NodeRow]:
-    sql = (
-        f"SELECT {_NODE} FROM nodes WHERE space = :space AND status = 'tentative' AND level = :level ORDER BY first_day"
-    )
-    return [_node(row) for row in tx.rows(sql, level=level)]
+    return _nodes(tx, "AND status = 'tentative' AND level = :level ORDER BY first_day", level=level)
 
 
 def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
@@ -268,12 +261,8 @@ def unsettled(tx: Tx) -> list[tuple[str, str, bool]]:
 
 def longest_waiting(tx: Tx, level: str) -> NodeRow | None:
     """The node that has waited longest for a model's summary."""
-    sql = (
-        f"SELECT {_NODE} FROM nodes WHERE space = :space AND waiting = 1 AND level = :level "
-        "ORDER BY made_at, first_day LIMIT 1"
-    )
-    row = tx.row(sql, level=level)
-    return _node(row) if row else None
+    more = "AND waiting = 1 AND level = :level ORDER BY made_at, first_day LIMIT 1"
+    return next(iter(_nodes(tx, more, level=level)), None)
 
 
 def wait_again(tx: Tx, id: str, *, at: int) -> None:
@@ -311,8 +300,7 @@ def counts(tx: Tx) -> list[tuple[str, str, int, int]]:
 
 
 def incomplete(tx: Tx) -> list[NodeRow]:
-    sql = f"SELECT {_NODE} FROM nodes WHERE space = :space AND incomplete <> '[]' ORDER BY first_day, id"
-    return [_node(row) for row in tx.rows(sql)]
+    return _nodes(tx, "AND incomplete <> '[]' ORDER BY first_day, id")
 
 
 UNREADABLE = "unreadable"
@@ -337,8 +325,11 @@ def forget_tree(tx: Tx) -> None:
         tx.run(f"DELETE FROM {table} WHERE space = :space")
 
 
-def _node(row: Row) -> NodeRow:
-    values = dict(zip(_NODE.split(", "), row, strict=True))
+def _nodes(tx: Tx, more: str, **params: str) -> list[NodeRow]:
+    return [_node(values) for values in db.select(tx, dict, _NODE, "nodes", more, **params)]
+
+
+def _node(values: dict[str, Any]) -> NodeRow:
     unpacked = {
         "first_day": date.fromisoformat(values["first_day"]),
         "topics": tuple(Topic(name=name, type=kind) for name, kind in json.loads(values["topics"])),

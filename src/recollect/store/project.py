@@ -136,12 +136,15 @@ def read(root: Path, environ: Mapping[str, str]) -> Project:
     home, file = home_folder(environ), root / SETTINGS_FILE
     if file.is_file():
         known = register.at(register.read(home), register.spot_of(root))
-        given = _remembered_toml(file, home / SPACES / known[0].space / _copy_name(root) if known else None)
+        copy = f"{SETTINGS_COPY}{root.stat().st_ino}.json"  # one per folder: places share the space, not the file
+        given = _remembered_toml(file, home / SPACES / known[0].space / copy if known else None)
     else:
         place = _registered(home, root)
         given = _of_place(place) if place else {}
     # The copy is in a folder that a host's sandbox may write: trust is in what the file itself says.
-    settings = _settings(given, str(file), environ, trusted=lambda: is_trusted(file, environ) and toml(file) == given)
+    settings = _settings(
+        given, str(file), environ, trusted=lambda: _trust_marker(file, environ).exists() and toml(file) == given
+    )
     if settings.space:
         check_space(settings.space)
     _refuse_outside(root, settings.findings.folder)
@@ -172,10 +175,6 @@ def trust(root: Path, environ: Mapping[str, str]) -> Path:
     file = root / SETTINGS_FILE
     write_path(_trust_marker(file, environ), f"{file}\n", mode=0o600)
     return file
-
-
-def is_trusted(file: Path, environ: Mapping[str, str]) -> bool:
-    return _trust_marker(file, environ).exists()
 
 
 def home_folder(environ: Mapping[str, str]) -> Path:
@@ -245,11 +244,6 @@ def toml(file: Path) -> dict[str, Any]:
         raise BadInput(f"{file} is not valid TOML: {error}") from None
     except RecursionError:
         raise BadInput(f"{file} is not a settings file: its brackets nest too deeply; take them out") from None
-
-
-def _copy_name(root: Path) -> str:
-    """One copy per folder: places share the space, not the file."""
-    return f"{SETTINGS_COPY}{root.stat().st_ino}.json"
 
 
 def _remembered_toml(file: Path, cache: Path | None) -> dict[str, Any]:

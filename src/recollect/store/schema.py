@@ -9,11 +9,9 @@ backup.
 
 from __future__ import annotations
 
-from recollect.core.records import record
+from collections.abc import Iterator, Mapping
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from recollect.core.records import record
 
 MIGRATIONS = ("m013_base", "m014_entries", "m015_scopes", "m016_unused", "m017_topics", "m018_proven", "m019_reasons")
 OLDEST = 13  # the schema of the last version that kept the memory in the working tree; older ones were never released

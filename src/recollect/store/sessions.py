@@ -140,19 +140,14 @@ def read_up_to(tx: Tx, id: str, *, transcript: str, place: int) -> None:
     )
 
 
-def with_transcript(tx: Tx, *, since: int) -> list[HostSession]:
-    """Sessions heard of since then whose transcript is known, oldest first."""
-    more = "AND transcript <> '' AND began_at >= :since ORDER BY began_at, id"
-    return select(tx, HostSession, _SESSION, "host_sessions", more, since=since)
-
-
 def left_behind(tx: Tx, *, since: int, now: int, but: str = "") -> list[tuple[HostSession, int]]:
     """Sessions that are over although their transcript says more than was read, each with its size, oldest first.
 
     A session is over when its host said so, when the host's process is gone, or when nothing was written for long.
     """
     found = []
-    for each in with_transcript(tx, since=since):
+    more = "AND transcript <> '' AND began_at >= :since ORDER BY began_at, id"
+    for each in select(tx, HostSession, _SESSION, "host_sessions", more, since=since):
         try:
             status = os.stat(each.transcript)
         except OSError:

@@ -27,12 +27,6 @@ from recollect.store.files import (
     write_atomically,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from recollect.core.context import Tx
-
 LOGS, FINDINGS = r"\d[^/]*\.md", r"[^/]+\.json"  # raw words: what a shared folder owns, below learnings/ the second
 PART_LIMIT = 200  # characters of a name; file systems allow 255 bytes
 PIECE = 1 << 20  # bytes read at a time; any size serves

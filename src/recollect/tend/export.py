@@ -24,7 +24,7 @@ from recollect.core.choices import Trust
 from recollect.core.context import Context, Tx, Vault
 from recollect.core.errors import BadInput, Refused, after
 from recollect.core.learning import Discovery, Injection, Outcome, Task
-from recollect.core.records import plain, record
+from recollect.core.records import plain, record, replace
 from recollect.core.trust import check_trust
 from recollect.store import decisions, events, learnings, tasks
 from recollect.store.decisions import DecisionFilter
@@ -144,9 +144,10 @@ class _Import:
         while waiting := self._waiting:  # superseded learnings that came before what replaced them
             self._waiting = []
             self._put(waiting)
-            if len(self._waiting) == len(waiting):
+            if len(self._waiting) == len(waiting):  # their successors are not in the import
                 self._waiting = []
-                self._put([(number, import_records.orphaned(one)) for number, one in waiting])
+                gone = {"status": "archived", "superseded_by": None}
+                self._put([(n, replace(one, learning=replace(one.learning, **gone))) for n, one in waiting])
         return Imported(
             trust=self._terms.trust,
             added=dict(self._added),

@@ -9,13 +9,10 @@ patterns and the stemmer are loaded on first use. Knows nothing about ranking.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from recollect.text.patterns import lazy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 STOP_WORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being between both but by can could "
