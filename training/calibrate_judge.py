@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.detectors import KINDS, average_precision, claims_in
-from training.judge_pairs import LABELS, quintuples
+from training.judge_pairs import LABELS, quintuples, sets
 
-from recollect.models.embed import judge_pairs
+from recollect.models.judge import judge_pairs
 from recollect.text.compare import compare, signs
 
 NAMES = ("same", "conflict", "near")
@@ -55,7 +55,9 @@ def bar(given: np.ndarray, truth: np.ndarray, precision: float) -> float:
 
 def main() -> None:
     rows = quintuples(held_out=True)
-    held, kinds = read([(row["a"], row[label], label) for row in rows for label in LABELS])
+    told = [(row["a"], row[label], label) for row in rows for label in LABELS]
+    told += [(row["a"], text, label) for row in sets(held_out=True) for label in LABELS for text in row[label]]
+    held, kinds = read(told)
     shared = [json.loads(line) for line in SHARED.read_text("utf-8").splitlines()]
     beside, their_kinds = read([(pair["a"], pair["b"], pair["label"]) for pair in shared])
     counts = np.concatenate([np.ones(len(held)), np.full(len(beside), SHARED_WEIGHT)])

@@ -21,7 +21,7 @@ from recollect.core.records import made, record, replace
 from recollect.core.trust import outranks
 from recollect.core.values import thousandths
 from recollect.models.budget import embed
-from recollect.models.embed import LEAST_COSINE, judge_of
+from recollect.models.judge import LEAST_COSINE, judge_of
 from recollect.store import events, lookup, passages, tasks, vectors
 from recollect.store import learnings as rows
 from recollect.store.passages import Narrow

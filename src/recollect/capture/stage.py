@@ -255,7 +255,7 @@ def appended(ctx: Context, text: str, title: str, body: str) -> str:
 
 
 def _append(ctx: Context, title: str, body: str) -> tuple[StagedEntry, bool]:
-    from recollect.models.embed import judge_of, nearest
+    from recollect.models.judge import judge_of, nearest
     from recollect.text.compare import compare
 
     judge, said = judge_of(ctx), claims_of(title, body)

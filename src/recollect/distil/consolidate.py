@@ -33,7 +33,8 @@ from recollect.distil.staged import (
 )
 from recollect.distil.staging_checks import Checks, Match
 from recollect.models.ask import OFFLINE, ask, cached_answer
-from recollect.models.embed import Similarity, judge_of, similarity_to
+from recollect.models.embed import Similarity, similarity_to
+from recollect.models.judge import judge_of
 from recollect.store import db, events
 from recollect.text import route
 from recollect.text.claims import spoken

@@ -18,7 +18,8 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput
 from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, read_object, read_text
-from recollect.models.embed import Similarity, nearest
+from recollect.models.embed import Similarity
+from recollect.models.judge import nearest
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow

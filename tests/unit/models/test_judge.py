@@ -8,7 +8,8 @@ import pytest
 from benchmarks.detectors import claims_in
 from training.judge_pairs import HELD_OUT
 
-from recollect.models.embed import default_files, judge_files, judge_pairs
+from recollect.models.embed import default_files
+from recollect.models.judge import judge_files, judge_pairs
 from recollect.text.compare import compare
 
 pytestmark = pytest.mark.skipif(default_files() is None, reason="needs the embeddings extra")

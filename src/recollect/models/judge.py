@@ -1,0 +1,90 @@
+"""A small trained judge of pairs: the chances that two claims say the same, the opposite, or that one is newer.
+
+MiniLM-L6 as a cross-encoder with int8 weights, made by `training/judge.py`; the weights are pinned by their hash. It
+runs where the embeddings extra is installed; elsewhere rules answer alone. Both orders are asked and averaged, so that
+the answer does not depend on which text comes first. Knows nothing about what an answer is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from heapq import nlargest
+from pathlib import Path
+from typing import TypeVar
+
+from recollect.core.context import Context
+from recollect.models.embed import ModelFiles, SentenceModel, Similarity, default_files, load, similarity_to
+from recollect.text.compare import Chances, Judge, shared_words
+
+K = TypeVar("K")
+
+COMPARED = 3  # texts by words, and as many by meaning; what repeats or contradicts a text is nearly always the nearest
+LEAST_WORDS = 0.15  # Dice overlap and cosine below which two texts are about different things; chosen low
+LEAST_COSINE = 0.4  # chosen low, as the overlap is
+GIST = 500  # characters whose meaning is compared
+CACHED = 20_000  # pairs of one process; a consolidation asks for the same ones again
+_WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
+_WEIGHTS_SHA256 = "ccd0fc6f2dbcda367e38af1bf1904c16201be05e7a749c54cbd74500437aecd6"
+
+
+def judge_of(ctx: Context) -> Judge | None:
+    """What judges pairs; None where the local model is not installed or is switched off."""
+    return judge_pairs if isinstance(ctx.models.embedder(), SentenceModel) and judge_files() else None
+
+
+@lru_cache(maxsize=1)
+def judge_files() -> ModelFiles | None:
+    """The judge beside the tokenizer that it shares with the embedder."""
+    base = default_files()
+    if base is None or not _WEIGHTS.exists():
+        return None
+    return ModelFiles(
+        name="recollect-judge-1",
+        weights=_WEIGHTS,
+        tokenizer=base.tokenizer,
+        weights_sha256=_WEIGHTS_SHA256,
+        tokenizer_sha256=base.tokenizer_sha256,
+    )
+
+
+def nearest(
+    ctx: Context, said: Sequence[str], known: Mapping[K, Sequence[str]], *, alike: Similarity | None = None
+) -> dict[K, Sequence[str]]:
+    """The known texts worth comparing with one: those that share the most words with it, and the nearest in meaning."""
+    words = {
+        key: max((shared_words(one, other) for one in said for other in claims), default=0.0)
+        for key, claims in known.items()
+    }
+    chosen = [key for key in nlargest(COMPARED, words, key=lambda key: words[key]) if words[key] >= LEAST_WORDS]
+    alike = alike or similarity_to(ctx)
+    if alike and said:
+        keys = [key for key, claims in known.items() if claims]
+        cosines = dict(zip(keys, alike(" ".join(said), [" ".join(known[key])[:GIST] for key in keys]), strict=True))
+        near = nlargest(COMPARED, cosines, key=lambda key: cosines[key])
+        chosen += [key for key in near if cosines[key] >= LEAST_COSINE and key not in chosen]
+    return {key: known[key] for key in chosen}
+
+
+def judge_pairs(pairs: Sequence[tuple[str, str]]) -> list[Chances]:
+    """The chances for each pair, in order."""
+    return [_judged(*sorted(pair)) for pair in pairs]
+
+
+@lru_cache(maxsize=CACHED)
+def _judged(one: str, other: str) -> Chances:
+    import numpy as np
+
+    files = judge_files()
+    assert files is not None
+    tokenizer, session = load(files)
+    both = [tokenizer.encode(*pair) for pair in ((one, other), (other, one))]
+    length = min(len(each.ids) for each in both)  # truncation may differ by a token
+    given = {
+        name: np.array([getattr(each, field)[:length] for each in both], dtype=np.int64)
+        for name, field in (("input_ids", "ids"), ("attention_mask", "attention_mask"), ("token_type_ids", "type_ids"))
+    }
+    logits = session.run(None, given)[0].mean(axis=0)
+    weights = np.exp(logits - logits.max())
+    same, opposed, newer, near = (float(each) for each in weights / weights.sum())
+    return same, opposed, newer, near
