@@ -239,6 +239,57 @@ def test_a_turn_becomes_an_entry_with_request_outcome_and_files(memory: Memory, 
     assert f"- request: {PROMPT}\n- outcome: Done.\n- references: src/refunds.py\n" in logged(memory)
 
 
+def _talk(hooks: Hooks, path: Path, *turns: tuple[str, str]) -> None:
+    for asked, said in turns:
+        hooks.fire("UserPromptSubmit", prompt=asked)
+        hooks.fire("Stop", transcript_path=transcript(path, (asked, said)), last_assistant_message=said)
+
+
+def test_turns_that_only_go_on_are_told_as_one_piece_of_work(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    work, ended = "Refactor the invoice renderer", "Committed: the invoice renderer has a layout and a totals part."
+    _talk(
+        hooks,
+        tmp_path / "t.jsonl",
+        (work, "Shall I part the invoice renderer in two?"),
+        ("yes", "Moved the rounding to totals.py."),
+        ("run the tests", "All 42 pass."),
+        ("thanks", "You're welcome."),
+        ("ok, commit", f"{ended}\n\nTOPIC: invoices\nDONE: renderer parted"),
+    )
+    raw = logged(memory)
+    assert [f"- request: {asked}\n" in raw for asked in ("yes", "run the tests", "thanks", "ok, commit")] == [True] * 4
+    assert raw.count(f"## {work} [project]") == 5, "the log keeps every turn, under the name of the work"
+    (hit,) = memory.search("invoice renderer")
+    assert (hit.title, hit.answer) == (work, ended), "what was asked first, and what came out last"
+    assert memory.search("rounding")[0].answer == "Moved the rounding to totals.py."
+    assert [(row.name, row.state) for row in memory.topics.page()[0]] == [("invoices", "done")]
+    hooks.session = "s-2"
+    brief = hooks.fire("SessionStart", source="startup")
+    assert brief.count(work) == 1
+    assert brief.count("invoice renderer has a layout") == 1
+    memory.cycle()
+    root = memory.context.vault.read("ROOT.md") or ""
+    assert not any(f"- {asked}" in root.lower() for asked in ("yes", "run the tests", "thanks", "ok, commit"))
+    assert "TOPIC:" not in root
+    given = hooks.fire("UserPromptSubmit", prompt="How was the invoice renderer parted into layout and totals?")
+    assert given.count(work) == 1
+
+
+def test_a_session_that_opens_with_a_word_goes_on_with_the_one_before(
+    memory: Memory, hooks: Hooks, tmp_path: Path, clock: ScriptedClock
+) -> None:
+    _talk(hooks, tmp_path / "t.jsonl", ("Refactor the invoice renderer", "Half done."))
+    hooks.session = "s-2"
+    _talk(hooks, tmp_path / "u.jsonl", ("continue", "DISCOVERY[blocker]: The printer driver drops the footer."))
+    assert logged(memory).count("## Refactor the invoice renderer [project]") == 2
+    learned = memory.learnings.search("printer driver footer")[0]
+    assert learned.context == "Working on: Refactor the invoice renderer"
+    clock.advance(days=8)
+    hooks.session = "s-3"
+    _talk(hooks, tmp_path / "v.jsonl", ("go on", "With what?"))
+    assert "## go on [project]" in memory.journal.show("2026-03-10")
+
+
 def test_a_transcript_is_never_read_twice(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
     path = transcript(tmp_path / "t.jsonl", ("First question", "One."))
     for _ in range(2):

@@ -232,6 +232,7 @@ def test_last_tells_what_each_prompt_was_given_and_why(shell: Shell) -> None:
     assert first["prompt"].startswith("Stripe webhooks arrive out of order: deliveries overtake, key ")
     assert "51Hb9" not in first["prompt"], "without its secret"
     assert second["given"] == []
+    assert second["considered"] == [], "its own session's words were no candidates"
     assert other not in json.dumps(first["given"])
     said = shell.said("last", "--host", "claude-code")
     assert f"recollect learn edit {id} | learn archive {id} | learn rate {id}" in said

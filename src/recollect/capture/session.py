@@ -18,6 +18,7 @@ from recollect.core.clock import DAY
 from recollect.core.context import Context
 from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import NewEntry
+from recollect.core.learning import Task
 from recollect.core.new_learning import TITLE_LIMIT
 from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, journal, sessions, tasks
@@ -25,7 +26,8 @@ from recollect.store.files import content_hash, is_odd, open_file
 from recollect.text import transcript
 from recollect.text.markers import without_marks, without_signals
 from recollect.text.storable import storable, storable_id, storable_record
-from recollect.text.transcript import Turn
+from recollect.text.tokens import terms
+from recollect.text.transcript import Turn, goes_on
 
 LEASE_SECONDS = 30  # longer than the longest hook (8 seconds), so that a lease outlives only a killed process
 LOOKED_BACK = 7 * DAY  # sessions whose transcripts a cycle looks at
@@ -57,18 +59,19 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
         said = without_marks(heard.answer).strip() or without_signals(heard.answer).strip()  # a turn leaves some word
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
+        work = _work_before(ctx, session) if asked and goes_on(terms(asked)) else ""
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
             new = NewEntry(
-                title=storable(given.topic) or (asked or said).splitlines()[0].rstrip(".!"),
+                title=storable(given.topic) or work or (asked or said).splitlines()[0].rstrip(".!"),
                 session=session,
                 request=asked or None,
                 outcome=said or None,
                 references=heard.files,
             )
             logged = log.add_storable(ctx, new, kinds, change=f"turn.{session}.{place}-{read}.{digest}")
-        title = asked.partition("\n")[0][:TITLE_LIMIT]
+        title = work or asked.partition("\n")[0][:TITLE_LIMIT]
         if path or title:
             with ctx.db.write(ctx.space) as tx:
                 sessions.name_prompts(tx, session, heard.requests)
@@ -79,6 +82,15 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
         return logged
     finally:
         db.release_lease(ctx, lease)
+
+
+def _work_before(ctx: Context, session: str) -> str:
+    """What a session, or the one before it within a week, was asked last that named its work."""
+    with ctx.db.read(ctx.space) as tx:
+        last = sessions.latest_session(tx, but=session)
+        ids = [session, *([last.id] if last and last.began_at > ctx.clock.now() - LOOKED_BACK else [])]
+        found = [task.title for id in ids if (task := tasks.known(tx, Task, id))]
+    return next(filter(None, found), "")
 
 
 def note(ctx: Context, given: SessionNote, *, change: str) -> Logged:

@@ -21,7 +21,9 @@ from recollect.store.passages import Narrow
 from recollect.text import topics as text
 from recollect.text.markers import read_states
 from recollect.text.points import is_ephemeral
+from recollect.text.tokens import terms
 from recollect.text.topics import EntryWords
+from recollect.text.transcript import goes_on
 
 NEAREST = 60  # entries that share rare words with a new one and are compared with it
 LATEST = 12  # entries before it that are compared with it, whatever their words
@@ -52,7 +54,10 @@ def place(tx: Tx, ctx: Context, entry: Entry) -> None:
     stored = passages.by_id(tx, entry.id)
     if stored is None or is_ephemeral(entry.topic):
         return
-    one = _Found(entry=entry, said=text.said(stored.terms, stored.text, stored.at))
+    stream, asked = stored.terms, dict(entry.fields).get("request", "")
+    if asked and goes_on(terms(asked)):  # its title is that of the work before it, and not its own words
+        stream = "\n" + stream.partition("\n")[2]
+    one = _Found(entry=entry, said=text.said(stream, stored.text, stored.at))
     answers = [value for name, value in entry.fields if name == "outcome"]
     states = read_states("\n".join(answers) if entry.fields else entry.text)
     ours = entry.trust != "external"
@@ -109,14 +114,14 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
     """The topic of the entry that is most like this one, if they are alike enough."""
     if text.is_thin(one.said):
         return None
-    terms = sorted(one.said.terms)
-    docs = set(lookup.candidates(tx, lookup.understand(tx, terms), most=NEAREST))
+    words = sorted(one.said.terms)
+    docs = set(lookup.candidates(tx, lookup.understand(tx, words), most=NEAREST))
     docs |= set(passages.docs_of(tx, [id for id, _ in rows.last_of(tx, limit=LATEST)]))
     found = passages.ranked(tx, sorted(docs - {doc}), Narrow(kinds=("log",)))
     texts = passages.texts_of(tx, [each.doc for each in found])
     others = {each.id: text.said(each.terms, texts[each.doc], each.at) for each in found}
     of = rows.first_of(tx, list(others))
-    total, counts = passages.document_counts(tx, {*terms, *(term for other in others.values() for term in other.title)})
+    total, counts = passages.document_counts(tx, {*words, *(term for other in others.values() for term in other.title)})
     total = max(total, lookup.SMALLEST)
     rarity = {term: lookup.rarity(total, count) for term, count in counts.items()}
     sizes = rows.sizes(tx, list(of.values()))
@@ -155,8 +160,8 @@ def _free_names(tx: Tx, entries: Sequence[str], *, of: str = "") -> list[str]:
     """Names for some entries, best first, that no other topic has."""
     found = [stored for id in entries if (stored := passages.by_id(tx, id))]
     said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
-    terms = {term for stored in said for term in stored.terms.split()}
-    total, counts = passages.document_counts(tx, terms)
+    words = {term for stored in said for term in stored.terms.split()}
+    total, counts = passages.document_counts(tx, words)
     made = text.names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))
     free = []
     for name in made[:20]:

@@ -153,9 +153,12 @@ class _Telling:
         yield Part(name="pointers", heading="Where to look", lines=tuple(pointers), share=0.08, more=more)
 
     def entries(self, above: str) -> Iterator[str]:
-        """Single entries that nothing above tells, newest first."""
+        """Single entries that nothing above tells, newest first; of the turns of a piece of work, the last."""
+        works = {one.title for one in self._latest if one.id in self._told}
         for one in self._latest:
-            if one.id not in self._told and _said(one.title) not in above:
+            goes_on = one.title in works and one.text.startswith("- request:")
+            if one.id not in self._told and not goes_on and _said(one.title) not in above:
+                works.add(one.title)
                 yield f"- {_titled(one)} → {one.id}"
 
     def _stand(self) -> Iterator[str]:

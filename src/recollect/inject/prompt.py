@@ -75,9 +75,15 @@ def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
         entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
-        if entry and not entry.thread.endswith(f"/{session}"):
+        if entry and not entry.thread.endswith(f"/{session}") and not _goes_on(entry, found):
             found.append((entry, _line(entry, frozenset(question.weights))))
     return found
+
+
+def _goes_on(entry: Stored, found: Sequence[tuple[Stored, str]]) -> bool:
+    """Whether a turn belongs to a piece of work that was found: the turns of one have one title."""
+    work = (entry.thread, entry.title)
+    return entry.text.startswith("- request:") and any((one.thread, one.title) == work for one, _ in found)
 
 
 def _line(entry: Stored, terms: frozenset[str]) -> str:

@@ -37,25 +37,45 @@ class Considered:
     held_back: str
 
 
-def candidates(ctx: Context, prompt: str, *, shown: Collection[str]) -> list[Considered]:
-    """What was looked at for a prompt, what was shown first, then the most relevant."""
+def candidates(
+    ctx: Context,
+    prompt: str,
+    *,
+    shown: Collection[str],
+    before: Collection[str] = (),
+    session: str = "",
+    at: int | None = None,
+) -> list[Considered]:
+    """What was looked at for a prompt, what was shown first, then the most relevant.
+
+    Of a prompt of the past: its session, what that was given `before` it, and its time, after which nothing counts.
+    """
     with ctx.db.read(ctx.space) as tx:
         question = task_question(tx, prompt)
         hits = best(tx, question, CANDIDATES, limit=LOOKED_AT)
         learnings = {one.id: one for one in rows.many(tx, [hit.passage.id for hit in hits])}
-        found = [
-            Considered(
-                id=hit.passage.id,
-                kind=hit.passage.kind,
-                title=hit.passage.title,
-                relevance=round(hit.relevance, 2),
-                words=words.matched(hit.passage.terms, question)[1],
-                confidence=learning.confidence if learning else None,
-                held_back="" if hit.passage.id in shown else _held_back(ctx, hit, learning),
+        found = []
+        for hit in hits:
+            one, learning = hit.passage, learnings.get(hit.passage.id)
+            if one.id in shown:
+                held_back = ""
+            elif one.id in before:
+                held_back = "was shown earlier in this session"
+            elif (at is not None and one.at >= at) or (session and one.thread.endswith(f"/{session}")):
+                continue  # said later, or by this session itself
+            else:
+                held_back = _held_back(ctx, hit, learning)
+            found.append(
+                Considered(
+                    id=one.id,
+                    kind=one.kind,
+                    title=one.title,
+                    relevance=round(hit.relevance, 2),
+                    words=words.matched(one.terms, question)[1],
+                    confidence=learning.confidence if learning else None,
+                    held_back=held_back,
+                )
             )
-            for hit in hits
-            for learning in [learnings.get(hit.passage.id)]
-        ]
     return sorted(found, key=lambda one: (bool(one.held_back), -one.relevance))
 
 
@@ -109,9 +129,13 @@ def last(ctx: Context, host: str = "") -> LastSession:
             raise NotFound("no session of an agent program was heard of yet; set one up: recollect init --host HOST")
         events = sessions.events_of(tx, found.id)
     told = []
+    before: set[str] = set()
     for each in events:
         prompt = each.why.get("prompt", "")
-        near = candidates(ctx, prompt, shown=each.given) if prompt else []
+        near = []
+        if prompt:
+            near = candidates(ctx, prompt, shown=each.given, before=before, session=found.id, at=each.at)
+        before |= {*each.given}
         if each.given or prompt:
             told.append(
                 GivenAt(event=each.event, at=each.at, prompt=prompt, given=each.given, considered=tuple(near[:NEAR]))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from recollect.core import calendar
 from recollect.core.learning import Learning
+from recollect.core.records import replace
 from recollect.store.db import HEADER_LINES
+from recollect.text.markers import without_states
 from recollect.text.sentences import snippet
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from recollect.core.decision import Decision
     from recollect.search.query import Question
     from recollect.search.rank import Scored
+    from recollect.store.passages import Ranked
 
 LOG, NODE = "log", "node"
 ANSWERS = ("outcome", "rule")  # the fields of a log entry that say what came out; a rule is the user's feedback
@@ -31,7 +34,7 @@ def answer_of(text: str, record: Learning | Decision | None, asked: frozenset[st
     elif record is not None:
         said = f"{record.outcome}: {record.lesson or record.result}".rstrip(": ") if record.outcome else ""
     else:
-        said = next((found for name in ANSWERS if (found := _field(text, name))), "")
+        said = without_states(next((found for name in ANSWERS if (found := _field(text, name))), ""))
     return snippet(" ".join(said.split()), asked, width=ANSWER_WIDTH)
 
 
@@ -53,11 +56,22 @@ def snippet_of(title: str, text: str, terms: str, asked: frozenset[str]) -> str:
 
 
 def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]:
-    """Hits without nodes that say no more of the question than hits before them that they sum up."""
+    """Hits without nodes that say no more of the question than hits before them that they sum up.
+
+    Of the turns of one piece of work, those that only went on with it have its title: the one that says most of the
+    question, of equals the latest, stands for all.
+    """
     told: dict[str, frozenset[str]] = {}
-    kept = []
+    works: dict[tuple[str, str], int] = {}
+    kept: list[Scored] = []
     for hit in scored:
         one = hit.passage
+        if one.kind == LOG and _body(one).startswith("request "):
+            place = works.setdefault((one.thread, one.title), len(kept))
+            if place < len(kept):
+                if _told(question, one) > _told(question, kept[place].passage):
+                    kept[place] = replace(kept[place], passage=one)
+                continue
         said = question.terms.intersection(one.terms.split())
         if one.kind == NODE and said and said <= told.get(one.id, frozenset()):
             continue
@@ -65,6 +79,16 @@ def without_copies(question: Question, scored: Iterable[Scored]) -> list[Scored]
         for node in _above(one.id) if one.kind in (LOG, NODE) else ():
             told[node] = told.get(node, frozenset()) | said
     return kept
+
+
+def _body(one: Ranked) -> str:
+    """The terms below the title."""
+    return "\n".join(one.terms.split("\n")[HEADER_LINES:])
+
+
+def _told(question: Question, one: Ranked) -> tuple[int, int]:
+    """How much of a question an entry says below its title, and its place in its session."""
+    return len(question.terms.intersection(_body(one).split())), one.position
 
 
 def _above(id: str) -> tuple[str, ...]:

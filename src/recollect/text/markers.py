@@ -375,3 +375,10 @@ def read_states(output: str) -> States:
             if mark := _STATE.fullmatch(line):
                 found[mark["what"]].append(one_line(mark["text"]))
     return States(topic=(found["TOPIC"] or [""])[-1], done=tuple(found["DONE"]), open=tuple(found["OPEN"]))
+
+
+def without_states(output: str) -> str:
+    """A message without those lines; itself where it says nothing else."""
+    if not any(f"{name}:" in output for name in ("TOPIC", "DONE", "OPEN")):
+        return output
+    return "\n".join(line for line in output.split("\n") if not _STATE.fullmatch(line)).strip() or output

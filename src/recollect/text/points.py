@@ -18,6 +18,7 @@ from itertools import groupby
 from recollect.core.journal import ENTRY_TYPES, Entry, EntryType, Point, Section
 from recollect.text import entries, markdown
 from recollect.text.markdown import split_item
+from recollect.text.markers import read_states, without_states
 from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 from recollect.text.tokens import STOP_WORDS
@@ -210,6 +211,10 @@ def _statements(text: str) -> Iterator[tuple[Section, str]]:
         if name == "references":
             yield "note", value
             continue
+        states = read_states(value)
+        yield from (("done", each) for each in states.done)
+        yield from (("open", each) for each in states.open)
+        value = without_states(value) if states.topic or states.done or states.open else value
         said = " ".join(sentences(value))
         section = _FIELD_SECTIONS.get(name)
         if section == "done" and _SAYS_OPEN.search(said):

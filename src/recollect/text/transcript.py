@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 
 from recollect.core.records import MESSAGE, record
 from recollect.text.patterns import lazy
+from recollect.text.tokens import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +78,31 @@ def read(host: str, lines: Iterable[str]) -> Turn:
 def own_words(text: str) -> str:
     """A user's message without what the host put around it."""
     return _ARGUMENTS.sub("", _WRAPPED.sub("", text)).strip()
+
+
+_GOING_ON = """
+    accept again agree agreed ahead alright also amend another anything apply approve approved awesome back both build
+    carry check cleanup clear commit compile complete confirm confirmed continue cool correct definitely deploy done
+    else error everything exactly excellent execute fail failed failing failure far fine finish fix fixed format forward
+    give go going good got great green happy hello help hi keep later left let lgtm like lint look looking looks love
+    main make makes merge much nice nope now ok okay one option part pass passing perfect please point pr proceed push
+    ready really redo remaining rerun rest resume retry revert right run save second sense ship show skip sounds stage
+    start step stop suite summarise summarize super sure test tests thank thanks thing third tried try undo update wait
+    want way well wonderful work working works would wrong yeah yep yes yup
+""".split()
+
+
+@cache
+def _going_on() -> frozenset[str]:
+    return frozenset(map(stem, _GOING_ON))
+
+
+def goes_on(terms: Iterable[str]) -> bool:
+    """Whether the terms of a request name nothing of their own: "yes", "run the tests", "ok, commit it".
+
+    Such a request belongs to the work before it. In other languages it is not recognised and stands for itself.
+    """
+    return all(term in _going_on() or term.isdigit() for term in terms)
 
 
 def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
