@@ -44,6 +44,12 @@ def test_a_hit_of_a_learning_shows_its_action_and_the_line_that_matched(memory: 
     assert hit.lines == (WEBHOOKS["action"], WEBHOOKS["observation"])
 
 
+def test_a_hit_of_a_learning_that_states_no_action_shows_what_it_states(memory: Memory) -> None:
+    memory.observe("DISCOVERY[constraint]: The zebra queue takes 256 KB per message.", task="T1")
+    (hit,) = memory.search("zebra queue", kinds=("learning",), min_confidence=0)
+    assert hit.answer == "The zebra queue takes 256 KB per message."
+
+
 def test_a_hit_of_a_reviewed_decision_shows_what_came_of_it(memory: Memory) -> None:
     made = NewDecision(decision="Adopt the zebra queue", confidence=0.8, category="process")
     id = memory.decisions.record(made).decision.id

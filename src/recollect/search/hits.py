@@ -11,7 +11,7 @@ from recollect.core import calendar
 from recollect.core.learning import Learning
 from recollect.core.records import replace
 from recollect.store.db import HEADER_LINES
-from recollect.text.markers import without_states
+from recollect.text.markers import IMPLIED, without_states
 from recollect.text.sentences import snippet
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ ANSWER_WIDTH = 240  # characters: three lines of a terminal
 
 
 def answer_of(text: str, record: Learning | Decision | None, asked: frozenset[str]) -> str:
-    """Of a learning its action, of a reviewed decision what came of it, of a turn its last outcome."""
+    """Of a learning its action, or else what it states, of a reviewed decision what came of it, of a turn its outcome."""
     if isinstance(record, Learning):
-        said = record.action
+        fields = (record.action, record.implication, record.observation)
+        said = next((each for each in fields if not each.startswith(IMPLIED)), record.action)
     elif record is not None:
         said = f"{record.outcome}: {record.lesson or record.result}".rstrip(": ") if record.outcome else ""
     else:

@@ -260,7 +260,8 @@ def _role(clause: str, *, opening: bool) -> tuple[Role, str]:
     if _is_advice(clause) or (not opening and (_DUTY.search(clause) or _REMEDY.search(clause))):
         return "action", clause
     if not opening and _FOLLOWS.match(clause):
-        return "implication", re.sub(r"^so,?\s+", "", clause, flags=re.IGNORECASE)
+        rest = re.sub(r"^so,?\s+", "", clause, flags=re.IGNORECASE)
+        return "action" if _is_advice(rest) else "implication", rest
     return "observation", clause
 
 

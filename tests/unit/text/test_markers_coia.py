@@ -302,3 +302,10 @@ def test_no_word_of_the_text_is_lost_and_none_is_added(kind: DiscoveryType, cont
 
 def words(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\w+", text)}
+
+
+def test_advice_after_so_is_the_action_and_a_consequence_the_implication() -> None:
+    advised = extract("constraint", "Webhooks arrive out of order, so compare the created times first.", "", "")
+    assert (advised.action, advised.stated) == ("Compare the created times first.", ("observation", "action"))
+    followed = extract("constraint", "Messages hold 256 KB, so larger payloads go to the object store.", "", "")
+    assert followed.implication == "Larger payloads go to the object store."
