@@ -64,6 +64,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.tree
 	$(BIN)/python -m benchmarks.log_entries
 	$(BIN)/python -m benchmarks.extraction
+	$(BIN)/python -m benchmarks.signs
 	$(BIN)/python -m benchmarks.redaction
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.detectors tests/data/detector_pairs.jsonl

@@ -337,6 +337,36 @@ def test_a_subagents_and_its_sessions_verdict_on_one_learning_count_once(
     assert memory.learnings.get(learning).confidence == pytest.approx(0.75)
 
 
+ADVISED = "The created time of the event is compared with the stored one before it is applied."
+
+
+def test_a_sign_that_a_learning_was_used_is_recorded_once_and_is_no_verdict(
+    memory: Memory, hooks: Hooks, learning: str, tmp_path: Path
+) -> None:
+    _talk(hooks, tmp_path / "t.jsonl", (PROMPT, ADVISED), ("go on", ADVISED))
+    explained = memory.why(learning)
+    (sign,) = [event for event in explained.events if event.what.startswith("sign.")]
+    assert (sign.what, sign.trust) == ("sign.used", "agent")
+    assert "task s-1: " in sign.reason
+    assert explained.injections[0].feedback is None
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.7)
+
+
+def test_a_setting_lets_signs_move_confidence_where_no_verdict_does(
+    open_memory: Opener, environ: dict[str, str], clock: ScriptedClock, tmp_path: Path
+) -> None:
+    environ["RECOLLECT_CONFIDENCE_SIGN"] = "0.02"
+    memory = open_memory(PERSON)
+    hooks, learning = _Timed(memory.project.root, environ, clock), memory.learn(**WEBHOOKS).learning.id
+    _talk(hooks, tmp_path / "t.jsonl", (PROMPT, ADVISED))
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.72)
+    hooks.session = "s-2"
+    said = "It is outdated that Stripe webhooks arrive out of order: deliveries are ordered now."
+    _talk(hooks, tmp_path / "u.jsonl", (PROMPT, said))
+    assert memory.learnings.get(learning).confidence == pytest.approx(0.70)
+    assert [event.what for event in memory.learnings.history(learning)][-2:] == ["sign.used", "sign.contradicted"]
+
+
 def test_what_a_turn_discovers_is_learned_with_what_was_asked_as_its_context(
     memory: Memory, hooks: Hooks, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from recollect.capture import log, log_text, logs
@@ -20,6 +20,7 @@ from recollect.core.errors import BadInput, SessionBusy
 from recollect.core.journal import NewEntry
 from recollect.core.learning import Task
 from recollect.core.new_learning import TITLE_LIMIT
+from recollect.core.records import replace
 from recollect.core.writes import SessionNote, SessionTurn
 from recollect.store import db, journal, sessions, tasks
 from recollect.store.files import content_hash, is_odd, open_file
@@ -38,8 +39,8 @@ MOST_BYTES = 64_000_000  # of a transcript that grew by more since the last turn
 _KEY = re.compile(r"(?P<first>\d+)-(?P<last>\d+)\.(?P<answer>[0-9a-f]+)")
 
 
-def turn(ctx: Context, given: SessionTurn) -> Logged | None:
-    """Log what was said since the last turn; None when nothing was.
+def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] | None = None) -> Logged | None:
+    """Log what was said since the last turn; None when nothing was. `heard_by` is given the turn, logged or not.
 
     A path that leads to no regular file is no transcript: then only the host's own words are logged.
     """
@@ -79,6 +80,8 @@ def turn(ctx: Context, given: SessionTurn) -> Logged | None:
                     sessions.read_up_to(tx, session, transcript=path, place=read)
                 if title:  # what the turn discovered, it discovered while working on this
                     tasks.ensure_task(tx, session, outcome=session, at=ctx.clock.now(), title=title)
+        if heard_by:
+            heard_by(replace(heard, commands=talk.commands, edits=talk.edits))
         return logged
     finally:
         db.release_lease(ctx, lease)

@@ -41,6 +41,7 @@ class ConfidenceSettings:
     not_helpful: float = 0.1  # taken by a not-helpful verdict
     floor: float = 0.1  # the lowest confidence; nothing is fully forgotten
     ceiling: float = 1.0  # the highest confidence
+    sign: float = 0.0  # added by a sign that it was used, taken by one that it no longer holds; 0 moves nothing
     decay: float = 0.02  # taken per full period without use
     decay_days: int = 30  # days in such a period
     decay_clock: str = "calendar"  # `calendar`, or `active` to count only days with a commit

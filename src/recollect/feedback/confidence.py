@@ -1,7 +1,7 @@
-"""How confidence moves: by verdicts and by decay. Every move is an event.
+"""How confidence moves: by verdicts and by decay, and by signs where the settings say so. Every move is an event.
 
-A verdict counts once per injection, and only where the learning was shown; a person may change it later. All arithmetic
-is in integer thousandths and clamped.
+A verdict counts once per injection, and only where the learning was shown; a person may change it later. A sign is
+read from what an agent did and is never a verdict. All arithmetic is in integer thousandths and clamped.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ from recollect.core.choices import VERDICTS, Verdict
 from recollect.core.clock import DAY, day_of, zone_named
 from recollect.core.context import Context, Tx, lowest
 from recollect.core.errors import BadInput, Forbidden, NoHistory, Refused
-from recollect.core.learning import Learning
+from recollect.core.learning import Injection, Learning
 from recollect.core.records import record
 from recollect.core.trust import check_may
 from recollect.core.values import decimal, thousandths
 from recollect.core.writes import TaskVerdicts
-from recollect.store import events, tasks
+from recollect.store import events, sessions, tasks
 from recollect.store import learnings as rows
 from recollect.text.markers import read_signals
 from recollect.text.storable import storable_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.text.signs import Sign
+    from recollect.text.transcript import Turn
 
 PROGRAMS = ("api", "mcp")  # channels of callers that name their own tasks
 
@@ -132,6 +137,43 @@ def _count(tx: Tx, ctx: Context, id: str, task: str, verdict: Verdict, change: s
         old={"confidence": decimal(before), "verdict": earlier},
         new={"confidence": decimal(after), "verdict": verdict},
         reason=f"task {task}",
+    )
+
+
+def notice(ctx: Context, session: str, turn: Turn) -> None:
+    """Record what a turn tells about the learnings that its session was shown, each kind of sign once."""
+    with ctx.db.read(ctx.space) as tx:
+        shown = tasks.injections_of_task(tx, session)
+        if not shown:
+            return
+        learnings = {one.id: one for one in rows.many(tx, [one.learning_id for one in shown])}
+        answers = sessions.answers(tx, session)
+    from recollect.text.signs import read_sign  # most turns were shown nothing
+
+    for one in shown:
+        again = sum(at > one.injected_at for at in answers) > 1  # the last of them is this turn's
+        sign = read_sign(learnings[one.learning_id], turn, again=again)
+        if sign:
+            with ctx.db.write(ctx.space) as tx:
+                _sign(tx, ctx, one, sign)
+
+
+def _sign(tx: Tx, ctx: Context, shown: Injection, sign: Sign) -> None:
+    change = f"sign.{sign.kind}.{shown.task_id}.{shown.learning_id}"
+    if events.happened(tx, change):
+        return
+    rules, before = ctx.settings.confidence, round(rows.get(tx, shown.learning_id).confidence * 1000)
+    step = {"used": 1, "contradicted": -1}.get(sign.kind, 0) * thousandths(rules.sign)
+    after = before
+    if step and shown.feedback is None:  # a verdict says more
+        lowest, highest = min(before, thousandths(rules.floor)), max(before, thousandths(rules.ceiling))
+        after = max(lowest, min(highest, before + step))
+        rows.count_verdict(tx, shown.learning_id, helpful=0, not_helpful=0, stored=after, at=ctx.clock.now())
+    moved = {"confidence": decimal(before)}, {"confidence": decimal(after)}
+    old, new = moved if after != before else (None, None)
+    reason = f"task {shown.task_id}: {sign.because}"
+    events.record(
+        tx, ctx, change=change, subject=shown.learning_id, what=f"sign.{sign.kind}", old=old, new=new, reason=reason
     )
 
 

@@ -273,8 +273,9 @@ def _do(ctx: Context, write: Write) -> None:
         remember_session(ctx, what, change=write.id)
     elif isinstance(what, SessionTurn):
         from recollect.capture.session import turn
+        from recollect.feedback.confidence import notice
 
-        turn(ctx, what)
+        turn(ctx, what, heard_by=lambda heard: notice(ctx, what.session, heard))
     elif isinstance(what, SessionNote):
         from recollect.capture.session import note
 

@@ -28,7 +28,7 @@ ANSWER_WIDTH = 240  # characters: three lines of a terminal
 
 
 def answer_of(text: str, record: Learning | Decision | None, asked: frozenset[str]) -> str:
-    """Of a learning its action, or else what it states, of a reviewed decision what came of it, of a turn its outcome."""
+    """Of a learning its action, else what it states, of a reviewed decision what came of it, of a turn its outcome."""
     if isinstance(record, Learning):
         fields = (record.action, record.implication, record.observation)
         said = next((each for each in fields if not each.startswith(IMPLIED)), record.action)

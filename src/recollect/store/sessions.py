@@ -180,6 +180,11 @@ PROMPT_CHARACTERS = 300  # chosen: what tells one prompt from another; the log h
 _ANSWERED = ("Stop", "AfterAgent", "SessionEnd")
 
 
+def answers(tx: Tx, session: str) -> list[int]:
+    """When a session's agent gave an answer."""
+    return [each.at for each in events_of(tx, session) if each.event in _ANSWERED]
+
+
 def broken_off(tx: Tx, *, but: str) -> str:
     """What the last session before this one was asked when its host was killed; empty when it ended well."""
     last = latest_session(tx, but=but)

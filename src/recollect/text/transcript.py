@@ -34,7 +34,8 @@ _PATCHED = lazy(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 @record
 class Turn:
-    """A stretch of a conversation: what was asked, what was said last, which files were written."""
+    """A stretch of a conversation: what was asked, what was said last, which files were written, and with what; which
+    commands were run."""
 
     requests: tuple[str, ...] = ()
     answer: str = ""
@@ -43,18 +44,22 @@ class Turn:
     """What the last subagent was asked to do."""
     summary: str = ""
     """What the last compaction made of it."""
+    commands: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()
+    """Each with the name of its file on the first line."""
 
     STORED = {"requests": MESSAGE, "answer": MESSAGE}
 
 
 _Said = tuple[str, str]
-"""What kind of thing (request, answer, file, delegated, summary) and its words."""
+"""What kind of thing (request, answer, file, delegated, summary, command, edit) and its words."""
 
 
 def read(host: str, lines: Iterable[str]) -> Turn:
     """The conversation in some lines of a host's transcript."""
     reader = _READERS.get(host)
-    found: dict[str, list[str]] = {"request": [], "answer": [], "file": [], "delegated": [], "summary": []}
+    kinds = ("request", "answer", "file", "delegated", "summary", "command", "edit")
+    found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for line in lines if reader else ():
         if len(line) > LINE_LIMIT:
             continue
@@ -72,6 +77,8 @@ def read(host: str, lines: Iterable[str]) -> Turn:
         files=tuple(dict.fromkeys(found["file"])),
         delegated=found["delegated"][-1] if found["delegated"] else "",
         summary=found["summary"][-1] if found["summary"] else "",
+        commands=tuple(found["command"]),
+        edits=tuple(found["edit"]),
     )
 
 
@@ -117,7 +124,13 @@ def _claude_code(item: dict[str, Any]) -> Iterator[_Said]:
             yield ("request", own_words(text)) if kind == "user" else ("answer", text)
         elif block.get("type") == "tool_use" and isinstance(given := block.get("input"), dict):
             if block.get("name") in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
-                yield "file", _text(given.get("file_path") or given.get("notebook_path"))
+                path = _text(given.get("file_path") or given.get("notebook_path"))
+                yield "file", path
+                for each in (given, *_objects(given.get("edits"))):
+                    new = _text(each.get("new_string") or each.get("content") or each.get("new_source"))
+                    yield "edit", f"{path}\n{new}"
+            elif block.get("name") == "Bash":
+                yield "command", _text(given.get("command"))
             elif block.get("name") in ("Task", "Agent"):
                 yield "delegated", _text(given.get("prompt"))
 
@@ -129,8 +142,10 @@ def _codex(item: dict[str, Any]) -> Iterator[_Said]:
         return
     kind = payload.get("type")
     if item.get("type") == "response_item" and kind in ("custom_tool_call", "function_call"):
-        for path in _PATCHED.findall(_text(payload.get("input") or payload.get("arguments"))):
-            yield "file", path
+        given = _text(payload.get("input") or payload.get("arguments"))
+        paths = _PATCHED.findall(given)
+        yield from (("file", path) for path in paths)
+        yield "edit" if paths else "command", given
     elif isinstance(more := item.get("metadata"), dict) and more.get("compaction_output"):
         yield "summary", "\n".join(_text(block.get("text")) for block in _blocks(payload))
     elif item.get("type") == "event_msg" and kind == "item_completed" and isinstance(done := payload.get("item"), dict):
@@ -152,9 +167,15 @@ def _gemini(item: dict[str, Any]) -> Iterator[_Said]:
     elif item.get("type") == "gemini":
         yield "answer", "\n".join(_text(block.get("text")) for block in _blocks(item))
         for call in _objects(item.get("toolCalls")):
-            if call.get("name") in ("write_file", "replace") and call.get("status") == "success":
-                given = call.get("args")
-                yield "file", _text(given.get("file_path") if isinstance(given, dict) else "")
+            given = call.get("args")
+            if call.get("status") != "success" or not isinstance(given, dict):
+                continue
+            if call.get("name") in ("write_file", "replace"):
+                path = _text(given.get("file_path"))
+                yield "file", path
+                yield "edit", f"{path}\n{_text(given.get('new_string') or given.get('content'))}"
+            elif call.get("name") == "run_shell_command":
+                yield "command", _text(given.get("command"))
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Iterator[_Said]]] = {
