@@ -18,7 +18,7 @@ from recollect.core.errors import Forbidden, Refused, Trouble
 from recollect.core.records import replace
 from recollect.core.token import SCOPES, TOKEN_CHANNELS, TRUST_OF, Token, TokenChannel, TokenScope
 from recollect.hosts.hook import PAUSED, SILENT
-from recollect.hosts.payloads import HOSTS
+from recollect.hosts.host_files import HOOKS
 from recollect.memory import Memory
 from recollect.memory.open import held_by_others
 from recollect.models.configured import KINDS
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--share", is_flag=True, help="Keep logs and findings in the repository, for a team without a server.")
 @click.option("--merge-driver", is_flag=True, help="Have git merge the staging file entry by entry.")
 @click.option("--all-projects", is_flag=True, help="Set agent programs up once, for all your projects; begins none.")
-@click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOSTS)), help="Have this agent program use it.")
+@click.option("--host", "hosts", multiple=True, type=click.Choice(list(HOOKS)), help="Have this agent program use it.")
 @click.option("--dry-run", is_flag=True, help="Show what would change in hosts' files.")
 @common
 def init(

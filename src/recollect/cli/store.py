@@ -21,7 +21,7 @@ from recollect.core.clock import iso
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused
 from recollect.core.records import replace
 from recollect.hosts.hook import PAUSED, SILENT
-from recollect.hosts.payloads import HOSTS
+from recollect.hosts.host_files import HOOKS
 from recollect.memory import Memory
 from recollect.memory.admin import Rescue, initialise_store, mirror_vault, store_address
 from recollect.memory.admin import migrate as migrate_store
@@ -88,7 +88,7 @@ def verify(file: Path | None, project: str | None) -> Output:
 )
 @click.option(
     "--host",
-    type=click.Choice(list(HOSTS)),
+    type=click.Choice(list(HOOKS)),
     help="Test this host's hooks instead, and show what its last session was given.",
 )
 @prints

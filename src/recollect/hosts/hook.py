@@ -292,7 +292,9 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str,
         if moment.kind == "subagent":
             prompt = memory.sessions.asked_last(moment.host, moment.transcript) or moment.topic
         task = moment.agent or moment.session
-        found = memory.sessions.prompted(prompt, session=moment.session, task=task, room=adapter.room)
+        found = memory.sessions.prompted(
+            prompt, session=moment.session, task=task, room=adapter.room, fresh=moment.fresh
+        )
         said = "\n".join(filter(None, (said, found.text)))
         learnings, given = found.learnings, (*given, *found.entries)
         if telling and found.titles and moment.kind == "prompt":

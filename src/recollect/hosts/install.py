@@ -22,13 +22,13 @@ from recollect.hosts.host_files import (
     BEGIN,
     CLAUDE_CODE_SETTINGS,
     END,
+    HOOKS,
     Addition,
     HostFiles,
     additions,
     read,
     users_file,
 )
-from recollect.hosts.payloads import HOSTS, host_named
 from recollect.store.files import write_path
 from recollect.store.project import Project
 from recollect.store.register import spot_of
@@ -74,7 +74,7 @@ class FileChange:
 
 def detected(root: Path, environ: Mapping[str, str]) -> list[str]:
     """Hosts in use here: by their environment, else by their folder in the project or at home."""
-    if at_work := [host for host in running(environ) if host in HOSTS]:
+    if at_work := [host for host in running(environ) if host in HOOKS]:
         return at_work
     homes = [root, *([Path(environ["HOME"])] if environ.get("HOME") else [])]
     return [host for folder, host in _FOLDERS.items() if any((home / folder).is_dir() for home in homes)]
@@ -103,7 +103,8 @@ def plugin_folder(environ: Mapping[str, str]) -> Path | None:
 
 def installing(target: HostFiles, host: str) -> list[FileChange]:
     """The changes that make a host call us; none when it does already."""
-    host_named(host)  # refuses an unknown one
+    if host not in HOOKS:
+        raise BadInput(f"init knows no files of {host!r}. It sets up {', '.join(HOOKS)}")
     known = _known(target).get(host, {})
     wanted: dict[str, list[Addition]] = {}
     for addition in additions(target, host):

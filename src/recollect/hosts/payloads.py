@@ -134,10 +134,20 @@ def _joined(answer: str, transcript: str) -> str:
     return said if said and "".join(said.split()) in "".join(answer.split()) else answer
 
 
+_OPENCLAW = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+
+
+def _read_openclaw(event: str, given: Mapping[str, Any]) -> HostEvent | None:
+    """What `plugins/openclaw` sends, by Claude Code's names. OpenClaw keeps nothing of what was added to a turn."""
+    found = _read_claude_code(event, given, "openclaw")
+    return HostEvent(**{**vars(found), "fresh": True}) if found and found.kind == "prompt" else found
+
+
 HOSTS = {
     "claude-code": Host(kinds=_CLAUDE_CODE, read=_read_claude_code, runs_async=True),
     "codex": Host(kinds=_CLAUDE_CODE, read=_read_codex, room=ROOMS["codex"]),
     "gemini": Host(kinds=_GEMINI, read=_read_gemini),
+    "openclaw": Host(kinds={event: _CLAUDE_CODE[event] for event in _OPENCLAW}, read=_read_openclaw),
 }
 
 

@@ -37,15 +37,16 @@ class Given:
     titles: tuple[str, ...] = ()
 
 
-def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
-    """What is relevant to a prompt and not in the agent's context yet; the text is empty when nothing is.
+def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
+    """What is relevant to a prompt and not in the agent's context yet, which may begin anew (`fresh`) with it; the text
+    is empty when nothing is.
 
     When the host's budget is too small, entries are dropped before learnings, the least relevant first.
     """
     if not prompt.strip():
         return Given(text="", learnings=(), entries=())
     with ctx.db.read(ctx.space) as tx:
-        known = sessions.in_context(tx, session) if task == session else set()
+        known = sessions.in_context(tx, session) if task == session and not fresh else set()
         question = task_question(tx, prompt)
         wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
         learnings = relevant(tx, ctx, wanted, question)

@@ -43,11 +43,11 @@ class Sessions(Facet):
 
         return brief(self._ctx, room or ContextBudget(), aside=self._aside())
 
-    def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
+    def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
         """What is relevant to a prompt."""
         from recollect.inject.prompt import prompted
 
-        return prompted(self._ctx, prompt, session=session, task=task, room=room)
+        return prompted(self._ctx, prompt, session=session, task=task, room=room, fresh=fresh)
 
     def candidates(self, prompt: str, given: Given) -> list[Considered]:
         """What was looked at for a prompt, and why it was shown or not."""
