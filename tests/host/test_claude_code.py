@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import npm
 from agents import claude, claude_environ
+from repos import Repo
 from scripted import Reply, Request, ScriptedServer, ToolUse
 from shell import ROOT, Shell
 
@@ -187,6 +189,22 @@ def test_the_plugin_installed_from_its_marketplace(untold: Shell) -> None:
     assert found["place"] == "the plugin"
     assert found["good"], found["tried"]
     assert [each["event"] for each in found["given"]] == ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"]
+
+
+def test_a_session_in_a_submodule_uses_the_memory_around_it_once_set_up_for_all_projects(untold: Shell) -> None:
+    library, around = Repo(untold.folder.parent / "library"), Repo(untold.folder)
+    library.commit(date(2026, 3, 1), {"lib.py": "pass\n"})
+    around.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.root), "lib")
+    untold.said("init", "--all-projects", "--host", "claude-code")
+    learning, project = untold.learn(), untold.folder
+    untold.folder = project / "lib"
+    with ScriptedServer(answering("Ordered in the library.")) as server:
+        claude(untold, server, "-p", PROMPT)
+        said = sent(server.asked[0])
+    assert BRIEF in said
+    assert f"_ID: {learning}_" in said
+    assert "Ordered in the library." in entries(untold)
+    assert not (project / "lib" / ".claude").exists()
 
 
 def test_the_plugins_agent_is_given_its_skill_and_model(untold: Shell) -> None:

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hooks import shown, transcript
+from repos import Repo
 from shell import Shell
 
 HOSTS = ("claude-code", "codex", "gemini")
@@ -150,12 +152,18 @@ def test_a_session_begins_a_memory_where_the_user_said_so(bare: Shell) -> None:
     assert "a word to keep" in bare.said("log", "show", "2026-03-02")
 
 
+def submodule(shell: Shell) -> Path:
+    """A real submodule of the project's repository."""
+    library, around = Repo(shell.folder.parent / "library"), Repo(shell.folder)
+    library.commit(date(2026, 3, 1), {"lib.py": "pass\n"})
+    around.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library.root), "vendor/lib")
+    return shell.folder / "vendor/lib"
+
+
 def test_a_submodule_uses_the_memory_of_the_project_around_it(bare: Shell) -> None:
-    repository(bare)
-    bare.said("init")
-    inner = bare.folder / "vendor/lib"
-    inner.mkdir(parents=True)
-    (inner / ".git").write_text("gitdir: ../../.git/modules/lib\n")
+    inner = submodule(bare)
+    said = bare.said("init", "--host", "claude-code")
+    assert "started inside a submodule does not read these files" in said
     given = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(inner)})
     found = answer(bare, given=given, folder=inner, CLAUDE_PROJECT_DIR=str(inner))
     assert "## Memory of this project" in shown(json.dumps(found))

@@ -421,6 +421,34 @@ def test_two_homes_that_share_a_folder_have_memories_of_their_own(shell: Shell, 
     assert shell.json("learn", "show", id)["id"] == id
 
 
+def test_a_container_that_mounts_the_data_folder_shares_the_memory_at_another_path(
+    bare: Shell, repo: Repo, tmp_path: Path
+) -> None:
+    """As a devcontainer does: the repository under another path, another home, other programs."""
+    repo.commit(date(2026, 3, 1), {"a.py": "pass\n"})
+    bare.said("init", "--space", "shop", "--timezone", "UTC", "--host", "claude-code")
+    id, here = bare.learn(), bare.folder
+    mounted = here.rename(tmp_path / "workspaces")
+    inside: dict[str, Any] = {"folder": mounted, "HOME": str(tmp_path / "container")}
+    command = json.loads((mounted / ".claude/settings.local.json").read_text())["hooks"]["Stop"][0]["hooks"][0][
+        "command"
+    ]
+    done = subprocess.run(["/bin/sh", "-c", command], env={"HOME": inside["HOME"]}, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), (
+        "no Recollect there: the host's hooks are silent"
+    )
+    start = json.dumps({"session_id": "s-1", "source": "startup", "cwd": str(mounted)})
+    told = json.loads(bare.said("hook", "SessionStart", "--host", "claude-code", stdin=start, **inside))
+    assert "not on this machine" in told["systemMessage"]
+    assert "hookSpecificOutput" not in told
+    inside["RECOLLECT_HOME"] = str(bare.home / ".local/share/recollect")
+    told = json.loads(bare.said("hook", "SessionStart", "--host", "claude-code", stdin=start, **inside))
+    assert told["systemMessage"] == "Recollect: 1 learning"
+    assert bare.json("learn", "show", id, **inside)["id"] == id
+    mounted.rename(here)
+    assert bare.json("learn", "show", id)["id"] == id, "and the owner finds it as before"
+
+
 def test_a_clone_is_told_of_themes_that_its_store_does_not_know(shell: Shell, tmp_path: Path) -> None:
     with (shell.folder / "recollect.toml").open("a") as settings:
         settings.write('[findings]\nfolder = "findings"\n')

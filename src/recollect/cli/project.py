@@ -268,6 +268,11 @@ def _from_now_on(target: HostFiles, hosts: Sequence[str]) -> list[str]:
         f"From now on each session of {' and '.join(hosts)} {where} starts with what is remembered, each prompt brings "
         "what is relevant, and each turn is logged. See what the last session was given: recollect last"
     ]
+    if not target.user and (target.root / ".gitmodules").exists():
+        lines.append(
+            "An agent program that is started inside a submodule does not read these files. To have its sessions "
+            "remembered here, too: recollect init --all-projects"
+        )
     if target.user:
         lines.append(
             "Where there is no memory yet, a session's start says so; to have it begin one silently, set "
