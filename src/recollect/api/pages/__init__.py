@@ -18,11 +18,12 @@ from recollect.api.pages import (
     search,
     staging,
     topics,
+    work,
 )
 
 ROUTES = (
     entrance.routes,
     entrance.static_routes,
     *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
-    *(topics.routes, staging.theme_routes, staging.routes, owner.routes),
+    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, work.routes),
 )

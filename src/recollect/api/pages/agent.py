@@ -6,7 +6,7 @@ gives chosen learnings to a task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -45,11 +45,18 @@ class ShownSession:
     session: HostSession
     events: tuple[ReportedEvent, ...]
     shown: tuple[tuple[Injection, Learning | None], ...]
+    wrote: tuple[str, ...]
+    titles: Mapping[str, str]
+
+    @property
+    def asked(self) -> list[str]:
+        """Its prompts, in order."""
+        return [event.why["prompt"] for event in self.events if event.why.get("prompt")]
 
     @property
     def entries(self) -> list[str]:
         """The log entries it was given, in order."""
-        return list(dict.fromkeys(id for event in self.events for id in event.given if id.startswith("log/")))
+        return _entries_in(self.events)
 
 
 @routes.get("/agent")
@@ -117,13 +124,20 @@ def sessions(visit: Visiting, offset: Annotated[int, Query(ge=0, le=FURTHEST)] =
     )
 
 
+def _entries_in(events: Iterable[ReportedEvent]) -> list[str]:
+    return list(dict.fromkeys(id for event in events for id in event.given if id.startswith("log/")))
+
+
 def _shown(memory: Memory, session: HostSession) -> ShownSession:
     shown: list[Injection] = []
     with suppress(NotFound):  # a session that was shown no learning is no task
         shown = memory.work.injections(task=session.id)
+    events, wrote = tuple(memory.sessions.events(session.id)), tuple(memory.sessions.wrote(session.id))
     learnings = {one.id: one for one in memory.learnings.many([each.learning_id for each in shown])}
     return ShownSession(
         session=session,
-        events=tuple(memory.sessions.events(session.id)),
+        events=events,
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
+        wrote=wrote,
+        titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *_entries_in(events)]).items()},
     )

@@ -20,8 +20,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
 from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, page_host
-from recollect.api.pages.prose import differences, marked, place, prose
-from recollect.core.clock import DAY, iso, zone_named
+from recollect.api.pages.prose import differences, marked, period_name, place, prose
+from recollect.core.clock import DAY, iso, parse_time, zone_named
+from recollect.core.context import Event
 from recollect.core.errors import BadInput
 from recollect.memory import Memory
 from recollect.text.sentences import counted
@@ -118,6 +119,7 @@ def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **
             "sections": SECTIONS,
             "waits": visit.memory.inbox.count(),
             "notices": _untold(visit),
+            "works": tuple(visit.request.app.state.works.get(visit.space, ())),
             "place": partial(place, visit.base),
             "when": when,
             "ago": partial(ago, now),
@@ -145,9 +147,26 @@ def ago(now: int, at: int) -> str:
     return "just now"
 
 
+DONE = {
+    "learning.created": "wrote it",
+    "learning.recurred": "saw it again",
+    "learning.undone": "took back a change",
+    "decision.undone": "took back a change",
+    "confidence.helpful": "said that it helped",
+    "confidence.not_helpful": "said that it misled",
+    "confidence.decayed": "let it fade for want of use",
+}
+"""Kinds of events in a record's own history; the others are a verb with “it”."""
+
+
+def _did(event: Event) -> str:
+    return DONE.get(event.what) or f"{event.what.partition('.')[2].replace('_', ' ')} it"
+
+
 def bare(template: str, request: Request, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A template outside of any space."""
     names: dict[str, Any] = {"csrf": "", "space": "", "spaces": (), "base": "", "sections": (), "waits": 0}
+    names |= {"works": (), "ended": False}
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
     known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address}
@@ -180,7 +199,7 @@ def environment() -> Environment:
     made.filters["prose"] = pass_context(
         lambda context, text, name, **how: prose(text, base=context["base"], id=name, **how)
     )
-    made.filters["marked"] = marked
+    made.filters.update(marked=marked, did=_did, period=period_name, ms=parse_time)
     made.globals.update(counted=counted, differences=differences)
     return made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -11,17 +13,19 @@ from fastapi.responses import HTMLResponse
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
 from recollect.api.pages.charts import Dot, Trend, reliability, trend
-from recollect.core.decision import OUTCOMES, STAKES, NewDecision, Reason, Review
+from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.records import FURTHEST
 from recollect.distil.decision_page import LEVELS
 from recollect.memory.records import Decisions
+from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 25
 MATCHES = 200  # best matches of words that are paged through
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
+TITLE_WORDS = 20  # of a decision in its page's title; a longer one follows in full
 STATUSES = ("active", "reversed", "superseded")
 
 
@@ -114,42 +118,70 @@ def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
 
 @routes.get("/decisions/new")
 def blank(visit: Visiting) -> HTMLResponse:
-    return _editor(visit)
+    return _editor(visit, {})
 
 
 @routes.post("/decisions")
 def decide(visit: Changing, sent: Sent) -> Response:
     memory = visit.memory.in_one_change()
     try:
-        reason, confidence = sent.given("reason"), sent.number("confidence")
-        if confidence is None:
-            raise BadInput("say how sure you are, with a confidence between 0 and 1")
-        new = NewDecision(
-            decision=sent.text("decision"),
-            confidence=confidence,
-            category=sent.text("category"),
-            stakes=sent.given("stakes") or "medium",  # type: ignore[arg-type]
-            context=sent.text("context"),
-            reasons=(Reason(text=reason),) if reason else (),
-            pattern=sent.text("pattern"),
-            tags=sent.words("tags"),
-            review_in=sent.given("review_in"),
-        )
+        reason = sent.given("reason")
+        new = NewDecision(**_fields(sent), reasons=(Reason(text=reason),) if reason else ())
         made = memory.decisions.record(new, anyway=bool(sent.given("anyway")))
     except BadInput as wrong:
-        return _editor(visit, problem=str(wrong), sent=sent, status=400)
-    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision")
+        return _editor(visit, sent.kept(), problem=str(wrong), status=400)
+    change = memory.context.ids("change")
+    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision", undo="/undo", change=change)
 
 
-def _editor(visit: PageRequest, *, problem: str = "", sent: Fields | None = None, status: int = 200) -> HTMLResponse:
+@routes.get("/decisions/{id}/edit")
+def edit(visit: Visiting, id: str) -> HTMLResponse:
+    stored = visit.memory.decisions.get(id)
+    return _editor(visit, {**vars(stored), "tags": ", ".join(stored.tags), "review_in": ""}, of=stored)
+
+
+@routes.post("/decisions/{id}/edit")
+def save(visit: Changing, id: str, sent: Sent) -> Response:
+    """Of two editors the second is told; what they typed stays in the form."""
+    version = int(sent.number("version") or 0)
+    memory = visit.memory.in_one_change()
+    try:
+        saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
+    except (BadInput, Refused) as wrong:  # the latter: another version, or not theirs to change
+        stored = visit.memory.decisions.get(id)
+        return _editor(visit, sent.kept(), of=stored, problem=str(wrong), status=400)
+    undo = "/undo" if saved.version != version else ""
+    said = "Saved the decision" if undo else "Nothing was changed"
+    return go(visit, f"/decisions/{id}", said, undo=undo, change=memory.context.ids("change"))
+
+
+def _fields(sent: Fields) -> dict[str, Any]:
+    """What was typed, as a decision's fields."""
+    confidence = sent.number("confidence")
+    if confidence is None:
+        raise BadInput("say how sure you are, with a confidence between 0 and 1")
+    return {
+        **{name: sent.text(name) for name in ("decision", "category", "context", "pattern")},
+        "confidence": confidence,
+        "stakes": sent.given("stakes") or "medium",
+        "tags": sent.words("tags"),
+        "review_in": sent.given("review_in"),
+    }
+
+
+def _editor(
+    visit: PageRequest, draft: Mapping[str, Any], *, of: Decision | None = None, problem: str = "", status: int = 200
+) -> HTMLResponse:
     return page(
         "decision_editor.html",
         visit,
-        title="Record a decision",
+        title="Edit decision" if of else "Record a decision",
         status=status,
         problem=problem,
         stakes=STAKES,
-        draft=(sent or Fields({})).kept(),
+        draft=defaultdict(str, draft),
+        version=of.version if of else None,
+        action=f"/decisions/{of.id}/edit" if of else "/decisions",
     )
 
 
@@ -193,7 +225,7 @@ def _one(
     return page(
         "decision.html",
         visit,
-        title="Decision",
+        title=clip(decision.decision, TITLE_WORDS),
         status=status,
         problem=problem,
         decision=decision,

@@ -13,11 +13,12 @@ from markupsafe import Markup
 
 from recollect.api.auth import Changing, PageRequest, Visiting
 from recollect.api.pages.base import Sent, changing_once, go, page, page_router
-from recollect.api.pages.charts import Bar, bars
-from recollect.capture.topic_edits import STATES
+from recollect.api.pages.charts import Bar, bars, life
+from recollect.capture.topic_edits import SHOWN, STATES
 from recollect.core.clock import DAY, zone_named
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.records import FURTHEST
+from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 50
@@ -28,11 +29,15 @@ NEAR = 8  # learnings and decisions that are shown beside a topic
 @routes.get("/topics")
 def topics(visit: Visiting, state: str = "open", offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
     found, total = visit.memory.topics.page(state=state or None, limit=ROWS, offset=offset)
+    now = visit.memory.context.clock.now()
+    begin = min((one.first_at for one in found), default=now)
     return page(
         "topics.html",
         visit,
         title="Topics",
         found=found,
+        begin=begin,
+        life=lambda one: life(one.first_at, one.last_at, since=begin, now=now),
         total=total,
         state=state,
         states=(*STATES, ""),
@@ -43,8 +48,8 @@ def topics(visit: Visiting, state: str = "open", offset: Annotated[int, Query(ge
 
 
 @routes.get("/topics/{id}")
-def topic(visit: Visiting, id: str) -> HTMLResponse:
-    return _topic(visit, id)
+def topic(visit: Visiting, id: str, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+    return _topic(visit, id, offset=offset)
 
 
 @routes.post("/topics/{id}/{verb}")
@@ -62,9 +67,10 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
 
 
-def _topic(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+def _topic(visit: PageRequest, id: str, *, offset: int = 0, problem: str = "", status: int = 200) -> HTMLResponse:
     memory = visit.memory
-    view = memory.topics.show(id)
+    view = memory.topics.show(id, offset=offset)
+    said = memory.texts.briefly([entry.id for entry in view.entries])
     near = memory.search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
     bar = memory.context.settings.inject.relevance
     return page(
@@ -74,6 +80,10 @@ def _topic(visit: PageRequest, id: str, *, problem: str = "", status: int = 200)
         status=status,
         problem=problem,
         view=view,
+        entries=[(entry, clip(said[entry.id][1], 24) if entry.id in said else "") for entry in view.entries],
+        offset=offset,
+        rows=SHOWN,
+        address=lambda offset: f"/topics/{id}?offset={offset}",
         line=_life_line(visit, [at for _, at in memory.topics.entries(view.topic.id)]),
         near=[hit for hit in near if hit.relevance >= bar],
         others=[one.name for one in memory.topics.page(limit=ROWS)[0] if one.id != view.topic.id],
