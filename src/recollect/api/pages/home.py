@@ -167,7 +167,7 @@ def feed(visit: Visiting) -> HTMLResponse:
 
 def _feed(memory: Memory) -> list[FeedItem]:
     """The newest events that say something to a person."""
-    told = [event for event in memory.work.latest(limit=4 * FED) if event.what in SAID][:FED]
+    told = memory.work.latest(limit=FED, only=SAID)
     titles = _titles(memory, told)
     return [
         FeedItem(
