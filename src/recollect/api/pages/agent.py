@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, Visiting
-from recollect.api.pages.base import Sent, page, page_router
+from recollect.api.pages.base import Sent, page, page_router, paged
+from recollect.api.wire import Offset
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Injection, Learning
-from recollect.core.records import FURTHEST, record
+from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.store.sessions import HostSession, ReportedEvent
 from recollect.text.frame import ROOMS
@@ -110,17 +110,14 @@ def inject(visit: Changing, sent: Sent) -> Response:
 
 
 @routes.get("/sessions")
-def sessions(visit: Visiting, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+def sessions(visit: Visiting, offset: Offset = 0) -> HTMLResponse:
     found, total = visit.memory.sessions.recent(limit=ROWS, offset=offset)
+    shown = [_shown(visit.memory, each) for each in found]
     return page(
         "sessions.html",
         visit,
         title="Last sessions",
-        found=[_shown(visit.memory, each) for each in found],
-        total=total,
-        offset=offset,
-        rows=ROWS,
-        address=lambda offset: f"/sessions?offset={offset}",
+        **paged(shown, total, offset, ROWS, lambda offset: f"/sessions?offset={offset}"),
     )
 
 

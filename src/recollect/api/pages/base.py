@@ -7,7 +7,7 @@ once, on the page that follows it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -178,6 +178,16 @@ def go(visit: PageRequest, path: str, said: str = "", *, undo: str = "", change:
     if said:
         visit.session.notices.append(Notice(space=visit.space, text=said, undo=undo, change=change))
     return RedirectResponse(visit.base + path, status_code=303)
+
+
+def paged(found: Sequence[Any], total: int, offset: int, rows: int, address: Callable[..., str]) -> dict[str, Any]:
+    """What a template with a pager wants: the records of a page, and where the others are."""
+    return {"found": found, "total": total, "offset": offset, "rows": rows, "address": address}
+
+
+def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an address that say something."""
+    return {name: value for name, value in wanted.items() if value}
 
 
 def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:

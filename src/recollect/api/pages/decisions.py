@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Query, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
+from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
 from recollect.api.pages.charts import Dot, Trend, reliability, trend
+from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.core.records import FURTHEST
 from recollect.distil.decision_page import LEVELS
 from recollect.memory.records import Decisions
 from recollect.text.sentences import clip
@@ -38,7 +38,7 @@ def decisions(
     outcome: str = "",
     stakes: str = "",
     status: str = "",
-    offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0,
+    offset: Offset = 0,
 ) -> HTMLResponse:
     found = visit.memory.decisions
     wanted = {"q": q, "show": show, "category": category, "outcome": outcome, "stakes": stakes, "status": status}
@@ -59,19 +59,15 @@ def decisions(
         "decisions.html",
         visit,
         title="Decisions",
-        rows=rows,
         levels=levels,
         ages=ages,
         due=len(due),
-        total=total,
-        offset=offset,
-        size=ROWS,
+        **paged(rows, total, offset, ROWS, lambda **other: "/decisions?" + urlencode(given({**wanted, **other}))),
         wanted=wanted,
         shown=SHOWN,
         outcomes=("", *OUTCOMES),
         all_stakes=("", *STAKES),
         statuses=("", *STATUSES),
-        address=lambda **other: "/decisions?" + urlencode({k: v for k, v in {**wanted, **other}.items() if v}),
     )
 
 

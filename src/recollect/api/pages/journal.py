@@ -10,15 +10,16 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.base import Sent, go, page, page_router, paged
 from recollect.api.pages.charts import calendar
 from recollect.api.pages.prose import period_name
 from recollect.api.pages.work import Progress, begin
+from recollect.api.wire import Offset
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import ENTRY_TYPES, NewEntry
-from recollect.core.records import FURTHEST, record
+from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.text.markdown import frontmatter
 from recollect.text.sentences import counted
@@ -67,7 +68,7 @@ def compact(visit: Changing) -> Response:
 
 
 @routes.get("/journal/log/{day}")
-def log(visit: Visiting, day: str, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+def log(visit: Visiting, day: str, offset: Offset = 0) -> HTMLResponse:
     when = parse_day(day)
     daily = day_period(when)
     entries = visit.memory.journal.entries(when)
@@ -77,12 +78,8 @@ def log(visit: Visiting, day: str, offset: Annotated[int, Query(ge=0, le=FURTHES
         visit,
         title=f"Log of {period_name(daily.id)}",
         above=[*_above(daily), daily.id],
-        found=shown,
         topics=visit.memory.topics.of_entries([each.entry.id for each in shown], now=0),
-        total=len(entries),
-        offset=offset,
-        rows=ROWS,
-        address=lambda offset: f"/journal/log/{day}?offset={offset}",
+        **paged(shown, len(entries), offset, ROWS, lambda offset: f"/journal/log/{day}?offset={offset}"),
     )
 
 

@@ -122,18 +122,13 @@ def run(visit: Changing) -> Response:
     return begin(visit, "Gathering findings", "/themes", do)
 
 
-@theme_routes.get("/themes/{name}")
-def theme(visit: Visiting, name: str) -> HTMLResponse:
-    return _theme(visit, name)
-
-
 @theme_routes.post("/themes/{name}/rename")
 def rename(visit: Changing, name: str, sent: Sent) -> Response:
     """The form sends a name, the button of its message the name before as the change that it takes back."""
     try:
         named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     except (BadInput, Refused) as wrong:
-        return _theme(visit, name, problem=str(wrong), status=400)
+        return go(visit, f"/themes/{name}", str(wrong))
     undo = f"/themes/{named.name}/rename"
     return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
 
@@ -147,10 +142,9 @@ def promote(visit: Changing, name: str, sent: Sent) -> Response:
     return go(visit, f"/learnings/{made.id}", said, undo="/undo", change=memory.context.ids("change"))
 
 
-def _theme(visit: PageRequest, name: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+@theme_routes.get("/themes/{name}")
+def theme(visit: Visiting, name: str) -> HTMLResponse:
     found = visit.memory.themes
     theme, text = found.show(name)
     findings = [found.finding(id) for id in theme.findings]
-    return page(
-        "theme.html", visit, title=theme.name, status=status, problem=problem, theme=theme, text=text, findings=findings
-    )
+    return page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)
