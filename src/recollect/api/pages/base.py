@@ -169,7 +169,7 @@ def bare(template: str, request: Request, *, status: int = 200, **values: Any) -
     names |= {"works": (), "ended": False}
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
-    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address}
+    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address, "missing": status == 404}
     return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
 
 
