@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, expect
 
 from browsing import Site
 from recollect import Memory, NewDecision, ScriptedClock
-from recollect.api.pages.work import LongWork
+from recollect.api.pages.base import LongWork
 from recollect.core.journal import NewEntry
 from recollect.hosts.hook import respond
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from recollect.api.pages import (
     agent,
+    base,
     decisions,
     entrance,
     home,
@@ -18,12 +19,11 @@ from recollect.api.pages import (
     search,
     staging,
     topics,
-    work,
 )
 
 ROUTES = (
     entrance.routes,
     entrance.static_routes,
     *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
-    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, work.routes),
+    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, base.work_routes),
 )

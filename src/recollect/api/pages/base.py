@@ -1,11 +1,12 @@
 """Filling templates. Everything is escaped unless a template says otherwise, and none should.
 
 What a form sent, as plain text: browsers send CRLF, and an empty field means "not given". What a change did is said
-once, on the page that follows it.
+once, on the page that follows it. Long work runs in a thread; every page says how far it is, and one may leave.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +20,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
-from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, page_host
+from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, Visiting, page_host
 from recollect.api.pages.prose import differences, marked, period_name, place, prose
+from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, iso, parse_time, zone_named
 from recollect.core.context import Event
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -217,6 +219,56 @@ def environment() -> Environment:
 def page_router(prefix: str = "/s/{space}") -> APIRouter:
     """Routes of pages: under the name of the page alone, those of a space under its address."""
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(page_host)])
+
+
+# Work that may outlast a request
+
+work_routes = page_router()
+PATIENCE = 2.0  # seconds that the request waits: most work is done by then, and its page shows it
+Progress = Callable[..., object]
+
+
+@dataclass
+class LongWork:
+    """Work that goes on, and the step it is at."""
+
+    name: str
+    step: str = ""
+
+    def at(self, step: str, *counts: int) -> None:
+        self.step = f"{step}, {counts[0]} of {counts[1]}" if counts else step
+
+
+def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progress], str]) -> Response:
+    """Do the work beside other requests, unless it goes on already; `do` gives the sentence that says what it did."""
+    works: dict[str, list[LongWork]] = visit.request.app.state.works
+    here = works.setdefault(visit.space, [])
+    if all(each.name != name for each in here):
+        here.append(work := LongWork(name))
+        thread = threading.Thread(target=_do, args=(visit, work, do, here), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+    return go(visit, path)
+
+
+def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], str], here: list[LongWork]) -> None:
+    spaces: Spaces = visit.request.app.state.spaces
+    try:
+        with spaces.using(visit.space) as memory:
+            said = do(memory.acting_as(visit.memory.context.actor), work.at)
+    except RecollectError as wrong:
+        said = f"{work.name} did not work: {wrong}"
+    except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
+        said = f"{work.name} ended early: {type(error).__name__}: {error}"
+    visit.session.notices.append(Notice(space=visit.space, text=said))
+    here.remove(work)
+
+
+@work_routes.get("/work")
+def work(visit: Visiting) -> HTMLResponse:
+    """What goes on, for the line that asks again every other second."""
+    works = tuple(visit.request.app.state.works.get(visit.space, ()))
+    return bare("work.html", visit.request, base=visit.base, works=works, ended=not works)
 
 
 def static_address(name: str) -> str:

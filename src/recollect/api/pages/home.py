@@ -12,10 +12,9 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.charts import Bar, bars
 from recollect.api.pages.entrance import local_path
-from recollect.api.pages.work import Progress, begin
 from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event

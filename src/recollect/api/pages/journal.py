@@ -10,10 +10,9 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router, paged
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router, paged
 from recollect.api.pages.charts import calendar
 from recollect.api.pages.prose import period_name
-from recollect.api.pages.work import Progress, begin
 from recollect.api.wire import Offset
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period

@@ -11,8 +11,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
-from recollect.api.pages.work import Progress, begin
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
 from recollect.memory import Memory
