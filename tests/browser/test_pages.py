@@ -318,6 +318,18 @@ def test_a_decision_is_recorded_reviewed_kept_and_reversed(site: Site) -> None:
     assert site.memory.decisions.get(id).status == "active"
 
 
+def test_two_editors_of_one_decision_lose_nothing(site: Site) -> None:
+    new = NewDecision(decision="Use a queue for webhooks, not threads", confidence=0.8, category="architecture")
+    id = site.memory.decisions.record(new).decision.id
+    site.go(f"/decisions/{id}/edit")
+    site.memory.decisions.edit(id, pattern="queues before threads")
+    site.page.get_by_label("Context").fill("Bursts of four hundred events")
+    site.press("Save")
+    assert "changed" in site.page.get_by_role("alert").inner_text()
+    assert site.page.get_by_label("Context").input_value() == "Bursts of four hundred events"
+    assert site.memory.decisions.get(id).pattern == "queues before threads"
+
+
 def test_what_came_from_outside_is_marked_and_can_be_adopted(site: Site) -> None:
     stranger = site.memory.acting_as(STRANGER)
     id = stranger.learn(learning(WEBHOOKS)).learning.id

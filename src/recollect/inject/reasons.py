@@ -7,6 +7,7 @@ with its candidates as they are judged now.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from recollect.core.context import Context
@@ -19,6 +20,7 @@ from recollect.search.rank import Candidates, Scored, best
 from recollect.store import learnings as rows
 from recollect.store import sessions
 from recollect.store.passages import Narrow
+from recollect.text.tokens import terms
 
 LOOKED_AT = 20  # candidates a person reads through
 CANDIDATES = Candidates(wanted=Narrow(kinds=(rows.KIND, "log")))
@@ -39,6 +41,7 @@ class Considered:
 
 def candidates(ctx: Context, prompt: str, *, shown: Collection[str]) -> list[Considered]:
     """What was looked at for a prompt, what was shown first, then the most relevant."""
+    said = {term: word.lower() for word in re.findall(r"[\w'-]+", prompt) for term in terms(word)}
     with ctx.db.read(ctx.space) as tx:
         question = task_question(tx, prompt)
         hits = best(tx, question, CANDIDATES, limit=LOOKED_AT)
@@ -49,7 +52,7 @@ def candidates(ctx: Context, prompt: str, *, shown: Collection[str]) -> list[Con
                 kind=hit.passage.kind,
                 title=hit.passage.title,
                 relevance=round(hit.relevance, 2),
-                words=words.matched(hit.passage.terms, question)[1],
+                words=tuple(said.get(term, term) for term in words.matched(hit.passage.terms, question)[1]),
                 confidence=learning.confidence if learning else None,
                 held_back="" if hit.passage.id in shown else _held_back(ctx, hit, learning),
             )

@@ -15,7 +15,8 @@ from recollect.api.pages.base import Fields, Sent, changing_once, given, go, pag
 from recollect.api.pages.charts import Dot, Trend, reliability, trend
 from recollect.api.wire import Offset
 from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
-from recollect.core.errors import BadInput, NotFound, Refused
+from recollect.core.errors import BadInput, NotFound, Refused, Stale
+from recollect.core.records import replace
 from recollect.distil.decision_page import LEVELS
 from recollect.memory.records import Decisions
 from recollect.text.sentences import clip
@@ -143,9 +144,10 @@ def save(visit: Changing, id: str, sent: Sent) -> Response:
     memory = visit.memory.in_one_change()
     try:
         saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
-    except (BadInput, Refused) as wrong:  # the latter: another version, or not theirs to change
-        stored = visit.memory.decisions.get(id)
-        return _editor(visit, sent.kept(), of=stored, problem=str(wrong), status=400)
+    except (BadInput, Refused) as wrong:
+        stored = visit.memory.decisions.get(id)  # who was told of the other version may save over it
+        of = stored if isinstance(wrong, Stale) else replace(stored, version=version)
+        return _editor(visit, sent.kept(), of=of, problem=str(wrong), status=409 if of is stored else 400)
     undo = "/undo" if saved.version != version else ""
     said = "Saved the decision" if undo else "Nothing was changed"
     return go(visit, f"/decisions/{id}", said, undo=undo, change=memory.context.ids("change"))
