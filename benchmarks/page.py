@@ -51,8 +51,8 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         with Memory.open(folder, create=True, actor=person, clock=clock) as memory:
             if fresh:
+                _logs(memory, given.years * 365)  # first: each entry looks for its topic among all texts
                 _learnings(memory, given.learnings)
-                _logs(memory, given.years * 365)
                 _decisions(memory, clock, given.decisions)
                 _injections(memory, given.injections)
                 (folder / "filled").touch()
@@ -70,15 +70,16 @@ def _learnings(memory: Memory, count: int) -> None:
 
 
 def _logs(memory: Memory, days: int) -> None:
-    luck = random.Random(11)
+    """Five entries a day in the words of the corpus. Its rare names keep topics cheap: a small vocabulary would make
+    every entry a neighbour of every other.
+    """
+    made = learnings(5 * days, seed=11)
     for back in range(days, 0, -1):
-        day = LAST - timedelta(days=back)
         entries = [
-            f"## {' '.join(luck.sample(WORDS, 3)).capitalize()} [project]\n\n"
-            f"Worked on {' '.join(luck.sample(WORDS, 8))}. Decided to {' '.join(luck.sample(WORDS, 5))}.\n"
-            for _ in range(5)
+            f"## {str(each['title']).rsplit(' ', 2)[0]} [project]\n\n{each['observation']} {each['action']}\n"
+            for each in islice(made, 5)
         ]
-        memory.context.vault.replace(f"{day}.md", "\n".join(entries))
+        memory.context.vault.replace(f"{LAST - timedelta(days=back)}.md", "\n".join(entries))
     memory.journal.compact(everything=True)
     memory.journal.days()
 
@@ -107,6 +108,7 @@ def report(memory: Memory, rounds: int) -> None:
     words = queries(rounds + 1, 4)
     one = memory.learnings.page(sort="injected", limit=1)[0][0].id
     decision = memory.decisions.page(limit=1)[0][0].id
+    topic = max(memory.topics.page(limit=50)[0], key=lambda one: one.entries).id
     last = LAST - timedelta(days=1)
     paths = {
         "home": "/", "feed": "/feed", "inbox": "/inbox", "agent": "/agent?prompt={}", "sessions": "/sessions",
@@ -118,6 +120,7 @@ def report(memory: Memory, rounds: int) -> None:
         "what they taught": "/decisions/insight", "journal": "/journal",
         "journal, an earlier year": "/journal?year=2025",
         "a month": "/journal/monthly/2025-11", "a log": f"/journal/log/{last}", "topics": "/topics",
+        "the root": "/journal/root", "a topic": f"/topics/{topic}",
         "themes": "/themes",
         "staging": "/staging", "health": "/health", "tokens": "/tokens", "settings": "/settings",
     }  # fmt: skip

@@ -165,6 +165,8 @@ def main() -> None:
             for name in pages if wanted else SHOWN:
                 window.set_viewport_size({"width": width, "height": 800 if wanted else SHOWN[name]})
                 window.goto(site.served.site + pages[name])
+                if name == "home":
+                    window.wait_for_selector("[data-feed].live")
                 file = f"{name}-{width}-{scheme}.png" if wanted else f"{name}.png"
                 window.screenshot(path=target / file, full_page=bool(wanted))
             window.context.close()

@@ -41,7 +41,15 @@ def test_no_page_has_a_fault_that_axe_finds(site: Site, clock: ScriptedClock, sc
         *("/", "/inbox", "/agent?prompt=Stripe+webhooks+out+of+order", "/sessions", "/search?q=webhooks"),
         *("/learnings", "/learnings?q=webhooks", "/learnings/new", f"/learnings/{one}", f"/learnings/{one}/edit"),
         *(f"/learnings/{one}/pick", f"/learnings/{one}/compare?other={two}", "/decisions", f"/decisions/{made}"),
-        *("/decisions/new", "/decisions/insight", "/journal", "/journal/root", "/journal/log/2026-03-02"),
+        *(
+            "/decisions/new",
+            f"/decisions/{made}/edit",
+            "/feed",
+            "/decisions/insight",
+            "/journal",
+            "/journal/root",
+            "/journal/log/2026-03-02",
+        ),
         *("/text/log/2026-03-02%231", "/themes", f"/themes/{theme}", "/staging", "/health", "/tokens", "/settings"),
         *("/topics", "/topics?state=dormant", f"/topics/{topic}", "/nowhere"),
     )

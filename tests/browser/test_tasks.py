@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, expect
 
 from browsing import Site
 from recollect import Memory, NewDecision, ScriptedClock
+from recollect.api.pages.base import LongWork
 from recollect.core.journal import NewEntry
 from recollect.hosts.hook import respond
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
@@ -248,6 +249,18 @@ def test_everything_that_matters_works_without_scripts(site: Site, clock: Script
     assert "rows, files and indexes agree" in plain.inner_text("main")
 
 
+def test_long_work_is_shown_on_every_page_until_it_ends(site: Site) -> None:
+    works = site.served.app.state.works.setdefault(site.served.space, [])
+    works.append(work := LongWork("Reading everything back"))
+    work.at("learnings", 3, 10)
+    site.go("/topics")
+    assert "Reading everything back goes on: learnings, 3 of 10" in site.says()
+    works.remove(work)
+    expect(site.page.locator("#works")).to_contain_text("Done")
+    site.go("/topics")
+    assert site.page.inner_text("#works").strip() == ""
+
+
 def test_a_server_that_is_gone_is_said(site: Site) -> None:
     site.go("/search")
     site.page.route("**/search?*", lambda route: route.abort())
@@ -278,6 +291,8 @@ def test_sessions_are_listed_with_what_they_were_given(
         "claude-code", "UserPromptSubmit", payload, environ | {"RECOLLECT_NOW": "2026-03-02T09:00:00Z"}, said.append
     )
     site.memory.rate(id, "helpful", task="s-7")
+    site.memory.journal.add(NewEntry(text="Compared the created times of events", topic="Event order", session="s-7"))
     site.go("/sessions")
+    assert "Wrote Event order" in site.says()
     assert "Stripe webhooks arrive out of order" in site.says()
     assert "helpful" in site.says()

@@ -254,6 +254,21 @@ def test_an_entry_from_outside_stays_until_a_person_adopts_it(project: Project) 
     assert next(hit for hit in memory.search("evil.example", kinds=("staged",))).trust == "agent"
 
 
+def test_an_entry_that_a_person_holds_back_stays_until_it_is_released(project: Project) -> None:
+    title = "Name a migration after its ticket"
+    project.begin({**RIPE, title: "Reviews find it faster."})
+    memory = project.memory()
+    before = project.read(FILE)
+    memory.staging.hold(slug_of(title))
+    done = memory.staging.preview()
+    assert title not in fates(done)
+    assert held(done)[slug_of(title)] == "marked pending"
+    assert len(done.outcomes) == len(RIPE)
+    memory.staging.hold(slug_of(title), on=False)
+    assert project.read(FILE) == before
+    assert title in fates(memory.staging.preview())
+
+
 def test_an_entry_from_outside_supersedes_none_of_ours(project: Project) -> None:
     old, new = "Retry failed jobs up to 3 times", "Retry failed jobs up to 900 times"
     project.begin({**RIPE, old: "More is noise."}, young={**YOUNG, new: f"{EXTERNAL}\nMore is better."})

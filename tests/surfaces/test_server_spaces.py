@@ -125,6 +125,14 @@ def test_a_space_that_cannot_be_opened_harms_no_other(spaces: Spaces, opening: O
         assert served.client("api").get("/health").status_code == 200
 
 
+def test_the_first_page_lists_every_space_with_what_it_holds_or_why_not(spaces: Spaces, other: Memory) -> None:
+    with serving(spaces.here, spaces=spaces) as served:
+        listed = served.browser().get(f"{served.url}/").text
+        assert listed.count("1 learning") == 2
+        assert f'href="/s/{other.context.space}/"' in listed
+        assert 'role="note"' in listed, "the space that cannot be opened says why"
+
+
 def test_a_space_is_opened_when_asked_for_and_closed_when_idle(spaces: Spaces, opening: Opening, other: Memory) -> None:
     name = other.context.space
     assert opening.opened == []

@@ -186,7 +186,7 @@ def make_app(
     )
     app.state.spaces = spaces
     app.state.server = None
-    app.state.checks = {}
+    app.state.works, app.state.checks = {}, {}
     app.state.person = person
     app.state.page_hosts = page_hosts
     app.state.door = Authenticator(

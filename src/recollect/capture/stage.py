@@ -135,6 +135,18 @@ def adopt(ctx: Context, slug: str) -> StagedEntry:
     return replace(entry, body=entry.said)
 
 
+def hold(ctx: Context, slug: str, *, on: bool = True) -> StagedEntry:
+    """Keep an entry out of consolidations until it is released; a mark in the file says so."""
+    check_may(ctx.actor.trust, KIND, "consolidate")
+    entry = find_entry(ctx, slug)
+    if entry.pending != on:
+        change_file(ctx, lambda text: with_body(text, entry.title, entry.body, entry.held(on)))
+        with ctx.db.write(ctx.space) as tx:
+            events.record(tx, ctx, subject=id_of(entry), what="staged.held" if on else "staged.released")
+        refresh_passages(ctx)
+    return replace(entry, body=entry.held(on)) if entry.pending != on else entry
+
+
 def find_entry(ctx: Context, id: str) -> StagedEntry:
     """A staged entry by its id or slug."""
     slug = id.removeprefix(f"{KIND}/")

@@ -52,10 +52,11 @@ def page(ctx: Context, *, state: str | None = None, limit: int = 50, offset: int
     return ctx.read(rows.listed, now=ctx.clock.now(), state=state, limit=limit, offset=offset)
 
 
-def show(ctx: Context, topic: str) -> TopicView:
+def show(ctx: Context, topic: str, *, offset: int = 0) -> TopicView:
+    """A topic with its entries, newest first; `offset` skips that many."""
     with ctx.db.read(ctx.space) as tx:
         found = find(tx, ctx, topic)
-        stored = [passages.by_id(tx, entry) for entry, _ in rows.entries_of(tx, found.id, limit=SHOWN)]
+        stored = [passages.by_id(tx, entry) for entry, _ in rows.entries_of(tx, found.id, limit=SHOWN, offset=offset)]
         names = [alias for alias, key in rows.aliases(tx, found.id) if key != key_of(found.name)]
     entries = (TopicEntry(id=each.id, title=each.title, at=each.at) for each in stored if each)
     return TopicView(topic=found, aliases=tuple(names), entries=tuple(entries))

@@ -7,6 +7,7 @@ with its candidates as they are judged now.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from recollect.core.context import Context
@@ -19,6 +20,7 @@ from recollect.search.rank import Candidates, Scored, best
 from recollect.store import learnings as rows
 from recollect.store import sessions
 from recollect.store.passages import Narrow
+from recollect.text.tokens import terms
 
 LOOKED_AT = 20  # candidates a person reads through
 CANDIDATES = Candidates(wanted=Narrow(kinds=(rows.KIND, "log")))
@@ -50,6 +52,7 @@ def candidates(
 
     Of a prompt of the past: its session, what that was given `before` it, and its time, after which nothing counts.
     """
+    said = {term: word.lower() for word in re.findall(r"[\w'-]+", prompt) for term in terms(word)}
     with ctx.db.read(ctx.space) as tx:
         question = task_question(tx, prompt)
         hits = best(tx, question, CANDIDATES, limit=LOOKED_AT)
@@ -71,7 +74,7 @@ def candidates(
                     kind=one.kind,
                     title=one.title,
                     relevance=round(hit.relevance, 2),
-                    words=words.matched(one.terms, question)[1],
+                    words=tuple(said.get(term, term) for term in words.matched(one.terms, question)[1]),
                     confidence=learning.confidence if learning else None,
                     held_back=held_back,
                 )

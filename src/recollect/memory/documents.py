@@ -5,6 +5,7 @@ A method is one call into a room; what it means is said there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from typing import Any
@@ -32,6 +33,7 @@ from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
 from recollect.models.ask import CachedOnly
 from recollect.store import journal as node_rows
+from recollect.store import passages
 from recollect.store import topics as topic_rows
 from recollect.tend import kinds
 from recollect.tend.cycle import reindex
@@ -113,6 +115,14 @@ class Texts(Facet):
     """Full texts by id, and the texts around them."""
 
     get = call(kinds.get)
+
+    def briefly(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The titles and words of texts, as search reads them; those it does not know are left out."""
+        with self._ctx.db.read(self._ctx.space) as tx:
+            found = passages.ranked(tx, passages.docs_of(tx, ids), passages.Narrow())
+            texts = passages.texts_of(tx, [each.doc for each in found])
+        return {each.id: (each.title or each.id, texts[each.doc]) for each in found}
+
     for_agent = call(kinds.for_agent)
     around = call(kinds.around)
 
@@ -129,6 +139,7 @@ class Staging(Facet):
     consolidate = call(runs.consolidate)
     restore = call(inbox.restore)
     adopt = call(stages.adopt)
+    hold = call(stages.hold)
     promote = call(staged.promote)
     refactor = call(documents.refactor)
 
@@ -147,6 +158,7 @@ class Topics(Facet):
     page = call(topic_edits.page)
     show = call(topic_edits.show)
     entries = reads(topic_rows.entries_of)
+    of_entries = reads(topic_rows.of_entries)
     rename = call(topic_edits.renamed)
     merge = call(topic_edits.merged)
     split = call(topic_edits.split)

@@ -121,6 +121,12 @@ class Sessions(Facet):
 
         return self._ctx.read(sessions.events_of, session)
 
+    def wrote(self, session: str, *, limit: int = 20) -> list[str]:
+        """The log entries of a session, in order."""
+        from recollect.store import topics
+
+        return [entry for entry, _ in reversed(self._ctx.read(topics.last_of, session=session, limit=limit))]
+
     def last_heard(self, host: str) -> dict[str, int]:
         """When each event of a host was last reported."""
         from recollect.store import sessions

@@ -24,7 +24,8 @@ HEADING_LINE = lazy(r"## +\S")
 EXTERNAL = "<!-- recollect: from outside, not adopted -->"
 """The first line of the body of an entry that came from outside, until a person adopts it."""
 _CONSOLIDATED = lazy(r"<!-- recollect: consolidated on (\d{4}-\d{2}-\d{2}) -->\n?")
-_PENDING = lazy(r"(?im)^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b)")
+PENDING = "<!-- pending -->"
+_PENDING = lazy(r"(?im)^\s*(?:<!--\s*pending\b|[*_]*status[*_:]*\s*:?\s*pending\b).*$")
 
 
 @record
@@ -53,8 +54,12 @@ class StagedEntry:
 
     @property
     def pending(self) -> bool:
-        """Its author marked it as not validated yet."""
+        """Its author marked it as not validated yet, or a person holds it back."""
         return bool(_PENDING.search(self.body))
+
+    def held(self, on: bool) -> str:
+        """The body with or without such a mark."""
+        return f"{self.body}\n\n{PENDING}".strip() if on else _PENDING.sub("", self.body).strip("\n")
 
 
 @record

@@ -62,3 +62,9 @@ def test_hostile_text_stays_text(hostile: str) -> None:
     assert "<script" not in made
     assert "<img" not in made
     assert 'href="javascript' not in made
+
+
+def test_a_heading_that_is_a_day_or_a_week_leads_to_its_node() -> None:
+    made = prose("## 2026-W10\n\n### 2026-03-02\n\nOn 2026-03-02 nothing broke.", base="/s/shop")
+    assert '<a href="/s/shop/journal/weekly/2026-W10"' in made
+    assert made.count('<a href="/s/shop/journal/daily/2026-03-02"') == 1

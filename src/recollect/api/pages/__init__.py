@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from recollect.api.pages import (
     agent,
+    base,
     decisions,
     entrance,
     home,
@@ -24,5 +25,5 @@ ROUTES = (
     entrance.routes,
     entrance.static_routes,
     *(home.routes, inbox.routes, agent.routes, search.routes, learnings.routes, decisions.routes, journal.routes),
-    *(topics.routes, staging.theme_routes, staging.routes, owner.routes),
+    *(topics.routes, staging.theme_routes, staging.routes, owner.routes, base.work_routes),
 )

@@ -6,18 +6,18 @@ gives chosen learnings to a task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, Visiting
-from recollect.api.pages.base import Sent, page, page_router
+from recollect.api.pages.base import Sent, page, page_router, paged
+from recollect.api.wire import Offset
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.core.learning import Injection, Learning
-from recollect.core.records import FURTHEST, record
+from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.store.sessions import HostSession, ReportedEvent
 from recollect.text.frame import ROOMS
@@ -45,11 +45,18 @@ class ShownSession:
     session: HostSession
     events: tuple[ReportedEvent, ...]
     shown: tuple[tuple[Injection, Learning | None], ...]
+    wrote: tuple[str, ...]
+    titles: Mapping[str, str]
+
+    @property
+    def asked(self) -> list[str]:
+        """Its prompts, in order."""
+        return [event.why["prompt"] for event in self.events if event.why.get("prompt")]
 
     @property
     def entries(self) -> list[str]:
         """The log entries it was given, in order."""
-        return list(dict.fromkeys(id for event in self.events for id in event.given if id.startswith("log/")))
+        return _entries_in(self.events)
 
 
 @routes.get("/agent")
@@ -103,27 +110,31 @@ def inject(visit: Changing, sent: Sent) -> Response:
 
 
 @routes.get("/sessions")
-def sessions(visit: Visiting, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+def sessions(visit: Visiting, offset: Offset = 0) -> HTMLResponse:
     found, total = visit.memory.sessions.recent(limit=ROWS, offset=offset)
+    shown = [_shown(visit.memory, each) for each in found]
     return page(
         "sessions.html",
         visit,
         title="Last sessions",
-        found=[_shown(visit.memory, each) for each in found],
-        total=total,
-        offset=offset,
-        rows=ROWS,
-        address=lambda offset: f"/sessions?offset={offset}",
+        **paged(shown, total, offset, ROWS, lambda offset: f"/sessions?offset={offset}"),
     )
+
+
+def _entries_in(events: Iterable[ReportedEvent]) -> list[str]:
+    return list(dict.fromkeys(id for event in events for id in event.given if id.startswith("log/")))
 
 
 def _shown(memory: Memory, session: HostSession) -> ShownSession:
     shown: list[Injection] = []
     with suppress(NotFound):  # a session that was shown no learning is no task
         shown = memory.work.injections(task=session.id)
+    events, wrote = tuple(memory.sessions.events(session.id)), tuple(memory.sessions.wrote(session.id))
     learnings = {one.id: one for one in memory.learnings.many([each.learning_id for each in shown])}
     return ShownSession(
         session=session,
-        events=tuple(memory.sessions.events(session.id)),
+        events=events,
         shown=tuple((each, learnings.get(each.learning_id)) for each in shown),
+        wrote=wrote,
+        titles={id: said[0] for id, said in memory.texts.briefly([*wrote, *_entries_in(events)]).items()},
     )

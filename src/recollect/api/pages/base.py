@@ -1,13 +1,14 @@
 """Filling templates. Everything is escaped unless a template says otherwise, and none should.
 
 What a form sent, as plain text: browsers send CRLF, and an empty field means "not given". What a change did is said
-once, on the page that follows it.
+once, on the page that follows it. Long work runs in a thread; every page says how far it is, and one may leave.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -19,10 +20,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
-from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, page_host
-from recollect.api.pages.prose import differences, marked, place, prose
-from recollect.core.clock import DAY, iso, zone_named
-from recollect.core.errors import BadInput
+from recollect.api.auth import CSRF_FIELD, CSRF_HEADER, Notice, PageRequest, Visiting, page_host
+from recollect.api.pages.prose import differences, marked, period_name, place, prose
+from recollect.api.spaces import Spaces
+from recollect.core.clock import DAY, iso, parse_time, zone_named
+from recollect.core.context import Event
+from recollect.core.errors import BadInput, RecollectError
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -118,6 +121,7 @@ def page(template: str, visit: PageRequest, *, title: str, status: int = 200, **
             "sections": SECTIONS,
             "waits": visit.memory.inbox.count(),
             "notices": _untold(visit),
+            "works": tuple(visit.request.app.state.works.get(visit.space, ())),
             "place": partial(place, visit.base),
             "when": when,
             "ago": partial(ago, now),
@@ -145,12 +149,29 @@ def ago(now: int, at: int) -> str:
     return "just now"
 
 
+DONE = {
+    "learning.created": "wrote it",
+    "learning.recurred": "saw it again",
+    "learning.undone": "took back a change",
+    "decision.undone": "took back a change",
+    "confidence.helpful": "said that it helped",
+    "confidence.not_helpful": "said that it misled",
+    "confidence.decayed": "let it fade for want of use",
+}
+"""Kinds of events in a record's own history; the others are a verb with “it”."""
+
+
+def _did(event: Event) -> str:
+    return DONE.get(event.what) or f"{event.what.partition('.')[2].replace('_', ' ')} it"
+
+
 def bare(template: str, request: Request, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A template outside of any space."""
     names: dict[str, Any] = {"csrf": "", "space": "", "spaces": (), "base": "", "sections": (), "waits": 0}
+    names |= {"works": (), "ended": False}
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     known = {**names, "csrf_field": CSRF_FIELD, "csrf_header": CSRF_HEADER, "static": static_address, "notices": []}
-    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address}
+    known |= {"theme": theme_of(request), "theme_names": THEMES, "here": address, "missing": status == 404}
     return HTMLResponse(environment().get_template(template).render(**{**known, **values}), status_code=status)
 
 
@@ -159,6 +180,16 @@ def go(visit: PageRequest, path: str, said: str = "", *, undo: str = "", change:
     if said:
         visit.session.notices.append(Notice(space=visit.space, text=said, undo=undo, change=change))
     return RedirectResponse(visit.base + path, status_code=303)
+
+
+def paged(found: Sequence[Any], total: int, offset: int, rows: int, address: Callable[..., str]) -> dict[str, Any]:
+    """What a template with a pager wants: the records of a page, and where the others are."""
+    return {"found": found, "total": total, "offset": offset, "rows": rows, "address": address}
+
+
+def given(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of an address that say something."""
+    return {name: value for name, value in wanted.items() if value}
 
 
 def changing_once(visit: PageRequest, do: Callable[[Memory], object]) -> str:
@@ -180,7 +211,7 @@ def environment() -> Environment:
     made.filters["prose"] = pass_context(
         lambda context, text, name, **how: prose(text, base=context["base"], id=name, **how)
     )
-    made.filters["marked"] = marked
+    made.filters.update(marked=marked, did=_did, period=period_name, ms=parse_time)
     made.globals.update(counted=counted, differences=differences)
     return made
 
@@ -188,6 +219,56 @@ def environment() -> Environment:
 def page_router(prefix: str = "/s/{space}") -> APIRouter:
     """Routes of pages: under the name of the page alone, those of a space under its address."""
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(page_host)])
+
+
+# Work that may outlast a request
+
+work_routes = page_router()
+PATIENCE = 2.0  # seconds that the request waits: most work is done by then, and its page shows it
+Progress = Callable[..., object]
+
+
+@dataclass
+class LongWork:
+    """Work that goes on, and the step it is at."""
+
+    name: str
+    step: str = ""
+
+    def at(self, step: str, *counts: int) -> None:
+        self.step = f"{step}, {counts[0]} of {counts[1]}" if counts else step
+
+
+def begin(visit: PageRequest, name: str, path: str, do: Callable[[Memory, Progress], str]) -> Response:
+    """Do the work beside other requests, unless it goes on already; `do` gives the sentence that says what it did."""
+    works: dict[str, list[LongWork]] = visit.request.app.state.works
+    here = works.setdefault(visit.space, [])
+    if all(each.name != name for each in here):
+        here.append(work := LongWork(name))
+        thread = threading.Thread(target=_do, args=(visit, work, do, here), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+    return go(visit, path)
+
+
+def _do(visit: PageRequest, work: LongWork, do: Callable[[Memory, Progress], str], here: list[LongWork]) -> None:
+    spaces: Spaces = visit.request.app.state.spaces
+    try:
+        with spaces.using(visit.space) as memory:
+            said = do(memory.acting_as(visit.memory.context.actor), work.at)
+    except RecollectError as wrong:
+        said = f"{work.name} did not work: {wrong}"
+    except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
+        said = f"{work.name} ended early: {type(error).__name__}: {error}"
+    visit.session.notices.append(Notice(space=visit.space, text=said))
+    here.remove(work)
+
+
+@work_routes.get("/work")
+def work(visit: Visiting) -> HTMLResponse:
+    """What goes on, for the line that asks again every other second."""
+    works = tuple(visit.request.app.state.works.get(visit.space, ()))
+    return bare("work.html", visit.request, base=visit.base, works=works, ended=not works)
 
 
 def static_address(name: str) -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from recollect.core.records import record
 
-WIDTH, HEIGHT, EDGE = 640, 180, 30
+WIDTH, HEIGHT, EDGE = 320, 150, 26
 CELL = 12
 WEEKS = 53
 SHADES = (1, 3, 6, 10)
@@ -102,6 +102,15 @@ def bars(weeks: Sequence[Bar], name: str, *, noun: str = "Week of") -> Markup:
         if number % max(1, len(weeks) // 4) == 0 and number < len(weeks) - 1:
             parts.append(f'<text class="scale" x="{x + 3:.1f}" y="{height - 3}">{escape(week.label)}</text>')
     return _svg(WIDTH, height, name, parts)
+
+
+def life(first: int, last: int, *, since: int, now: int) -> Markup:
+    """From when to when something lived, on a line from `since` to now."""
+    span, width, height = max(now - since, 1), 200, 8
+    x, wide = (first - since) / span * (width - 4), (last - first) / span * (width - 4) + 4
+    drawn = f'<rect class="bar-up" x="{x:.1f}" y="1" width="{wide:.1f}" height="6" rx="3"/>'
+    line = f'<line class="grid" x1="0" x2="{width}" y1="4" y2="4"/>'
+    return _svg(width, height, "Time from the first to the last mention", [line, drawn])
 
 
 def calendar(counts: Mapping[date, int], today: date, *, base: str = "") -> Markup:

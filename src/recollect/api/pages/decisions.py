@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Query, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
+from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
 from recollect.api.pages.charts import Dot, Trend, reliability, trend
-from recollect.core.decision import OUTCOMES, STAKES, NewDecision, Reason, Review
-from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.core.records import FURTHEST
+from recollect.api.wire import Offset
+from recollect.core.decision import OUTCOMES, STAKES, Decision, DecisionEdit, NewDecision, Reason, Review
+from recollect.core.errors import BadInput, NotFound, Refused, Stale
+from recollect.core.records import replace
 from recollect.distil.decision_page import LEVELS
 from recollect.memory.records import Decisions
+from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 25
 MATCHES = 200  # best matches of words that are paged through
 DUE = "due"
 SHOWN = ("", DUE, *LEVELS)
+TITLE_WORDS = 20  # of a decision in its page's title; a longer one follows in full
 STATUSES = ("active", "reversed", "superseded")
 
 
@@ -34,7 +39,7 @@ def decisions(
     outcome: str = "",
     stakes: str = "",
     status: str = "",
-    offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0,
+    offset: Offset = 0,
 ) -> HTMLResponse:
     found = visit.memory.decisions
     wanted = {"q": q, "show": show, "category": category, "outcome": outcome, "stakes": stakes, "status": status}
@@ -55,19 +60,15 @@ def decisions(
         "decisions.html",
         visit,
         title="Decisions",
-        rows=rows,
         levels=levels,
         ages=ages,
         due=len(due),
-        total=total,
-        offset=offset,
-        size=ROWS,
+        **paged(rows, total, offset, ROWS, lambda **other: "/decisions?" + urlencode(given({**wanted, **other}))),
         wanted=wanted,
         shown=SHOWN,
         outcomes=("", *OUTCOMES),
         all_stakes=("", *STAKES),
         statuses=("", *STATUSES),
-        address=lambda **other: "/decisions?" + urlencode({k: v for k, v in {**wanted, **other}.items() if v}),
     )
 
 
@@ -114,42 +115,71 @@ def _titles(found: Decisions, wisdom: list[Any]) -> dict[str, str]:
 
 @routes.get("/decisions/new")
 def blank(visit: Visiting) -> HTMLResponse:
-    return _editor(visit)
+    return _editor(visit, {})
 
 
 @routes.post("/decisions")
 def decide(visit: Changing, sent: Sent) -> Response:
     memory = visit.memory.in_one_change()
     try:
-        reason, confidence = sent.given("reason"), sent.number("confidence")
-        if confidence is None:
-            raise BadInput("say how sure you are, with a confidence between 0 and 1")
-        new = NewDecision(
-            decision=sent.text("decision"),
-            confidence=confidence,
-            category=sent.text("category"),
-            stakes=sent.given("stakes") or "medium",  # type: ignore[arg-type]
-            context=sent.text("context"),
-            reasons=(Reason(text=reason),) if reason else (),
-            pattern=sent.text("pattern"),
-            tags=sent.words("tags"),
-            review_in=sent.given("review_in"),
-        )
+        reason = sent.given("reason")
+        new = NewDecision(**_fields(sent), reasons=(Reason(text=reason),) if reason else ())
         made = memory.decisions.record(new, anyway=bool(sent.given("anyway")))
     except BadInput as wrong:
-        return _editor(visit, problem=str(wrong), sent=sent, status=400)
-    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision")
+        return _editor(visit, sent.kept(), problem=str(wrong), status=400)
+    change = memory.context.ids("change")
+    return go(visit, f"/decisions/{made.decision.id}", "Recorded the decision", undo="/undo", change=change)
 
 
-def _editor(visit: PageRequest, *, problem: str = "", sent: Fields | None = None, status: int = 200) -> HTMLResponse:
+@routes.get("/decisions/{id}/edit")
+def edit(visit: Visiting, id: str) -> HTMLResponse:
+    stored = visit.memory.decisions.get(id)
+    return _editor(visit, {**vars(stored), "tags": ", ".join(stored.tags), "review_in": ""}, of=stored)
+
+
+@routes.post("/decisions/{id}/edit")
+def save(visit: Changing, id: str, sent: Sent) -> Response:
+    """Of two editors the second is told; what they typed stays in the form."""
+    version = int(sent.number("version") or 0)
+    memory = visit.memory.in_one_change()
+    try:
+        saved = memory.decisions.edit(id, DecisionEdit(**_fields(sent)), expect=version)
+    except (BadInput, Refused) as wrong:
+        stored = visit.memory.decisions.get(id)  # who was told of the other version may save over it
+        of = stored if isinstance(wrong, Stale) else replace(stored, version=version)
+        return _editor(visit, sent.kept(), of=of, problem=str(wrong), status=409 if of is stored else 400)
+    undo = "/undo" if saved.version != version else ""
+    said = "Saved the decision" if undo else "Nothing was changed"
+    return go(visit, f"/decisions/{id}", said, undo=undo, change=memory.context.ids("change"))
+
+
+def _fields(sent: Fields) -> dict[str, Any]:
+    """What was typed, as a decision's fields."""
+    confidence = sent.number("confidence")
+    if confidence is None:
+        raise BadInput("say how sure you are, with a confidence between 0 and 1")
+    return {
+        **{name: sent.text(name) for name in ("decision", "category", "context", "pattern")},
+        "confidence": confidence,
+        "stakes": sent.given("stakes") or "medium",
+        "tags": sent.words("tags"),
+        "review_in": sent.given("review_in"),
+    }
+
+
+def _editor(
+    visit: PageRequest, draft: Mapping[str, Any], *, of: Decision | None = None, problem: str = "", status: int = 200
+) -> HTMLResponse:
     return page(
         "decision_editor.html",
         visit,
-        title="Record a decision",
+        title="Edit decision" if of else "Record a decision",
         status=status,
         problem=problem,
         stakes=STAKES,
-        draft=(sent or Fields({})).kept(),
+        draft=defaultdict(str, draft),
+        version=of.version if of else None,
+        action=f"/decisions/{of.id}/edit" if of else "/decisions",
     )
 
 
@@ -193,7 +223,7 @@ def _one(
     return page(
         "decision.html",
         visit,
-        title="Decision",
+        title=clip(decision.decision, TITLE_WORDS),
         status=status,
         problem=problem,
         decision=decision,

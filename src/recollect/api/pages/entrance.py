@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from mimetypes import guess_type
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -10,10 +11,11 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from recollect.api.auth import COOKIE, Authenticator, BrowserSessions, Leaving, Looking, Public, address_of
-from recollect.api.pages.base import THEME_COOKIE, bare, page_router, static_files
+from recollect.api.pages.base import THEME_COOKIE, ago, bare, page_router, static_files
 from recollect.api.spaces import Spaces
 from recollect.api.wire import Denied
-from recollect.core.errors import NotFound
+from recollect.core.errors import NotFound, RecollectError
+from recollect.core.records import record
 
 routes = page_router("")
 
@@ -24,7 +26,32 @@ def list_spaces(request: Request, session: Looking) -> Response:
     names = spaces.names()
     if len(names) == 1:
         return RedirectResponse(f"/s/{names[0]}/", status_code=303)
-    return bare("spaces.html", request, title="Spaces", csrf=session.csrf, spaces=names)
+    now = spaces.here.context.clock.now()
+    found = [_seen_from_outside(spaces, name) for name in names]
+    return bare(
+        "spaces.html", request, title="Spaces", csrf=session.csrf, spaces=names, found=found, ago=partial(ago, now)
+    )
+
+
+@record
+class SpaceCard:
+    """A space in the list: how much it holds, what waits, when it last changed; or why it cannot be opened."""
+
+    name: str
+    learnings: int = 0
+    waits: int = 0
+    latest: int = 0
+    problem: str = ""
+
+
+def _seen_from_outside(spaces: Spaces, name: str) -> SpaceCard:
+    try:
+        with spaces.using(name) as memory:
+            latest = max((event.at for event in memory.work.latest(limit=1)), default=0)
+            total = memory.learnings.page(limit=1)[1]
+            return SpaceCard(name=name, learnings=total, waits=memory.inbox.count(), latest=latest)
+    except RecollectError as wrong:
+        return SpaceCard(name=name, problem=str(wrong))
 
 
 @routes.get("/sign-in", dependencies=[Public])

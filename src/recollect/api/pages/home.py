@@ -1,15 +1,10 @@
-"""Home: what is new, what waits, how the memory is doing, and a live feed; undoing a change; health.
-
-Reading everything back takes long, so it runs beside the requests: its page says how far it is and can be left.
-"""
+"""Home: what is new, what waits, how the memory is doing, and a live feed; undoing a change; health."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from fastapi import FastAPI, Request, Response
@@ -17,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from recollect.api.auth import Changing, Looking, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
 from recollect.api.pages.charts import Bar, bars
 from recollect.api.pages.entrance import local_path
 from recollect.api.spaces import Spaces
@@ -26,13 +21,12 @@ from recollect.core.context import Event
 from recollect.core.errors import NotFound, RecollectError
 from recollect.core.records import record
 from recollect.memory import Memory
-from recollect.tend.verify import Discrepancy
 from recollect.text.sentences import counted
 
 routes = page_router()
 SEEN_COOKIE = "recollect_seen"
 WEEKS = 12  # of the charts: a quarter
-FED = 25  # events of the feed
+FED = 18  # events of the feed
 NEW = (
     ("log.added", "entry", "/journal"),
     ("learning.created", "learning", "/learnings"),
@@ -172,7 +166,7 @@ def feed(visit: Visiting) -> HTMLResponse:
 
 def _feed(memory: Memory) -> list[FeedItem]:
     """The newest events that say something to a person."""
-    told = [event for event in memory.work.latest(limit=4 * FED) if event.what in SAID][:FED]
+    told = memory.work.latest(limit=FED, only=SAID)
     titles = _titles(memory, told)
     return [
         FeedItem(
@@ -222,51 +216,23 @@ async def _ticks(app: FastAPI, space: str) -> AsyncIterator[str]:
 
 
 def _newest(spaces: Spaces, space: str) -> int:
-    taken = spaces.take(space)
-    try:
-        return taken.memory.work.last_number()
-    finally:
-        spaces.release(taken)
-
-
-@dataclass
-class RunningCheck:
-    """Reading everything back, in a thread of its own."""
-
-    began: int
-    step: str = "the beginning"
-    findings: Sequence[Discrepancy] | None = None
-    failed: str = ""
-    steps: list[str] = field(default_factory=list)
-
-    def at(self, step: str) -> None:
-        self.steps.append(self.step)
-        self.step = step
+    with spaces.using(space) as memory:
+        return memory.work.last_number()
 
 
 @routes.get("/health")
 def health(visit: Visiting) -> HTMLResponse:
-    check: RunningCheck | None = visit.request.app.state.checks.get(visit.space)
-    return page("health.html", visit, title="Health", now=visit.memory.status(), check=check)
+    """What the last check found since the server began, and what the status says."""
+    began, findings = visit.request.app.state.checks.get(visit.space, (0, None))
+    return page("health.html", visit, title="Health", now=visit.memory.status(), began=began, findings=findings)
 
 
 @routes.post("/health")
 def check(visit: Changing) -> Response:
-    checks: dict[str, RunningCheck] = visit.request.app.state.checks
-    known = checks.get(visit.space)
-    if known is None or known.findings is not None or known.failed:
-        checks[visit.space] = RunningCheck(began=visit.memory.context.clock.now())
-        spaces: Spaces = visit.request.app.state.spaces
-        threading.Thread(target=_check, args=(spaces, visit.space, checks[visit.space]), daemon=True).start()
-    return go(visit, "/health")
+    def verify(memory: Memory, progress: Progress) -> str:
+        began = memory.context.clock.now()
+        found = memory.data.verify(progress=progress)
+        visit.request.app.state.checks[visit.space] = (began, found)
+        return f"Everything was read back: {counted(len(found), 'fault')}" if found else "Everything was read back"
 
-
-def _check(spaces: Spaces, space: str, running: RunningCheck) -> None:
-    try:
-        taken = spaces.take(space)
-        try:
-            running.findings = taken.memory.data.verify(progress=running.at)
-        finally:
-            spaces.release(taken)
-    except Exception as error:  # noqa: BLE001 — the edge of the thread: the page shows it
-        running.failed = f"{type(error).__name__}: {error}"
+    return begin(visit, "Reading everything back", "/health", verify)

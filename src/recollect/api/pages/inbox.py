@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
@@ -65,6 +67,8 @@ def _words(name: str) -> str:
 def _inbox(visit: PageRequest, open: int, *, problem: str = "", status: int = 200) -> HTMLResponse:
     inbox = visit.memory.inbox
     waiting = inbox.waiting()
+    about = [id for each in waiting[:LISTED] for id in (each.subject, each.other) if id.startswith("learn_")]
+    titles = {one.id: one.title for one in visit.memory.learnings.many(about)}
     chosen = next((each for each in waiting if each.number == open), waiting[0] if waiting else None)
     return page(
         "inbox.html",
@@ -72,7 +76,7 @@ def _inbox(visit: PageRequest, open: int, *, problem: str = "", status: int = 20
         title="Inbox",
         status=status,
         problem=problem,
-        items=[(each, _about(visit, each)) for each in waiting[:LISTED]],
+        items=[(each, _about(each, titles), titles.get(each.other, "")) for each in waiting[:LISTED]],
         more=len(waiting) - LISTED,
         item=chosen,
         sides=_sides(visit, chosen) if chosen else (),
@@ -80,12 +84,10 @@ def _inbox(visit: PageRequest, open: int, *, problem: str = "", status: int = 20
     )
 
 
-def _about(visit: PageRequest, item: Escalation) -> str:
+def _about(item: Escalation, titles: Mapping[str, str]) -> str:
     """A line for the list: what the item is about, in words instead of ids."""
-    if item.subject.startswith("learn_"):
-        for learning in visit.memory.learnings.many([item.subject]):
-            return learning.title
-    return clip(str(item.detail.get("title") or item.detail.get("new") or item.subject), 14)
+    said = item.detail.get("title") or item.detail.get("new") or item.subject
+    return titles.get(item.subject) or clip(str(said), 14)
 
 
 def _sides(visit: PageRequest, item: Escalation) -> tuple[InboxSide, ...]:

@@ -10,14 +10,18 @@ from fastapi import Query, Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router, paged
 from recollect.api.pages.charts import calendar
+from recollect.api.pages.prose import period_name
+from recollect.api.wire import Offset
 from recollect.core.calendar import ROOT, Period, parent, parse_day, parse_period, week
 from recollect.core.calendar import day as day_period
 from recollect.core.errors import BadInput, NotFound
 from recollect.core.journal import ENTRY_TYPES, NewEntry
-from recollect.core.records import FURTHEST, record
+from recollect.core.records import record
+from recollect.memory import Memory
 from recollect.text.markdown import frontmatter
+from recollect.text.sentences import counted
 
 routes = page_router()
 ROWS = 25  # entries of a day in a page
@@ -53,27 +57,28 @@ def add(visit: Changing, sent: Sent) -> Response:
 
 @routes.post("/journal/compact")
 def compact(visit: Changing) -> Response:
-    done, warning = visit.memory.journal.compact()
-    changed = len(done.changes)
-    said = "Everything was up to date" if not changed else f"Brought {changed} nodes up to date"
-    return go(visit, "/journal", f"{said}. {warning}" if warning else said)
+    def do(memory: Memory, progress: Progress) -> str:
+        done, warning = memory.journal.compact(progress=progress)
+        changed = len(done.changes)
+        said = "Everything was up to date" if not changed else f"Brought {counted(changed, 'node')} up to date"
+        return f"{said}. {warning}" if warning else said
+
+    return begin(visit, "Bringing the journal up to date", "/journal", do)
 
 
 @routes.get("/journal/log/{day}")
-def log(visit: Visiting, day: str, offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+def log(visit: Visiting, day: str, offset: Offset = 0) -> HTMLResponse:
     when = parse_day(day)
     daily = day_period(when)
     entries = visit.memory.journal.entries(when)
+    shown = entries[offset : offset + ROWS]
     return page(
         "log.html",
         visit,
-        title=f"Log of {when:%A} {when}",
+        title=f"Log of {period_name(daily.id)}",
         above=[*_above(daily), daily.id],
-        found=entries[offset : offset + ROWS],
-        total=len(entries),
-        offset=offset,
-        rows=ROWS,
-        address=lambda offset: f"/journal/log/{day}?offset={offset}",
+        topics=visit.memory.topics.of_entries([each.entry.id for each in shown], now=0),
+        **paged(shown, len(entries), offset, ROWS, lambda offset: f"/journal/log/{day}?offset={offset}"),
     )
 
 
@@ -153,7 +158,7 @@ def _node(visit: PageRequest, id: str) -> HTMLResponse:
     return page(
         "node.html",
         visit,
-        title=id,
+        title=period_name(id),
         above=[] if id == ROOT else _above(parse_period(id)),
         node=itself,
         text=frontmatter(text)[1],

@@ -11,7 +11,7 @@ from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Fields, Sent, changing_once, go, page, page_router
+from recollect.api.pages.base import Fields, Sent, changing_once, given, go, page, page_router, paged
 from recollect.api.pages.charts import ChartPoint, history
 from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
@@ -68,12 +68,8 @@ def table(
         "learnings.html",
         visit,
         title="Learnings",
-        found=found,
-        total=total,
-        offset=offset,
-        rows=ROWS,
+        **paged(found, total, offset, ROWS, lambda **other: "/learnings?" + urlencode(given({**wanted, **other}))),
         wanted=wanted,
-        address=lambda **other: "/learnings?" + urlencode({k: v for k, v in {**wanted, **other}.items() if v}),
         statuses=(*STATUSES, "all"),
         sorts=((BEST,) if q.strip() else ()) + tuple(SORTS),
         facets=learnings.facets(),
@@ -122,11 +118,6 @@ def create(visit: Changing, sent: Sent) -> Response:
         )
     said = f"{'Merged into' if made.merged else 'Saved'} “{made.learning.title}”"
     return go(visit, f"/learnings/{made.learning.id}", said, undo="/undo", change=memory.context.ids("change"))
-
-
-@routes.get("/learnings/{id}")
-def card(visit: Visiting, id: str) -> HTMLResponse:
-    return _card(visit, id)
 
 
 @routes.get("/learnings/{id}/edit")
@@ -190,7 +181,7 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     try:
         change = changing_once(visit, lambda memory: do(memory, id, sent))
     except (BadInput, Refused, NotFound) as wrong:
-        return _card(visit, id, problem=str(wrong), status=400)
+        return go(visit, f"/learnings/{id}", str(wrong))
     title = visit.memory.learnings.get(id).title
     undo = "" if verb in VERDICTS else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
@@ -232,7 +223,8 @@ ACTIONS: dict[str, Action] = {
 """What the buttons of the card do."""
 
 
-def _card(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+@routes.get("/learnings/{id}")
+def card(visit: Visiting, id: str) -> HTMLResponse:
     memory = visit.memory
     learning = memory.learnings.get(id)
     moments = [
@@ -245,8 +237,6 @@ def _card(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) 
         "learning.html",
         visit,
         title=learning.title,
-        status=status,
-        problem=problem,
         learning=learning,
         why=memory.why(id),
         plot=history(moments, bar, now=now, when=lambda at: str(day_of(at, zone))) if moments else "",

@@ -47,14 +47,15 @@ def revoke(visit: Changing, sent: Sent) -> Response:
 def _tokens(
     visit: PageRequest, *, problem: str = "", made: str = "", secret: str = "", status: int = 200
 ) -> HTMLResponse:
+    found = visit.memory.tokens.list()
     return page(
         "tokens.html",
         visit,
         title="Tokens",
         status=status,
         problem=problem,
-        tokens=visit.memory.tokens.list(),
-        now=visit.memory.context.clock.now(),
+        tokens=found,
+        valid={token.id for token in found if token.valid(visit.memory.context.clock.now())},
         made=made,
         secret=secret,
         channels=TOKEN_CHANNELS,
@@ -69,6 +70,7 @@ class Setting:
     name: str
     value: str
     default: str
+    changed: bool
 
 
 @routes.get("/settings")
@@ -80,15 +82,17 @@ def settings(visit: Visiting) -> HTMLResponse:
         part = vars(default) if hasattr(default, "__dict__") else {"": default}
         for field, usual in part.items():
             value = getattr(chosen[name], field) if field else chosen[name]
-            shown = "set, not shown" if value and any(word in field for word in SECRET) else _shown(value)
+            shown = "set, not shown" if value and SECRET.intersection(field.split("_")) else _shown(value)
             full = f"{name}.{field}" if field else name
             groups.setdefault(name if field else "project", []).append(
-                Setting(name=full, value=shown, default=_shown(usual))
+                Setting(name=full, value=shown, default=_shown(usual), changed=value != usual)
             )
-    return page("settings.html", visit, title="Settings", groups=groups, file=visit.memory.project.root)
+    changed = [one for group in groups.values() for one in group if one.changed]
+    root = visit.memory.project.root
+    return page("settings.html", visit, title="Settings", groups=groups, changed=changed, file=root)
 
 
-SECRET = ("url", "key", "token", "password")
+SECRET = {"url", "key", "token", "password"}
 """Settings whose value may hold a password."""
 
 

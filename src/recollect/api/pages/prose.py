@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import date
 from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from urllib.parse import quote
 import nh3
 from markupsafe import Markup, escape
 
+from recollect.core.calendar import ROOT, parse_period
 from recollect.tend.kinds import kind_of
 from recollect.text.tokens import terms
 
@@ -32,6 +34,8 @@ _ID = re.compile(
     r"(?<![\w/.-])(?:(?:log/)?(?P<entry>\d{4}-\d\d-\d\d#\d+)|daily/\d{4}-\d\d-\d\d|weekly/\d{4}-W\d\d"
     r"|monthly/\d{4}-\d\d|(?:learn|dec)_[0-9a-z]{8,})(?![\w/-])"
 )
+_PERIOD = re.compile(rf"^(?P<daily>\d{{4}}-\d\d-\d\d)$|^(?P<weekly>\d{{4}}-W\d\d)$|{_ID.pattern}")
+"""In a heading a bare day or week, too: summaries have a section for each."""
 LONGEST = 32_000
 """Characters of a text that are rendered: 0.4 s of CPU for the slowest Markdown, a table of short cells."""
 MOST_COMPARED = 3_000  # words of a text whose differences are looked for: beyond, comparing takes seconds
@@ -46,6 +50,22 @@ def place(base: str, id: str) -> str:
     return base + kind.page + quote(id.removeprefix(f"{kind.name}/"))
 
 
+def period_name(id: str) -> str:
+    """A node's period in words."""
+    if id == ROOT:
+        return "Everything"
+    period = parse_period(id)
+    if period.level == "monthly":
+        return f"{date.fromisoformat(period.name + '-01'):%B %Y}"
+    last = f"{period.last.day} {period.last:%B %Y}"
+    if period.level == "daily":
+        return f"{period.last:%A} {last}"
+    first = (
+        f"{period.first.day}" if period.first.month == period.last.month else f"{period.first.day} {period.first:%B}"
+    )
+    return f"Week {int(period.name[-2:])}, {first} to {last}"
+
+
 def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below: int = 1) -> Markup:
     """The text as HTML, under a heading of rank `below`. Of a long one the beginning, with a link to all of it."""
     if len(text) > most:
@@ -56,13 +76,14 @@ def prose(text: str, *, base: str = "", id: str = "", most: int = LONGEST, below
     parsed = _without_marks(parser.parse(text))
     highest = min((int(token.tag[1]) for token in parsed if token.type == "heading_open"), default=1)
     rank = below
-    for token in parsed:
+    for number, token in enumerate(parsed):
         if token.type in ("heading_open", "heading_close"):
             if token.type == "heading_open":  # under the page's own headings, and no rank is left out
                 rank = min(int(token.tag[1]) - highest + below + 1, rank + 1, 6)
             token.tag = f"h{rank}"
         elif token.children:
-            token.children = _linked(token.children, base)
+            pattern = _PERIOD if parsed[number - 1].type == "heading_open" else _ID
+            token.children = _linked(token.children, base, pattern)
     made = nh3.clean(
         parser.renderer.render(parsed, parser.options, {}),
         tags=TAGS,
@@ -105,7 +126,7 @@ def _without_marks(tokens: list[Token]) -> list[Token]:
     return [token for number, token in enumerate(tokens) if number not in around]
 
 
-def _linked(children: Iterable[Token], base: str) -> list[Token]:
+def _linked(children: Iterable[Token], base: str, pattern: re.Pattern[str]) -> list[Token]:
     """Ids in running text as links, unless they stand in one already."""
     from markdown_it.token import Token
 
@@ -118,8 +139,9 @@ def _linked(children: Iterable[Token], base: str) -> list[Token]:
             made.append(child)
             continue
         at = 0
-        for found in _ID.finditer(child.content):
-            id = f"log/{found['entry']}" if found["entry"] else found[0]
+        for found in pattern.finditer(child.content):
+            level = {"entry": "log/", "daily": "daily/", "weekly": "weekly/"}.get(found.lastgroup or "", "")
+            id = f"{level}{found['entry'] or found[0]}"
             made.append(Token("text", "", 0, content=child.content[at : found.start()]))
             made.append(Token("link_open", "a", 1, attrs={"href": place(base, id)}))
             made.append(Token("text", "", 0, content=found[0]))

@@ -5,13 +5,17 @@ Themes: what findings gathered into, and the raw files behind them.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, go, page, page_router
+from recollect.api.pages.base import Progress, Sent, begin, go, page, page_router
 from recollect.core.errors import BadInput, NotFound, Refused
 from recollect.distil.staged import Consolidation
+from recollect.memory import Memory
+from recollect.text.sentences import counted
 
 routes = page_router()
 
@@ -24,28 +28,51 @@ def staging(visit: Visiting) -> HTMLResponse:
 @routes.post("/staging")
 def stage(visit: Changing, sent: Sent) -> Response:
     try:
-        visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
+        made = visit.memory.staging.stage(sent.text("rule").strip(), sent.text("body"))
     except (BadInput, Refused) as wrong:
         return _staging(visit, problem=str(wrong), rule=sent.text("rule"), body=sent.text("body"), status=400)
-    return go(visit, "/staging")
+    return go(visit, "/staging", f"Staged “{made.title}”")
 
 
 @routes.post("/staging/consolidate")
 def consolidate(visit: Changing) -> Response:
-    try:
-        done = visit.memory.staging.consolidate()
-    except (BadInput, Refused, NotFound) as wrong:
-        return _staging(visit, problem=str(wrong), status=400)
-    return page("consolidated.html", visit, title="Consolidated", done=done)
+    def do(memory: Memory, _: Progress) -> str:
+        done = memory.staging.consolidate()
+        fates = Counter(each.fate for each in done.outcomes)
+        said = ", ".join(f"{count} {fate}" for fate, count in fates.items()) or f"Nothing changed: {done.reason}"
+        return f"{said}; report in {done.report}" if done.report else said
+
+    return begin(visit, "Consolidating", "/staging", do)
 
 
 @routes.post("/staging/restore")
 def restore(visit: Changing, sent: Sent) -> Response:
+    return _act(visit, sent.text("entry"), "restore", "Staged again:")
+
+
+SAID = {"hold": "Held back", "release": "Released", "adopt": "Adopted", "promote": "Made a learning of"}
+OPPOSITE = {"hold": "release", "release": "hold"}
+
+
+@routes.post("/staging/{slug}/{verb}")
+def act(visit: Changing, slug: str, verb: str) -> Response:
+    """Hold an entry back, release or adopt it, or make it a learning."""
+    if verb not in SAID:
+        raise NotFound(f"a staged learning has no action {verb!r}")
+    return _act(visit, slug, verb, SAID[verb])
+
+
+def _act(visit: PageRequest, slug: str, verb: str, said: str) -> Response:
+    staging = visit.memory.staging
     try:
-        visit.memory.staging.restore(sent.text("entry"))
+        if verb in OPPOSITE:
+            staging.hold(slug, on=verb == "hold")
+        else:
+            getattr(staging, verb)(slug)
     except (BadInput, Refused, NotFound) as wrong:
         return _staging(visit, problem=str(wrong), status=400)
-    return go(visit, "/staging")
+    undo = f"/staging/{slug}/{OPPOSITE[verb]}" if verb in OPPOSITE else ""
+    return go(visit, "/staging", f"{said} {slug}", undo=undo)
 
 
 def _staging(
@@ -68,6 +95,7 @@ def _staging(
         problem=problem,
         ages=ages,
         plan=plan,
+        held={each.slug: each.reason for each in plan.held} if plan else {},
         unknown=unknown,
         rule=rule,
         body=body,
@@ -86,35 +114,36 @@ def themes(visit: Visiting) -> HTMLResponse:
 
 @theme_routes.post("/themes/run")
 def run(visit: Changing) -> Response:
-    visit.memory.themes.run(always=True)
-    return go(visit, "/themes")
+    def do(memory: Memory, _: Progress) -> str:
+        done = memory.themes.run(always=True)
+        return f"Gathered {counted(done.files, 'raw file')} into {counted(len(done.themes), 'theme')}"
 
-
-@theme_routes.get("/themes/{name}")
-def theme(visit: Visiting, name: str) -> HTMLResponse:
-    return _theme(visit, name)
+    return begin(visit, "Gathering findings", "/themes", do)
 
 
 @theme_routes.post("/themes/{name}/rename")
 def rename(visit: Changing, name: str, sent: Sent) -> Response:
+    """The form sends a name, the button of its message the name before as the change that it takes back."""
     try:
-        named = visit.memory.themes.rename(name, sent.text("name").strip())
+        named = visit.memory.themes.rename(name, (sent.given("name") or sent.text("change")).strip())
     except (BadInput, Refused) as wrong:
-        return _theme(visit, name, problem=str(wrong), status=400)
-    return go(visit, f"/themes/{named.name}")
+        return go(visit, f"/themes/{name}", str(wrong))
+    undo = f"/themes/{named.name}/rename"
+    return go(visit, f"/themes/{named.name}", f"Renamed {name} to {named.name}", undo=undo, change=name)
 
 
 @theme_routes.post("/themes/{name}/promote")
 def promote(visit: Changing, name: str, sent: Sent) -> Response:
     """A finding of the theme becomes a learning."""
-    made = visit.memory.themes.promote(sent.text("finding"))
-    return go(visit, f"/learnings/{made.learning.id}")
+    memory = visit.memory.in_one_change()
+    made = memory.themes.promote(sent.text("finding")).learning
+    said = f"Made a learning of {sent.text('finding')}"
+    return go(visit, f"/learnings/{made.id}", said, undo="/undo", change=memory.context.ids("change"))
 
 
-def _theme(visit: PageRequest, name: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+@theme_routes.get("/themes/{name}")
+def theme(visit: Visiting, name: str) -> HTMLResponse:
     found = visit.memory.themes
     theme, text = found.show(name)
     findings = [found.finding(id) for id in theme.findings]
-    return page(
-        "theme.html", visit, title=theme.name, status=status, problem=problem, theme=theme, text=text, findings=findings
-    )
+    return page("theme.html", visit, title=theme.name, theme=theme, text=text, findings=findings)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Response
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from recollect.api.auth import Changing, PageRequest, Visiting
-from recollect.api.pages.base import Sent, changing_once, go, page, page_router
-from recollect.api.pages.charts import Bar, bars
-from recollect.capture.topic_edits import STATES
+from recollect.api.pages.base import Sent, changing_once, go, page, page_router, paged
+from recollect.api.pages.charts import Bar, bars, life
+from recollect.api.wire import Offset
+from recollect.capture.topic_edits import SHOWN, STATES
 from recollect.core.clock import DAY, zone_named
 from recollect.core.errors import BadInput, NotFound, Refused
-from recollect.core.records import FURTHEST
+from recollect.text.sentences import clip
 
 routes = page_router()
 ROWS = 50
@@ -26,25 +26,20 @@ NEAR = 8  # learnings and decisions that are shown beside a topic
 
 
 @routes.get("/topics")
-def topics(visit: Visiting, state: str = "open", offset: Annotated[int, Query(ge=0, le=FURTHEST)] = 0) -> HTMLResponse:
+def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResponse:
     found, total = visit.memory.topics.page(state=state or None, limit=ROWS, offset=offset)
+    now = visit.memory.context.clock.now()
+    begin = min((one.first_at for one in found), default=now)
     return page(
         "topics.html",
         visit,
         title="Topics",
-        found=found,
-        total=total,
+        begin=begin,
+        life=lambda one: life(one.first_at, one.last_at, since=begin, now=now),
         state=state,
         states=(*STATES, ""),
-        offset=offset,
-        rows=ROWS,
-        address=lambda offset: f"/topics?state={state}&offset={offset}",
+        **paged(found, total, offset, ROWS, lambda offset: f"/topics?state={state}&offset={offset}"),
     )
-
-
-@routes.get("/topics/{id}")
-def topic(visit: Visiting, id: str) -> HTMLResponse:
-    return _topic(visit, id)
 
 
 @routes.post("/topics/{id}/{verb}")
@@ -57,23 +52,25 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     try:
         change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
     except (BadInput, Refused, NotFound) as wrong:
-        return _topic(visit, id, problem=str(wrong), status=400)
+        return go(visit, f"/topics/{id}", str(wrong))
     name = visit.memory.topics.show(id).topic.name
     return go(visit, f"/topics/{id}", f"{said[verb]} “{name}”", undo="/undo", change=change)
 
 
-def _topic(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
+@routes.get("/topics/{id}")
+def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
     memory = visit.memory
-    view = memory.topics.show(id)
+    view = memory.topics.show(id, offset=offset)
+    said = memory.texts.briefly([entry.id for entry in view.entries])
+    entries = [(entry, clip(said[entry.id][1], 24) if entry.id in said else "") for entry in view.entries]
     near = memory.search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
     bar = memory.context.settings.inject.relevance
     return page(
         "topic.html",
         visit,
         title=view.topic.name,
-        status=status,
-        problem=problem,
         view=view,
+        **paged(entries, view.topic.entries, offset, SHOWN, lambda offset: f"/topics/{id}?offset={offset}"),
         line=_life_line(visit, [at for _, at in memory.topics.entries(view.topic.id)]),
         near=[hit for hit in near if hit.relevance >= bar],
         others=[one.name for one in memory.topics.page(limit=ROWS)[0] if one.id != view.topic.id],
