@@ -94,7 +94,7 @@ def test_a_text_whose_rows_failed_is_saved_with_a_warning_and_found_after_a_cycl
     assert copies(memory, verb) == 1
 
 
-@pytest.mark.parametrize("verb", FILES_AND_ROWS)
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("writers", range(4))
 @pytest.mark.parametrize("committed", [False, True])
 def test_what_was_not_saved_is_there_once_when_it_is_given_again(
