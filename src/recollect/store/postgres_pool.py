@@ -83,7 +83,7 @@ class Address:
     def shown(self) -> str:
         """Without a password, whatever was given."""
         host = self.parts.get("host") or self.parts.get("hostaddr") or "localhost"
-        port = f":{self.parts['port']}" if self.parts.get("port") else ""
+        port = f":{self.parts['port']}" if self.parts.get("port", "").strip(",") else ""
         user = f"{self.parts['user']}@" if self.parts.get("user") else ""
         return f"postgresql://{user}{host}{port}/{self.parts.get('dbname', '')}"
 
@@ -288,13 +288,14 @@ class Connections:
     def _take(self) -> psycopg.Connection[Row]:
         """A connection from the pool, asked for with growing pauses while the server starts, restarts or is full."""
         self._pool.open()
-        deadline = time.monotonic() + (self._busy_seconds if self._reached else self._connect_seconds)
-        pause = FIRST_WAIT
+        began, pause = time.monotonic(), FIRST_WAIT
         while True:
             try:
                 return self._pool.getconn(timeout=pause)
             except PoolTimeout:
-                late = time.monotonic() + pause > deadline
+                # Replicas that answer while no host takes writes: one of them is about to.
+                known = self._reached or "session is read-only" in self._failure
+                late = time.monotonic() + pause > began + (self._busy_seconds if known else self._connect_seconds)
                 if self._failure and (late or any(words in self._failure for words in HOPELESS)):
                     raise unreachable(self.place, self._failure) from None
                 if late:
