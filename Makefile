@@ -51,6 +51,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/supply.py audit
 	$(BIN)/pytest tests/unit -n 2 --dist worksteal
 
 $(HOSTS): $(NPM)/package-lock.json | tools
@@ -87,7 +88,16 @@ mutants: tools setup
 
 lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --group dev --no-header \
-	  --no-annotate --upgrade --quiet -o requirements.lock pyproject.toml
+	  --no-annotate --generate-hashes --upgrade --quiet -o requirements.lock pyproject.toml
+
+audit: setup
+	$(BIN)/python scripts/supply.py audit
+
+sbom:
+	$(PYTHON) scripts/supply.py sbom
+
+wheel: setup
+	$(BIN)/python scripts/supply.py wheel
 
 clean:
 	rm -rf $(VENV)

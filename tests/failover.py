@@ -396,6 +396,7 @@ def reported(
             "slow",
             "trouble",
             "missed",
+            "ready",
         ):
             print(line)
     return 1 if figures["wrong"] else 0

@@ -22,9 +22,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 STATE, PAGE = ROOT / "tmp" / "torture.json", ROOT / "tmp" / "torture.md"
-EXAMPLES, TIMES = int(os.environ.get("EXAMPLES", "5000")), int(os.environ.get("TIMES", "34"))
+EXAMPLES, TIMES = int(os.environ.get("EXAMPLES") or "5000"), int(os.environ.get("TIMES") or "34")
 MUTANTS, MINUTES, ROUNDS = (
-    os.environ.get(name, most) for name, most in (("MUTANTS", "2000"), ("MINUTES", "120"), ("ROUNDS", "5"))
+    os.environ.get(name) or most for name, most in (("MUTANTS", "2000"), ("MINUTES", "120"), ("ROUNDS", "5"))
 )
 PROCESSES = "tests/faults/test_processes.py::test_"
 VERBS, ERRORS = ("log", "stage", "finding", "learn", "decide"), ("EIO", "ENOSPC", "EINTR")
