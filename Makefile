@@ -3,7 +3,10 @@
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
 # make bench    speed, memory and quality figures (slow, prints them; docs/measurements.md keeps them)
-# make torture  long fault, property and mutation campaigns: a night (EXAMPLES=500 TIMES=4 for less; times in docs/experiments.md)
+# make torture  long fault, property and mutation campaigns, resumable: a night and more (EXAMPLES=500 TIMES=4 MUTANTS=200 MINUTES=10 for less)
+# make failover three PostgreSQL nodes with Patroni and etcd, 16 agents, five faults a round (as root; ROUNDS=1)
+# make sbom     what a release is made of, as CycloneDX, in dist/
+# make wheel    the wheel, twice, and whether both have the same bytes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,9 +16,9 @@ TOOLS := git strace pgbouncer chromium npm curl
 # Real hosts and clients, for the tests that drive them. npm writes the second file when it is done.
 NPM := tests/host/npm
 HOSTS := $(NPM)/node_modules/.package-lock.json
-# What torture tries: examples of each property, and how often each fault campaign (34 make 10,000 kills and power cuts).
-EXAMPLES ?= 5000
-TIMES ?= 34
+# What torture tries: examples of each property, how often each fault campaign (34 make 10,000 kills and power cuts), random
+# mutants, minutes of soak, rounds of failover. tests/torture.py has the same defaults and remembers what was done.
+export EXAMPLES TIMES MUTANTS MINUTES ROUNDS
 
 # Where tests have their folders: in memory where there is room for 2 GB and programs may run, for they sync without end.
 # The tests of faults stay on a disk.
@@ -23,7 +26,7 @@ SCRATCH = $(shell probe=/dev/shm/recollect-$$$$; \
   [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END {print $$4}')" -gt 2000000 ] && cp /bin/true $$probe && \
   $$probe && echo /dev/shm || echo $${TMPDIR:-/tmp}; rm -f $$probe)
 
-.PHONY: setup tools demo check test bench torture mutants lock clean
+.PHONY: setup tools demo check test bench torture failover mutants lock audit sbom wheel clean
 
 setup: $(STAMP)
 
@@ -48,6 +51,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python scripts/supply.py audit
 	$(BIN)/pytest tests/unit -n 2 --dist worksteal
 
 $(HOSTS): $(NPM)/package-lock.json | tools
@@ -74,15 +78,27 @@ bench: setup
 	$(BIN)/python -m benchmarks.hook
 	$(BIN)/python -m benchmarks.start_up
 
-torture: tools setup $(HOSTS) mutants
-	HYPOTHESIS_PROFILE=torture RECOLLECT_EXAMPLES=$(EXAMPLES) RECOLLECT_TORTURE=$(TIMES) $(BIN)/pytest tests -n 2
+torture: tools setup $(HOSTS)
+	$(BIN)/python tests/torture.py
+
+failover: setup
+	$(BIN)/python tests/failover.py $(or $(ROUNDS),1)
 
 mutants: tools setup
 	$(BIN)/python -m tests.mutants
 
 lock:
 	$(BIN)/uv pip compile --universal --python-version 3.11 --all-extras --group dev --no-header \
-	  --no-annotate --upgrade --quiet -o requirements.lock pyproject.toml
+	  --no-annotate --generate-hashes --upgrade --quiet -o requirements.lock pyproject.toml
+
+audit: setup
+	$(BIN)/python scripts/supply.py audit
+
+sbom:
+	$(PYTHON) scripts/supply.py sbom
+
+wheel: setup
+	$(BIN)/python scripts/supply.py wheel
 
 clean:
 	rm -rf $(VENV)

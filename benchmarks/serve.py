@@ -2,7 +2,7 @@
 
     python -m benchmarks.serve [--learnings 1000] [--seconds 3] [--requests 100000] [--store postgresql://…]
 
-One `recollect serve` process, spoken to by 1, 8 and 32 clients that keep their connections; the clients are threads of
+One `recollect serve` process, spoken to by 1, 8, 32 and 128 clients that keep their connections; the clients are threads of
 this process, so on few cores they take their share of the machine. `Memory` is called here in one thread, just before
 each, so that noise hits both. CPU is the server's own. Then so many requests more, and what the server's memory grew
 by. Create makes tasks: learnings would be compared to each other, which is not the server's work.
@@ -33,7 +33,7 @@ from recollect import Actor, Memory, NewLearning
 from recollect.capture.learn import _made  # the row a capture makes, without comparing it to others
 from recollect.store import learnings as rows
 
-CLIENTS = (1, 8, 32)
+CLIENTS = (1, 8, 32, 128)
 NAMES = count()
 
 Call = Callable[[int], object]

@@ -56,6 +56,18 @@ class Server:
         rules = self.data / "pg_hba.conf"
         rules.write_text('local all "/^locked" scram-sha-256\n' + rules.read_text())
 
+    def follow(self, primary: Server) -> None:
+        """A replica of a running server, instead of a new cluster."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            shutil.chown(self.folder, NOBODY)
+        self._run(
+            "pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", primary.url()
+        )
+
+    def promote(self) -> None:
+        self._run("pg_ctl", "-D", self.data, "-w", "promote")
+
     def start(self) -> None:
         options = " ".join(f"-c {setting}" for setting in self._settings)
         self._run("pg_ctl", "-D", self.data, "-w", "-l", self.folder / "log", "-o", options, "start")

@@ -14,6 +14,7 @@ from recollect.models.ask import load_prompt
 from recollect.models.scripted import ScriptedModels, ScriptedProvider
 from recollect.text import nodes
 from recollect.text.tree import Limits
+from samples import learning
 from scale import TORTURE
 from trees import LOGS, grow, reachable
 
@@ -279,6 +280,24 @@ def test_a_clock_two_days_behind_calls_nothing_final(memory: Memory, clock: Scri
     assert {node.status for node in memory.journal.tree("2026-03-05")} == {"fixed"}
     done, _ = memory.journal.compact()
     assert not done.clock_behind
+
+
+def test_a_cycle_in_which_the_clock_was_years_ahead_loses_nothing_once_it_is_right_again(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    kept = memory.learn(learning()).learning
+    memory.journal.add(NewEntry(text="The ledger keeps double-entry books", topic="ledger"))
+    clock.advance(days=1400)
+    memory.cycle()
+    clock.advance(days=-1400)
+    assert not memory.cycle().held
+    again = memory.journal.add(NewEntry(text="The ledger closes at midnight", topic="ledger"))
+    clock.advance(days=1)
+    assert not memory.cycle().held
+    assert again.id in [hit.id for hit in memory.search("ledger closes midnight")]
+    assert "closes at midnight" in memory.journal.node(f"daily/{again.day}")
+    assert memory.learnings.get(kept.id).status == "active"
+    assert memory.data.verify() == ()
 
 
 def test_two_passes_at_once_are_one(memory: Memory, open_memory: Opener) -> None:

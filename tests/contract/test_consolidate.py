@@ -442,6 +442,20 @@ def test_a_run_that_was_cut_off_after_writing_the_document_ends_without_a_copy(p
     assert project.titles() == list(YOUNG)
 
 
+def test_an_entry_whose_run_was_killed_leaves_the_staging_file_although_nothing_else_is_due(project: Project) -> None:
+    project.begin(RIPE)
+    entry, body = next(iter(RIPE.items()))
+    memory = project.memory()
+    memory.staging.consolidate()
+    documents = project.read("docs/testing.md")
+    project.repo.write(FILE, staged({**YOUNG, entry: body}))  # killed between the document and the staging file
+    project.repo.commit(START + timedelta(days=20))
+    run = memory.staging.consolidate()
+    assert fates(run) == {entry: "consolidated"}
+    assert project.read("docs/testing.md") == documents
+    assert project.titles() == list(YOUNG)
+
+
 # Holding against what is known
 
 

@@ -58,6 +58,18 @@ def test_a_decision_reads_back_whole(memory: Memory) -> None:
     assert again.review_at == again.decided_at + 14 * 86_400_000
 
 
+def test_the_same_decision_again_within_an_hour_is_one_and_what_changed_or_came_later_is_another(
+    memory: Memory, clock: ScriptedClock
+) -> None:
+    """A caller who was told that nobody knows whether it was stored repeats it."""
+    first = record(memory)
+    clock.advance(seconds=300)
+    assert record(memory).id == first.id
+    assert record(memory, confidence=0.3).id != first.id
+    clock.advance(hours=1)
+    assert record(memory).id != first.id
+
+
 def test_confidence_zero_stays_zero_everywhere(memory: Memory, clock: ScriptedClock) -> None:
     kept = reviewed(memory, confidence=0.0)
     assert memory.decisions.get(kept.id).confidence == 0.0

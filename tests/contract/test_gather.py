@@ -432,7 +432,7 @@ class NoRows:
         self._db = db
         self.engine, self.place = db.engine, db.place
 
-    def read(self, space: str) -> Any:
+    def read(self, space: str, **how: Any) -> Any:
         return self._db.read(space)
 
     def write(self, space: str) -> Any:

@@ -15,6 +15,7 @@ from recollect.core.journal import NewEntry
 from recollect.core.writes import SessionTurn, Write
 from recollect.store import db
 from recollect.text.frame import ContextBudget
+from recollect.text.transcript import MESSAGE_LIMIT
 from samples import WEBHOOKS
 
 PROMPT = "Handle Stripe webhooks for refunds"
@@ -482,6 +483,16 @@ def test_a_transcript_that_another_process_reads_keeps_no_other_from_being_read(
     assert memory.sessions.tidy() == 1
     db.release_lease(memory.context, lease)
     assert memory.sessions.tidy() == 1
+
+
+def test_of_a_huge_request_the_beginning_is_kept_with_the_answer(memory: Memory, hooks: Hooks, tmp_path: Path) -> None:
+    words = "Line 4711 of the build failed.\n" * 200_000  # 6 MB
+    path = transcript(tmp_path / "t.jsonl", (words, "The build lacked a lock."))
+    hooks.fire("Stop", transcript_path=path)
+    said = memory.context.vault.read("2026-03-02.md") or ""
+    assert f"[{len(words) - 1 - MESSAGE_LIMIT:,} more characters were not kept]" in said
+    assert "- outcome: The build lacked a lock." in said
+    assert memory.status().set_aside == 0
 
 
 def test_what_a_killed_session_left_is_read_by_a_later_cycle(

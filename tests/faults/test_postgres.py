@@ -22,7 +22,7 @@ from conftest import PERSON
 from embedded import project_of
 from embedders import WordEmbedder
 from old_stores import unpack
-from recollect import Memory, NewEntry
+from recollect import Memory, NewEntry, NewFinding
 from recollect.core.context import Db, Tx
 from recollect.core.errors import StoreBusy, StoreDamaged, StoreUnreachable
 from recollect.memory.admin import Rescue
@@ -699,6 +699,24 @@ def test_a_purged_text_is_in_no_table_and_no_index_of_the_server(tmp_path: Path,
             server.sql("CHECKPOINT")
             assert memory.search("webhooks order")
             assert _holding(server, b"zyzzogeton4711") == []
+
+
+def test_a_purge_after_a_pull_takes_a_work_id_out_of_the_state_of_the_mirror(
+    server: Server, tmp_path: Path, environ: dict[str, str]
+) -> None:
+    environ["RECOLLECT_STORE"] = server.new_database("mirrored")
+    initialise(environ["RECOLLECT_STORE"])
+    root = tmp_path / "project"
+    root.mkdir()
+    with Memory.open(root, create=True, actor=PERSON, environ=environ) as memory:
+        memory.themes.add("wu-zyzzogeton4711", NewFinding(description="Foreign keys have an index"))
+        memory.themes.add("wu-2", NewFinding(description="Migrations are reversible"))
+        assert _command(root, environ, "store", "vault", "pull").returncode == 0
+        mirror = memory.project.data / "mirror.json"
+        assert "zyzzogeton4711" in mirror.read_text()
+        assert memory.data.purge(text="zyzzogeton4711").found == ()
+        assert "zyzzogeton4711" not in mirror.read_text()
+        assert "both sides are equal" in _command(root, environ, "store", "vault", "pull").stdout
 
 
 def _holding(server: Server, word: bytes) -> list[str]:

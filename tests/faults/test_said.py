@@ -38,7 +38,7 @@ FILES_AND_ROWS = ("log", "stage", "finding")
 FAILING = f"{CALLS},utimensat,fstat,newfstatat,statx,flock,fchmod,close,mmap"
 
 SWEPT = (
-    [(verb, error) for verb in VERBS for error in ("EIO", "ENOSPC")]
+    [(verb, error) for verb in VERBS for error in ("EIO", "ENOSPC", "EINTR")]
     if TORTURE > 1
     else [("log", "ENOSPC"), ("stage", "EIO"), ("finding", "EIO")]
 )
@@ -94,7 +94,7 @@ def test_a_text_whose_rows_failed_is_saved_with_a_warning_and_found_after_a_cycl
     assert copies(memory, verb) == 1
 
 
-@pytest.mark.parametrize("verb", FILES_AND_ROWS)
+@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("writers", range(4))
 @pytest.mark.parametrize("committed", [False, True])
 def test_what_was_not_saved_is_there_once_when_it_is_given_again(
@@ -204,7 +204,8 @@ def test_whatever_call_fails_what_is_said_is_true(tmp_path: Path, verb: str, err
             assert memory.data.verify() == (), where
         shutil.rmtree(folder)
     assert sum(seen.values()) == len(chosen)
-    assert len(seen) > 1, "some calls fail the verb and some do not"
+    if error != "EINTR":  # is tried again by whoever made the call
+        assert len(seen) > 1, "some calls fail the verb and some do not"
 
 
 def test_an_append_that_cannot_be_taken_back_is_not_denied(tmp_path: Path) -> None:

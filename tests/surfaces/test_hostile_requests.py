@@ -332,7 +332,7 @@ def test_a_defect_of_ours_is_a_page_for_a_browser_and_a_problem_for_a_program(me
         def __getattr__(self, name: str) -> Any:
             return getattr(db, name)
 
-        def read(self, space: str) -> Any:
+        def read(self, space: str, **how: Any) -> Any:
             if self.armed:
                 raise Defect("/home/ada/secret")
             return db.read(space)

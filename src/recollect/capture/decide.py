@@ -46,7 +46,10 @@ class Decided:
 
 
 def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str | None = None) -> Decided:
-    """Record a decision. A report of work done is rejected unless the caller insists."""
+    """Record a decision. A report of work done is rejected unless the caller insists.
+
+    The same decision again within an hour is the same one: a caller whose answer was lost may repeat it.
+    """
     if not anyway and is_status_update(new.decision):
         raise Rejected(
             "this reads as a report of work, not as a choice. Say what was chosen, over what and why; a report "
@@ -55,6 +58,8 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
     made = new_decision(ctx, new, id=ctx.ids("dec"))
     decision, change = made.decision, change or ctx.ids("change")
     with ctx.db.write(ctx.space) as tx:
+        if before := _given_before(tx, decision):
+            return replace(made, decision=before)
         rows.insert(tx, decision)
         record_new(DECISION, tx, ctx, decision, change, redaction(made.redacted))
         if decision.decided_at < decision.created_at:
@@ -69,6 +74,15 @@ def decide(ctx: Context, new: NewDecision, *, anyway: bool = False, change: str 
                 closed = replace(closed, trust=lowest(before.trust, ctx.actor.trust))
             save(DECISION, tx, ctx, before, closed, "decision.superseded", change, reason)
     return made
+
+
+def _given_before(tx: Tx, decision: Decision) -> Decision | None:
+    """The same decision, recorded within the last hour and not changed since."""
+    lately = rows.DecisionFilter(
+        category=decision.category, agent=decision.agent, after=decision.decided_at - HOUR, until=decision.decided_at
+    )
+    times = {name: getattr(decision, name) for name in ("id", "decided_at", "review_at", "created_at", "updated_at")}
+    return next((one for one in rows.walk(tx, lately) if replace(one, **times) == decision), None)
 
 
 def new_decision(ctx: Context, new: NewDecision, *, id: str) -> Decided:

@@ -102,7 +102,9 @@ class Db(Protocol):
     def upgraded(self) -> bool:
         """Whether opening the store brought it to this program's schema."""
 
-    def read(self, space: str) -> AbstractContextManager[Tx]: ...
+    def read(self, space: str, *, searching: bool = False) -> AbstractContextManager[Tx]:
+        """A consistent view. `searching`: a replica may answer that has everything written so far."""
+
     def write(self, space: str) -> AbstractContextManager[Tx]: ...
     def write_anew(self) -> None:
         """Rewrite the store's own files, so that deleted rows leave no bytes in them."""

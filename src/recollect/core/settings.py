@@ -145,6 +145,7 @@ class StoreSettings:
     busy_seconds: float = 30.0  # how long a write waits for another process, or for a server to come back
     connect_seconds: float = 5.0  # how long a server that was not reached yet is tried
     connections: int = 4  # how many connections to a server one process opens at most
+    read_from: str = "primary"  # who answers searches on a server: `primary`, or a `replica` that is up to date
     backups: int = 5  # how many automatic backups are kept
 
 
@@ -183,6 +184,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.space:
             check_space(self.space)
+        if self.store.read_from not in ("primary", "replica"):
+            raise BadInput("store.read_from must be primary or replica")
         if not 0 <= self.store.busy_seconds <= LONGEST_WAIT:
             raise BadInput(f"store.busy_seconds must be between 0 and {LONGEST_WAIT}, not {self.store.busy_seconds}")
         if self.confidence.decay_clock not in ("calendar", "active"):

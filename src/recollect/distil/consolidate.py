@@ -78,10 +78,12 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
     except (NotFound, Refused, BadInput) as unusable:  # a hand-off goes on without a consolidation
         return Consolidation(due=False, trigger="none", reason=str(unusable))
     made = planned(ctx, file, _waiting(ctx, file))
-    if made.trigger == "none":
-        return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
     run = _Run(ctx=ctx, file=file, dry_run=dry_run, documents=documents.load_documents(ctx), alike=similarity_to(ctx))
-    if made.short:
+    # A run that was killed left an entry in its document and in the staging file: finish it, whatever holds it now.
+    begun = [one for one in file.entries if not one.entry.external and run.placed_before(one)]
+    if made.trigger == "none" and not begun:
+        return Consolidation(due=False, trigger="none", reason=made.reason, held=made.held)
+    if made.short and not begun:
         ripe = counted(len(file.entries) - len(made.held), "entry")
         reason = f"{made.reason}; ripe: {ripe}, needed: {ctx.settings.staging.batch}"
         if made.trigger == "size":
@@ -96,7 +98,9 @@ def _consolidate(ctx: Context, *, dry_run: bool, lease: db.Lease | None = None) 
             held=made.held,
             escalations=tuple(run.escalations),
         )
-    queue, spare = list(made.batch), list(made.spare)
+    queue, spare = begun, []
+    if made.trigger != "none" and not made.short:
+        queue, spare = [*begun, *(one for one in made.batch if one not in begun)], list(made.spare)
     while queue:
         outcome = run.settle(queue.pop(0))
         run.outcomes.append(outcome)
@@ -156,7 +160,7 @@ class _Run:
 
     def settle(self, one: Aged) -> EntryOutcome:
         entry = one.entry
-        if path := self._placed_before(one):
+        if path := self.placed_before(one):
             return self._leave(one, "consolidated", path, "was placed by an earlier run that did not finish")
         gone = self._gone()
         others = [each for each in self.file.entries if each.entry.slug not in gone and not each.entry.external]
@@ -266,7 +270,7 @@ class _Run:
             documents.write_documents(self.ctx, changed, self.documents, last=last)
         self.documents |= changed
 
-    def _placed_before(self, one: Aged) -> str:
+    def placed_before(self, one: Aged) -> str:
         """The document in which an earlier run put this entry before it could take it out of the staging file."""
         entry = one.entry
         worded = cached_answer(self.ctx, staging_checks.rewrite_question(entry))

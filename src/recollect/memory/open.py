@@ -102,6 +102,7 @@ def _open_server(url: str, settings: StoreSettings) -> Db:
         busy_seconds=settings.busy_seconds,
         connect_seconds=settings.connect_seconds,
         connections=settings.connections,
+        read_from=settings.read_from,
     )
 
 

@@ -150,7 +150,7 @@ def search(ctx: Context, query: str, options: SearchOptions = SearchOptions()) -
         meaning = meaning_of(ctx, query, required=share == 1)
     confidences: dict[str, int] = {}
     now = ctx.clock.now()
-    with ctx.db.read(ctx.space) as tx:
+    with ctx.db.read(ctx.space, searching=True) as tx:
         question = ask(tx, query, today=day_of(now, zone_named(ctx.settings.timezone)))
 
         def passing(some: Sequence[Ranked]) -> set[str]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ import psycopg
 from psycopg import sql
 
 from recollect.core.context import Row
-from recollect.core.errors import StoreUnreachable
+from recollect.core.errors import StoreBusy, StoreUnreachable
 from recollect.store.copies import filling
 from recollect.store.db import Transaction
 from recollect.store.dump import carry
-from recollect.store.postgres_pool import Address, Connections
+from recollect.store.postgres_pool import FIRST_WAIT, STATISTICS, Address, Connections
 from recollect.store.postgres_vectors import PostgresVectors
 
 TYPES = {
@@ -60,7 +61,10 @@ SET LOCAL lock_timeout = {patience};
 SET LOCAL idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
 SELECT pg_advisory_xact_lock({key});
-SELECT pg_current_xact_id()::text"""
+SELECT pg_current_xact_id()::text || ' ' || {statistics}"""
+
+_CAUGHT_UP = "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= %s::pg_lsn"
+REPLICA_WAITS = 10  # of 5 ms each: a replica that is further behind would cost more than it saves
 
 _OUR_TABLES = """
 SELECT relname, has_table_privilege(oid, 'MAINTAIN') FROM pg_class
@@ -80,27 +84,48 @@ class PostgresDb:
     holds_vault = True
     upgraded = False  # only `recollect store db init` upgrades a server's store
 
-    def __init__(self, url: str, *, busy_seconds: float = 30.0, connect_seconds: float = 5.0, connections: int = 4):
+    def __init__(
+        self,
+        url: str,
+        *,
+        busy_seconds: float = 30.0,
+        connect_seconds: float = 5.0,
+        connections: int = 4,
+        read_from: str = "primary",
+    ):
         self.address = Address(url)
         self.place = self.address.shown
         self._busy_seconds = busy_seconds
-        self._connections = Connections(
-            self.address, busy_seconds=busy_seconds, connect_seconds=connect_seconds, limit=connections
+        self._connections, self._replicas = (
+            Connections(
+                self.address,
+                busy_seconds=busy_seconds,
+                connect_seconds=connect_seconds,
+                limit=connections,
+                replicas=replicas,
+            )
+            for replicas in (False, True)
         )
+        self.read_from = read_from
         self._numbers: dict[str, int] = {}
         self.keeps_vectors = True  # not on a server without pgvector, as opening it finds out
 
     @contextmanager
-    def read(self, space: str) -> Iterator[Transaction]:
-        """A consistent view; others keep writing."""
-        with self._connections.transaction(_BEGIN_READ) as connection:
+    def read(self, space: str, *, searching: bool = False) -> Iterator[Transaction]:
+        """A consistent view; others keep writing. A search may be answered by a replica, if the settings say so."""
+        with ExitStack() as stack:
+            replica = self._replica(stack) if searching and self.read_from == "replica" else None
+            connection = replica or stack.enter_context(self._connections.transaction(_BEGIN_READ))
             yield Transaction(space, _Session(connection, self.keeps_vectors), self._number(connection, space) or 0)
 
     @contextmanager
     def write(self, space: str) -> Iterator[Transaction]:
         """The one writer of this space. When the block ends without an error the change is committed."""
         begin = _BEGIN_WRITE.format(
-            patience=round(self._busy_seconds * 1000), idle=IDLE_SECONDS * 1000, key=lock_key(space)
+            patience=round(self._busy_seconds * 1000),
+            idle=IDLE_SECONDS * 1000,
+            key=lock_key(space),
+            statistics=STATISTICS,
         )
         with self._connections.transaction(begin) as connection:
             number = self._number(connection, space)
@@ -111,6 +136,23 @@ class PostgresDb:
             yield transaction
             transaction.finish()
         self._numbers[space] = number  # only now: a number that was rolled back does not exist
+
+    def _replica(self, stack: ExitStack) -> psycopg.Connection[Row] | None:
+        """A connection to a replica that has everything the primary had a moment ago, in a transaction; None if there
+        is none. So no search misses what was just written, by this process or another."""
+        with self._connections.plain() as primary:
+            (written,) = primary.execute("SELECT pg_current_wal_lsn()").fetchone() or (None,)
+        with suppress(StoreUnreachable, StoreBusy), ExitStack() as attempt:
+            # Looked at before the transaction begins: its view must be newer than what was looked at.
+            connection = attempt.enter_context(self._replicas.transaction("BEGIN; ROLLBACK"))
+            for _ in range(REPLICA_WAITS):
+                if connection.execute(_CAUGHT_UP, (written,)).fetchone() == (True,):
+                    connection.execute(_BEGIN_READ.encode())
+                    stack.push(attempt.pop_all())
+                    return connection
+                time.sleep(FIRST_WAIT / 10)
+            connection.execute(b"BEGIN")  # for the commit that ends the block
+        return None
 
     def tend_vectors(self, space: str, model: int, dimensions: int) -> str:
         with self.plain() as connection:
@@ -138,6 +180,7 @@ class PostgresDb:
 
     def close(self) -> None:
         self._connections.close()
+        self._replicas.close()
 
     def write_anew(self) -> None:
         """Every table and index rewritten, so that no dead row and no index entry keeps what was deleted."""

@@ -47,6 +47,17 @@ HOPELESS = (
 )
 
 
+_CONNECTION = {
+    "connect_timeout": "5",
+    "application_name": "recollect",
+    "client_encoding": "UTF8",
+    "keepalives_idle": "5",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "14000",
+}
+
+
 class Address:
     """A connection address: what libpq is given, and what a person may be shown."""
 
@@ -60,15 +71,19 @@ class Address:
             ) from None
         self.parts = {name: str(value) for name, value in parts.items()}
         self._secrets = [self.parts[name] for name in ("password", "sslpassword") if self.parts.get(name)]
-        self.conninfo = make_conninfo(
-            **{"connect_timeout": "5", "application_name": "recollect", "client_encoding": "UTF8", **self.parts}
-        )
+        # Of several hosts the one that takes writes. A host behind a cut network is given up after 14 seconds.
+        several = {"target_session_attrs": "read-write"} if "," in self.parts.get("host", "") else {}
+        self.conninfo = make_conninfo(**{**_CONNECTION, **several, **self.parts})
+
+    def of_replicas(self) -> str:
+        """What libpq is given to find a replica among several hosts; the primary where there is none."""
+        return make_conninfo(self.conninfo, target_session_attrs="prefer-standby")
 
     @property
     def shown(self) -> str:
         """Without a password, whatever was given."""
         host = self.parts.get("host") or self.parts.get("hostaddr") or "localhost"
-        port = f":{self.parts['port']}" if self.parts.get("port") else ""
+        port = f":{self.parts['port']}" if self.parts.get("port", "").strip(",") else ""
         user = f"{self.parts['user']}@" if self.parts.get("user") else ""
         return f"postgresql://{user}{host}{port}/{self.parts.get('dbname', '')}"
 
@@ -128,6 +143,7 @@ def unreachable(place: str, said: str) -> StoreUnreachable | StoreBusy:
     )
 
 
+STATISTICS = "pg_stat_get_bgwriter_stat_reset_time()::text"  # since when this server counts: since it last crashed
 FIRST_WAIT = 0.05  # seconds: a local server answers a new connection in a few milliseconds, a remote one in about 100
 LONGEST_WAIT = 1.0  # seconds between two tries while the server is away
 
@@ -140,7 +156,9 @@ class Connections:
     The pool opens a connection when one is asked for; `_take` decides how often and for how long to ask.
     """
 
-    def __init__(self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int):
+    def __init__(
+        self, address: Address, *, busy_seconds: float, connect_seconds: float, limit: int, replicas: bool = False
+    ):
         self.address = address
         self.place = address.shown
         self._busy_seconds = busy_seconds
@@ -150,7 +168,7 @@ class Connections:
         self._failure = ""  # what the server said when it last refused a connection
         self._inside = threading.local()
         self._pool = ConnectionPool(
-            address.conninfo,
+            address.of_replicas() if replicas else address.conninfo,
             connection_class=self._noting_failures(),
             kwargs={"autocommit": True, "prepare_threshold": None},
             configure=lambda connection: connection.adapters.register_loader("numeric", _NumberLoader),
@@ -211,20 +229,29 @@ class Connections:
         assert said == "COMMIT", "an error inside a transaction was swallowed; nothing was stored"
 
     def _was_committed(self, number: str) -> bool:
-        """What became of a transaction whose connection broke while it was committed; the server remembers."""
+        """What became of a transaction whose connection broke while it was committed; the server remembers.
+
+        A server that crashed, or a replica that took its place, gives numbers again of which it kept nothing. So a
+        commit counts as ours only while the server's statistics are as old as they were: a crash begins them anew.
+        """
+        xid, _, begun = number.partition(" ")
         deadline = time.monotonic() + self._busy_seconds
         while time.monotonic() < deadline:
             with suppress(psycopg.OperationalError), psycopg.connect(self.address.conninfo) as connection:
                 try:
-                    found = connection.execute("SELECT pg_xact_status(%s::text::xid8)", (number,)).fetchone()
+                    fate = connection.execute(f"SELECT pg_xact_status(%s::text::xid8), {STATISTICS}", (xid,)).fetchone()
                 except psycopg.errors.InvalidParameterValue:
                     return False  # a number still to come: the server crashed before it kept anything of ours
-                if found in (("committed",), ("aborted",)):
-                    return found == ("committed",)
+                if fate == ("committed", begun):
+                    return True
+                if fate and fate[0] == "aborted":
+                    return False
+                if fate and fate[0] == "committed":
+                    break  # ours, or another's under the same number
             time.sleep(FIRST_WAIT)  # the server has not noticed the broken connection yet
         raise FateUnknown(
             f"The connection to {self.place} broke while a change was being committed, so it is stored either whole or "
-            "not at all. Check before you repeat it"
+            "not at all. Give it again: what was stored is recognised"
         )
 
     @contextmanager
@@ -251,21 +278,24 @@ class Connections:
             except psycopg.errors.LockNotAvailable:
                 self._pool.putconn(connection)
                 raise StoreBusy(f"Another writer kept {self.place} busy for too long; try again") from None
-            except psycopg.OperationalError as error:
+            except (psycopg.OperationalError, psycopg.errors.ReadOnlySqlTransaction) as error:
+                connection.close()  # a primary that became a replica keeps its connections
                 self._pool.putconn(connection)
                 if time.monotonic() > deadline:
                     raise lost(self.place, error) from None
+                time.sleep(FIRST_WAIT)
 
     def _take(self) -> psycopg.Connection[Row]:
         """A connection from the pool, asked for with growing pauses while the server starts, restarts or is full."""
         self._pool.open()
-        deadline = time.monotonic() + (self._busy_seconds if self._reached else self._connect_seconds)
-        pause = FIRST_WAIT
+        began, pause = time.monotonic(), FIRST_WAIT
         while True:
             try:
                 return self._pool.getconn(timeout=pause)
             except PoolTimeout:
-                late = time.monotonic() + pause > deadline
+                # Replicas that answer while no host takes writes: one of them is about to.
+                known = self._reached or "session is read-only" in self._failure
+                late = time.monotonic() + pause > began + (self._busy_seconds if known else self._connect_seconds)
                 if self._failure and (late or any(words in self._failure for words in HOPELESS)):
                     raise unreachable(self.place, self._failure) from None
                 if late:

@@ -164,9 +164,17 @@ class Made:
     notes: list[str]
 
 
-def open_postgres(url: str, *, busy_seconds: float, connect_seconds: float, connections: int) -> PostgresDb:
+def open_postgres(
+    url: str, *, busy_seconds: float, connect_seconds: float, connections: int, read_from: str = "primary"
+) -> PostgresDb:
     """The store at `url`, checked. One that is newer, older, empty or not ours is refused untouched."""
-    db = PostgresDb(url, busy_seconds=busy_seconds, connect_seconds=connect_seconds, connections=connections)
+    db = PostgresDb(
+        url,
+        busy_seconds=busy_seconds,
+        connect_seconds=connect_seconds,
+        connections=connections,
+        read_from=read_from,
+    )
     try:
         with db.plain() as connection:
             seen = _look(connection, db.place)

@@ -88,7 +88,7 @@ class SqliteDb:
         self.upgraded = False  # whether opening it brought it to a newer schema
 
     @contextmanager
-    def read(self, space: str) -> Iterator[Transaction]:
+    def read(self, space: str, *, searching: bool = False) -> Iterator[Transaction]:
         """A consistent view; other processes keep writing."""
         with self._transaction("BEGIN") as connection:
             yield Transaction(space, _Session(connection), self._number(connection, space))

@@ -65,7 +65,7 @@ def redact(text: str) -> Redacted:
 def secrets_in(text: str) -> dict[str, str]:
     """The secrets in a text, each with its kind."""
     data = text.encode("utf-8", "surrogatepass")
-    spans = (span for span in _found(data) if span.kind != _PRIVATE)
+    spans = _joined([span for span in _found(data) if span.kind != _PRIVATE])
     return {data[span.start : span.end].decode("utf-8", "surrogatepass"): span.kind for span in spans}
 
 

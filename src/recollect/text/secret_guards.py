@@ -36,6 +36,8 @@ _LOOKUP = lazy(
 )
 _WORDS = lazy(r"[A-Za-z][-_./: A-Za-z]*")
 _CALL = lazy(r"^[A-Za-z_][\w.]*[(\[].*[)\]]$|->|=>|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
+_STORED_NAME = lazy(r"[a-z/_-]+-[A-Za-z0-9]{6}")  # of a secret at AWS, with its random ending
+_UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CODE = lazy(r"[(){}\[\]]|->|=>|==.|^[A-Za-z_]+\d*(?:\.[A-Za-z_]+\d*)+$")
 
 
@@ -74,7 +76,25 @@ def like_prefixed_token(value: str) -> bool:
     if mixed:
         changes = sum(a.isdigit() != b.isdigit() or a.isupper() != b.isupper() for a, b in pairwise(random))
         return entropy(random) >= 4.0 and changes >= len(random) * 0.3
-    return entropy(random) >= 3.2 and bool(_SECRET_PREFIX.search(name))
+    if entropy(random) >= 3.2 and _SECRET_PREFIX.search(name):
+        return True
+    turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(random))  # base 36 has 40 % of them
+    return turns >= len(random) * 0.25 and any(c.lower() > "f" for c in random)
+
+
+_PUBLIC_RUN = lazy(r"(?:pk_|pub|sha\d|md5|AAAA|ey[A-Z]|Qm[1-9A-Za-z]{44}$|ba[fg]|bc1|[13][1-9A-HJ-NP-Za-km-z]{25,34}$)")
+
+
+def like_random_run(value: str) -> bool:
+    """A run that nothing names: capitals, small letters and digits alternate as by chance (62 % of them)."""
+    if _PUBLIC_RUN.match(value) or not not_a_placeholder(value) or sum(c.isdigit() for c in value) < 2:
+        return False
+    said = base64.urlsafe_b64decode(value[: len(value) // 4 * 4])
+    if len(value) in (60, 64, 76) or sum(32 <= byte < 127 for byte in said) > len(said) * 0.7:
+        return False  # a line of wrapped base64, or base64 of a text: of random bytes 37 % are printable
+    kinds = ["digit" if c.isdigit() else "upper" if c.isupper() else "lower" for c in value if c.isalnum()]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return len(set(kinds)) == 3 and changes >= len(kinds) * 0.45 and entropy(value) >= 4.0
 
 
 def holds_a_private_key(value: str) -> bool:
@@ -104,7 +124,13 @@ def like_password(value: str) -> bool:
 
 def like_bare_password(value: str) -> bool:
     """The same without quotes, where the value may also be an expression."""
+    value = value.rstrip("})]")  # of the line around it
     return like_password(value) and not _CODE.search(value) and _has_digit_and_letter(value)
+
+
+def like_codes(value: str) -> bool:
+    """Codes for a second factor: digits in every one of them."""
+    return all(any(c.isdigit() for c in code) for code in value.split()) and len(value) >= 8
 
 
 def like_strong_password(value: str) -> bool:
@@ -117,7 +143,8 @@ def like_strong_password(value: str) -> bool:
 
 def like_key(value: str) -> bool:
     """A value beside the name of a key, token or secret: long and random."""
-    return not _CODE.search(value) and like_quoted_key(value)
+    value = value.rstrip("})]")
+    return not _CODE.search(value) and like_quoted_key(value) and not _STORED_NAME.fullmatch(value)
 
 
 def like_quoted_key(value: str) -> bool:
@@ -125,6 +152,14 @@ def like_quoted_key(value: str) -> bool:
     if len(value) < 12 or not like_password(value) or _CALL.search(value):
         return False
     return entropy(value) >= 3.0 and (_has_digit_and_letter(value) or _random_letters(value))
+
+
+def like_long_key(value: str) -> bool:
+    """A value that only follows the word for a key: hex, or capitals, small letters and digits."""
+    if not like_token(value) or _UUID.fullmatch(value) or _PUBLIC_RUN.match(value):
+        return False
+    is_hex = not value.removeprefix("0x").strip("0123456789abcdefABCDEF")
+    return is_hex or (any(c.isupper() for c in value) and any(c.islower() for c in value) and value.count("-") < 3)
 
 
 def _has_digit_and_letter(value: str) -> bool:

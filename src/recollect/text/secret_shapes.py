@@ -14,10 +14,13 @@ from recollect.text.secret_guards import (
     holds_a_key,
     holds_a_private_key,
     like_bare_password,
+    like_codes,
     like_key,
+    like_long_key,
     like_password,
     like_prefixed_token,
     like_quoted_key,
+    like_random_run,
     like_strong_password,
     like_token,
     not_a_placeholder,
@@ -118,7 +121,8 @@ TOKENS: tuple[Shape, ...] = (
     shape(
         "gitlab-token",
         "glpat- gldt- glrt- glft- glptt- glcbt- glimt- glagent- gloas- glsoat- glffct- gr1348941",
-        r"((?:gl(?:pat|dt|rt|ft|ptt|cbt|imt|agent|oas|soat|ffct)-|GR1348941)[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?)",
+        r"((?:gl(?:pat|dt|rt|ft|ptt|cbt|imt|agent|oas|soat|ffct)-|GR1348941)[A-Za-z0-9_-]{20,}(?"
+        r":\.[0-9a-z]{2}\.?[0-9a-z]{7,9})?)",
     ),
     shape("atlassian-token", "atatt3 atctt3", rf"(AT[AC]TT3[A-Za-z0-9_-]{{60,}}{PADDING}[A-F0-9]{{0,8}})"),
     shape("bitbucket-password", "atbb", EDGE + r"(ATBB[A-Za-z0-9]{32})\b"),
@@ -149,7 +153,8 @@ TOKENS: tuple[Shape, ...] = (
     shape(
         "slack-webhook",
         "hooks.slack.com",
-        rf"hooks\.slack\.com{SLASH}(?:services|workflows|triggers){SLASH}([A-Za-z0-9]{{6,20}}(?:{SLASH}[A-Za-z0-9]{{6,64}}){{1,4}})",
+        rf"hooks\.slack\.com{SLASH}(?:services|workflows|triggers){SLASH}([A-Za-z0-9]{{6,20}}(?"
+        rf":{SLASH}[A-Za-z0-9]{{6,64}}){{1,4}})",
     ),
     shape(
         "discord-webhook",
@@ -237,6 +242,28 @@ TOKENS: tuple[Shape, ...] = (
         r"|snyk_[us]at|ddp|dbt[cu]|mlsn|wpl_ap1|csk|tvly|fc|p8e|xau)[_.-][A-Za-z0-9_+/=-]{20,})",
         like_token,
     ),
+    shape("service-token", "1/ 0/ 1% 0% 1\\ 0\\", EDGE + rf"([01]{SLASH}[0-9]{{16}}{COLON}[0-9a-f]{{32}})"),
+    shape("service-token", "pk_", EDGE + r"(pk_[0-9]{2,10}_[A-Z0-9]{32})\b"),
+    shape("service-token", "pat.", EDGE + r"(pat\.[A-Za-z0-9_-]{20,24}\.[0-9a-f]{24}\.[A-Za-z0-9]{20})"),
+    shape("service-token", "aio_ cu_", EDGE + r"(aio_[A-Za-z0-9]{28}|cu_[0-9a-f]{32})\b"),
+    shape("service-token", "p.ey", EDGE + r"(p\.ey[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,})"),
+    shape("service-token", "hooks.zapier.com", r"(?i)hooks\.zapier\.com/hooks/catch/([0-9]+/[a-z0-9]{6,})"),
+    shape("service-token", "{aqaaabaa", r"(\{AQAAABAA[A-Za-z0-9+/]{20,}={0,2}\})"),
+    shape("service-token", "sm_pat_ sm_sat_", EDGE + r"(sm_[ps]at_[A-Za-z0-9]{16,})\b", like_token),
+    shape("service-token", "pdl_", EDGE + r"(pdl_(?:live|sdbx)_apikey_[A-Za-z0-9_]{40,})"),
+    shape("service-token", "amzn.mws.", EDGE + rf"(amzn\.mws\.{UUID})"),
+    shape("service-token", "apa91b", r"([A-Za-z0-9_-]{11}:APA91b[A-Za-z0-9_-]{100,})"),
+    shape(
+        "service-token",
+        "aqvn t1.9",
+        EDGE + r"(AQVN[A-Za-z0-9_-]{35,38}|t1\.9[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{80,}={0,2})",
+    ),
+    shape(
+        "wallet-key",
+        "xprv yprv zprv nsec1",
+        EDGE + r"([xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112}|nsec1[02-9ac-hj-np-z]{58})\b",
+    ),
+    shape("wallet-key", "wif", r"(?i)\bwif\b[^\r\n]{0,20}?((?-i:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}))\b", like_token),
     # what no list knows: a short name, perhaps with a stage, glued to a long random run
     shape(
         "prefixed-token",
@@ -247,8 +274,9 @@ TOKENS: tuple[Shape, ...] = (
     ),
     shape(
         "password-hash",
-        "$ %24 {ss",
-        rf"({DOLLAR}(?:2[abxy]|5|6|7|y|gy|argon2(?:id|i|d)|scrypt|apr1|1){DOLLAR}[A-Za-z0-9./+=,$%-]{{20,}}"
+        "$ %24 {ss *",
+        rf"(\*[0-9A-F]{{40}}\b|pbkdf2_sha\d+{DOLLAR}[0-9]+{DOLLAR}[A-Za-z0-9./+=$]{{40,}}|{DOLLAR}(?"
+        rf":2[abxy]|5|6|7|y|gy|argon2(?:id|i|d)|scrypt|apr1|1|8|9|14){DOLLAR}[A-Za-z0-9./+=,$%-]{{20,}}"
         r"|\{SS?HA(?:256|512)?\}[A-Za-z0-9+/=]{28,})",
     ),
     shape("fernet-key", "gaaaaa", APART + r"(gAAAAA[A-Za-z0-9_-]{60,}={0,2})"),
@@ -259,8 +287,9 @@ TOKENS: tuple[Shape, ...] = (
 )
 
 
-_PEM_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_SECRET_BLOCK = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1"
+_PEM_BEGIN = rf"-----BEGIN (?:{_SECRET_BLOCK})-----"
+_PEM_END = rf"-----END (?:{_SECRET_BLOCK})-----"
 _PEM_BREAK = r"(?:\s|\\{1,8}[nrt]|[\"'+,|>]){1,16}"
 _PEM_HEADER = r"[A-Za-z-]{3,20}: [A-Za-z0-9,. -]{1,100}"
 
@@ -290,41 +319,53 @@ def _bare(least: int) -> str:
 
 
 def _element(names: str, least: int) -> str:
-    return rf"(?i)<[\w.:-]{{0,40}}(?:{names})>([^<\s]{{{least},}})</"
+    return rf"(?i)<[\w.:-]{{0,40}}(?:{names})>\s{{0,40}}(?:<Value>)?([^<\s]{{{least},}})</"
 
 
 _STAGE = r"(?:[_.-]?(?:value|prod|dev|test|live|[0-9]{1,2}))?"
 _PASSWORD_NAME = (
-    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|wachtwoord"
+    r"(?i)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot de passe|contrase\xc3\xb1a|senha|"
+    r"wachtwoord|has\xc5\x82o|heslo|l\xc3\xb6senord|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|"
+    r"\xe5\xaf\x86\xe7\xa0\x81"
     r"|[_-]pwd|\bpwd|\bpw|[_-]pass|\bpass|(?:store|key)pass)" + _STAGE
 )
 _KEY_NAME = (
     r"(?i)(?:(?:api|access|private|auth|signing|encryption|account|shared|master|service|app|application|functions?"
-    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|deploy|bot|server|sdk"
+    r"|subscription|consumer|client|admin|integration|ingest(?:ion)?|write|storage|hmac|jwt|webhook|"
+    r"deploy|bot|server|sdk"
     r"|rest|preshared|pre-shared|license|partner|merchant|instrumentation)[_. -]?key(?:[_-]data)?"
-    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|(?-i:\b_auth))" + _STAGE
+    r"|token|secret(?:[_.-]?(?:key|base|string)){0,2}|credentials?|\bpsk|schl\xc3\xbcssel|(?-i:\b_auth|"
+    r"[A-Z]_AUTH|KEY_PRIVATE|_COOKIE))" + _STAGE
 )
-_IS = r"(?:[ \t]{1,4}(?:for|of|to|on|at|in)[ \t][^\r\n\"'`:=]{1,60}?)?[ \t]{1,4}(?:is|was|=|:)[ \t:]{1,4}"
+# "the password for the lab is …", and so in the languages of its neighbours; "I set the password to …"
+_IS = (
+    r"(?:[ \t]{1,4}(?:for|of|to|on|at|in|from|do|de|du|des|del|della|der|do|da|f\xc3\xbcr|vom|zum|we|you|"
+    r"i)[ \t][^\r\n\"'`:=]{1,60}?)?"
+    r"[ \t]{1,4}(?:is|was|to|now|=|:|->|\xe2\x86\x92|ist|lautet|est|es|\xc3\xa8|\xc3\xa9)[ \t:]{1,4}(?:now[ \t])?"
+)
 _SECRET_WORD = r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|[_-]key|credentials?|private)"
 # {"name": "API_TOKEN", "value": "…"}, and the same in YAML and in attributes
 _PAIR = (
     rf"(?i)\b(?:name|key){_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}{_OPTIONAL_QUOTE}[\w./-]{{0,60}}{_SECRET_WORD}[\w./-]{{0,30}}"
-    rf"{_OPTIONAL_QUOTE}(?:[\s,;|-]{{1,40}}|\s?,\s?\"type\"\s?:\s?\"\w+\"\s?,\s?){_OPTIONAL_QUOTE}(?:string)?value{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}"
+    rf"{_OPTIONAL_QUOTE}(?:[\s,;|-]{{1,40}}|\s?,\s?\"type\"\s?:\s?\"\w+\"\s?,\s?){_OPTIONAL_QUOTE}(?"
+    rf":string)?value{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}"
 )
-_PASSWORD_HINTS = "pass pwd pw kennwort contrase senha wachtwoord"
-_KEY_HINTS = "key secret token credential _auth psk"
+_PASSWORD_HINTS = (
+    "pass pwd pw kennwort contrase senha wachtwoord has\u0142o heslo senord \u043f\u0430\u0440 \u5bc6\u7801"
+)
+_KEY_HINTS = "key secret token credential _auth psk schl cookie"
 
 CONTEXTS: tuple[Shape, ...] = (
     shape(
         "private-key",
-        "private",
+        "private openvpn",
         rf"{_PEM_BEGIN}[^-]*(?:-{{1,4}}[^-]+)*{_PEM_END}",
         holds_a_key,
     ),
     shape(
         # cut off before its end mark: whatever still looks like header lines and base64
         "private-key",
-        "private",
+        "private openvpn",
         rf"{_PEM_BEGIN}(?:{_PEM_BREAK}{_PEM_HEADER})*(?:{_PEM_BREAK}[A-Za-z0-9+/]{{16,}}={{0,2}})+"
         rf"(?:{_PEM_BREAK}[A-Za-z0-9+/]{{1,15}}={{1,2}})?",
         holds_a_key,
@@ -400,7 +441,8 @@ CONTEXTS: tuple[Shape, ...] = (
     shape(
         "cookie",
         "cookie",
-        rf"(?i)cookie{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}{_OPTIONAL_QUOTE}(?:[\w.-]{{1,40}}=[^\s;,]{{0,60}};\s?){{0,8}}"
+        rf"(?i)cookie{_OPTIONAL_QUOTE}\s{{0,4}}[:=]\s{{0,4}}{_OPTIONAL_QUOTE}(?"
+        rf":[\w.-]{{1,40}}=[^\s;,]{{0,60}};\s?){{0,8}}"
         r"[\w.-]{1,40}=([^\s;,\"'`\\]{16,})",
         like_key,
     ),
@@ -434,11 +476,142 @@ CONTEXTS: tuple[Shape, ...] = (
     shape(
         "password", _PASSWORD_HINTS, _PASSWORD_NAME + r"[ \t]{1,4}" + _OPTIONAL_QUOTE + _bare(8), like_strong_password
     ),
+    shape(
+        "password",
+        _PASSWORD_HINTS,
+        _PASSWORD_NAME + r"\b[^\r\n\"'`:=]{1,60}?[ \t](?:it'?s|is|was)(?:[ \t]now)?[ \t:]{1,4}" + _bare(8),
+        like_strong_password,
+    ),
+    # "Use … as the password"
+    shape(
+        "password",
+        _PASSWORD_HINTS,
+        rf"(?i)\b(?:use|with|enter|type|try|is|be)[ \t]+{_OPTIONAL_QUOTE}([^\s\"'`<>]{{8,}}?"
+        rf"){_OPTIONAL_QUOTE}[ \t]+(?:as|for)[ \t]"
+        r"[^\r\n.;]{0,30}?(?:password|passphrase|passcode|\bpw\b)",
+        like_strong_password,
+    ),
+    # a name and a password, as people tell them and as calls take them
+    shape(
+        "password",
+        "cred login log sign",
+        r"(?i)\b(?:creds?|credentials|log(?:in|ged)?(?:[ \t]in)?|sign[ \t]?in)\b[^\r\n]{0,40}?"
+        r"[ \t(`][\w.@-]{2,40}[ \t]?[:/][ \t]?"
+        r"([^\s\"'`/,<>]{8,})",
+        like_strong_password,
+    ),
+    shape(
+        "password",
+        "auth login cred connect sign",
+        rf"(?i)(?:auth|login|credentials?|connect|signin|sign_in)\w{{0,20}}[ \t]?[(=][ \t]?"
+        rf"\(?{_QUOTE}[^\s\"'`]{{1,60}}{_QUOTE}[ \t]?,[ \t]?" + _quoted(6),
+        like_password,
+    ),
+    # directives of configuration files: `requirepass …`, `bindpw …`, `snmp-server community …`, `password 7 …`
+    shape(
+        "password",
+        "pass pw community",
+        r"(?im)^[ \t]*[\w. -]{0,30}(?:pass|passwd|passphrase|password|pw|pwd|server community)(?:[ \t]*:)?\s{1,8}"
+        r"([^\s\"'`,;<>]{8,})(?:[ \t]+R[OW])?[ \t]*$",
+        like_bare_password,
+    ),
+    shape(
+        "password",
+        "password secret key",
+        r"(?i)\b(?:password|secret|key)[ \t]+[0-9][ \t]+([0-9A-Za-z$./]{8,})",
+        like_token,
+    ),
+    # a user's name before, whatever the program is called
+    shape(
+        "command-line",
+        "-u /u: user --user",
+        r"(?i)[ \t](?:-u|--user(?:name)?|/u:)[ =]?[\w.@\\\\-]+(?:[ \t]+(?:-p|-w|-pw|--?pass\w*|/p:)[ =]?|"
+        r",)([^\s\"'`,;|]{6,})",
+        like_bare_password,
+    ),
+    shape(
+        "command-line",
+        "sqlplus user alias chpasswd",
+        r"(?i)\b(?:(?:sqlplus|rman|expdp|impdp)[ \t]+(?:-\S+[ \t]+)*\w+/|net[ \t]+user[ \t]+\S+[ \t]+|"
+        r"mc[ \t]+alias[ \t]+set(?:[ \t]+\S+){3}[ \t]+"
+        r"|chpasswd:\s+list:[ \t]*[|>]?-?\s+\w+:)([^\s\"'`@;|&]{6,})",
+        like_bare_password,
+    ),
+    shape(
+        "password",
+        "cryptsetup passwd sudo",
+        r"(?i)echo[ \t]+(?:-[ne]+[ \t]+)?[\"']?([^\s\"']{6,})[\"']?[ \t]*\|[ \t]*(?:sudo|cryptsetup|"
+        r"passwd|chpasswd|openssl|gpg|docker login)",
+        like_bare_password,
+    ),
+    shape(
+        "password",
+        "smbclient mount.cifs net pgpass :5432:",
+        r"(?i)\b(?:smbclient\b[^\r\n]*?[ \t]-U[ \t]?[^\s%]+%|net[ \t]+use\b[^\r\n]*?/user:\S+[ \t]+|"
+        r"[\w.*-]+:(?:[0-9]{4,5}|\*):[\w*-]+:[\w*-]+:)"
+        r"([^\s\"'`;|&]{6,})",
+        like_bare_password,
+    ),
+    shape(
+        "backup-codes",
+        "code",
+        r"(?i)\b(?:backup|recovery|rescue|scratch)[ _-]codes?[^\r\n0-9]{0,20}\s*((?:[0-9a-z]{4,5}[ -]?"
+        r"[0-9a-z]{4,5}[\s,;]{0,4}){1,16})",
+        like_codes,
+    ),
+    shape(
+        "password",
+        "zip 7z rar openssl register",
+        r"(?i)\b(?:(?:zip|unzip|7za?|rar)\b[^\r\n;|&]*?[ \t]-P[ \t]?|-pass(?:in|out)[ \t]+pass:|"
+        r"register[ \t]*=>[ \t]*[^\s:]+:)"
+        r"([^\s\"'`;|&@]{6,})",
+        like_bare_password,
+    ),
+    shape(
+        "password",
+        "password secret token",
+        rf"(?i)(?:variable|parameter|setting)[ \t]+{_QUOTE}[\w.-]*{_SECRET_WORD}[\w.-]*{_QUOTE}\s{{0,4}}"
+        rf"\{{[^{{}}]{{0,300}}?default\s{{0,8}}=\s{{0,8}}" + _quoted(6),
+        like_password,
+    ),
+    shape(
+        "password", "password", r"(?i)type=[\"']?password[\"']?[^<>]{0,200}?value=[\"']([^\"'<>]{4,})", like_password
+    ),
+    shape("secret", "define", r"(?i)define\(\s{0,4}[\"']\w*(?:KEY|SALT|SECRET)[\"']\s{0,4},\s{0,8}'([^'\r\n]{20,})'"),
+    shape(
+        "secret",
+        "code= sig= appid= key= auth=",
+        r"(?i)[?&;](?:code|sig|app_?id|api_?key|key|auth)=((?:4/0)?[A-Za-z0-9_~.%-]{24,}={0,2})",
+        like_token,
+    ),
     shape("password", _PASSWORD_HINTS, _element("password|passwd|passphrase", 4), like_password),
     shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _quoted(12), like_quoted_key, named=True),
     shape("secret", _KEY_HINTS, _KEY_NAME + _ASSIGN + _bare(12), like_key, named=True),
+    shape("secret", "key", rf"(?i)\bkey{_ASSIGN}{_OPTIONAL_QUOTE}([A-Za-z0-9_-]{{32,}}){_QUOTE}", like_long_key),
     shape("secret", _KEY_HINTS, _KEY_NAME + _IS + _OPTIONAL_QUOTE + _bare(12), like_key, named=True),
     shape("secret", _KEY_HINTS, _element("secret|token|key", 12), like_key),
+    # the word alone before a long value: `set aws_secret_access_key …`, `--with-token <<< …`, "deployer key 0x…"
+    shape(
+        "secret",
+        "key token secret",
+        r"(?i)(?:(?:^|[^c\s][ \t_.-]?)key|token|secret)(?:[ \t][0-9]{1,2})?[:=]?[ \t<\r\n]{1,8}((?:0x)?"
+        r"[A-Za-z0-9+/_-]{32,}={0,2})(?:[^A-Za-z0-9+/_=@.-]|\z)",
+        like_long_key,
+    ),
     # an environment variable such as SEARCH_KEY may hold anything, so only an unbroken random run counts
-    shape("secret", "_key", rf"[A-Z0-9]_KEY{_ASSIGN}{_OPTIONAL_QUOTE}([A-Za-z0-9]{{24,}})", like_token),
+    shape(
+        "secret",
+        "_key _api _pat _sk",
+        rf"[A-Z0-9]_(?:KEY|API|PAT|SK){_ASSIGN}{_OPTIONAL_QUOTE}([A-Za-z0-9]{{24,}})",
+        like_token,
+    ),
+    # no name at all: a long run of capitals, small letters and digits in no order. Not behind a path or a hash's
+    # name, nor a line of wrapped base64.
+    shape(
+        "random-token",
+        "0 1 2 3 4 5 6 7 8 9",
+        r"(?:\A|(?m:^)[+-]|[^A-Za-z0-9+/_@.:%=\r\n-]|[^0-9A-Fa-f]:|[A-Za-z_]=)"
+        r"([A-Za-z0-9][A-Za-z0-9_-]{31,200})(?:[^A-Za-z0-9+/_@%=-]|\z)",
+        like_random_run,
+    ),
 )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-LINE_LIMIT = 5_000_000
-"""Characters of one line; a longer one holds a picture or a whole file, not a conversation."""
+MESSAGE_LIMIT = 1_000_000
+"""Characters kept of one message, a quarter of what is read of a log; a longer one says how many are missing."""
 
 _WRAPPED = lazy(
     r"<(system-reminder|environment_context|user_instructions|hook_context|command-message|command-name|"
@@ -61,16 +61,17 @@ def read(host: str, lines: Iterable[str]) -> Turn:
     kinds = ("request", "answer", "file", "delegated", "summary", "command", "edit")
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
     for line in lines if reader else ():
-        if len(line) > LINE_LIMIT:
-            continue
         try:
             item = json.loads(line)
         except (ValueError, RecursionError):
             continue
         if reader and isinstance(item, dict):
             for kind, words in reader(item):
-                if words.strip():
-                    found[kind].append(words.strip())
+                words = words.strip()
+                if (more := len(words) - MESSAGE_LIMIT) > 0:
+                    words = f"{words[:MESSAGE_LIMIT]}\n[{more:,} more characters were not kept]"
+                if words:
+                    found[kind].append(words)
     return Turn(
         requests=tuple(found["request"]),
         answer=found["answer"][-1] if found["answer"] else "",

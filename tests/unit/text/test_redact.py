@@ -61,6 +61,12 @@ EXAMPLES: list[tuple[str, str, str]] = [
         ("service-token", "sqp_" + made_up(_HEX, 40)),
         ("service-token", "CFPAT-" + made_up(_MIXED, 43)),
         ("service-token", "duffel_live_" + made_up(_MIXED, 43)),
+        ("service-token", f"1/{made_up('0123456789', 16)}:{made_up(_HEX, 32)}"),
+        ("service-token", "pk_4412_" + made_up(_UPPER, 32)),
+        ("service-token", f"amzn.mws.{UUID}"),
+        ("wallet-key", "nsec1" + made_up("qpzry9x8gf2tvdw0s3jn54khce6mua7l", 58)),
+        ("random-token", made_up(_MIXED, 42)),
+        ("prefixed-token", "b_" + made_up(_LOWER, 44)),
         ("prefixed-token", "acme_live_" + made_up(_MIXED, 40)),
         ("prefixed-token", "nobody-knows-" + made_up(_MIXED, 36)),
         ("prefixed-token", "acme_api_" + made_up(_HEX, 40)),
@@ -174,6 +180,12 @@ EXAMPLES: list[tuple[str, str, str]] = [
     ("dsn-password", f"app:{PASSWORD}@tcp(db:3306)/shop", PASSWORD),
     ("url-password", f"git clone https://{KEY}@git.example.org/a/b.git", KEY),
     ("cookie", f"Cookie: sessionid={KEY}; theme=dark", KEY),
+    ("backup-codes", "2FA backup codes: 6148-1005 9786-8157", "6148-1005 9786-8157 "),
+    ("password", f"Use {PASSWORD} as the password for the jump host", PASSWORD),
+    ("password", f'db.auth("admin", "{PASSWORD}")', PASSWORD),
+    ("password", f"Das Passwort für den Drucker lautet {PASSWORD}", PASSWORD),
+    ("command-line", f"tool -u sensor -P {PASSWORD} -t a/b", PASSWORD),
+    ("secret", f"aws configure set aws_secret_access_key {KEY}", KEY),
     ("seed-phrase", f"mnemonic: {' '.join(SEED)}.", " ".join(SEED)),
     ("signed-url", f"https://b.example.org/k?X-Amz-Date=1&X-Amz-Signature={made_up(_HEX, 64)}", made_up(_HEX, 64)),
     ("vault-token", f"VAULT_TOKEN s.{made_up(_MIXED, 24)}", f"s.{made_up(_MIXED, 24)}"),
@@ -377,9 +389,9 @@ def test_kinds_come_in_order_of_appearance() -> None:
 
 
 def test_a_secret_uncovered_by_replacing_its_neighbour_is_replaced_too() -> None:
-    key, token = "AKIA" + made_up(_UPPER, 16), "glpat-" + made_up(_MIXED, 20)
+    key, token = "AKIA" + made_up(_UPPER, 16), f"SG.{made_up(_MIXED, 22)}.{made_up(_MIXED, 43)}"
     assert redact(key + token) == Redacted(
-        text="[redacted:aws-access-key][redacted:gitlab-token]", kinds=("aws-access-key", "gitlab-token")
+        text="[redacted:aws-access-key][redacted:sendgrid-key]", kinds=("aws-access-key", "sendgrid-key")
     )
 
 
