@@ -160,6 +160,12 @@ class ServeSettings:
 
 
 @record
+class RingSettings:
+    me: bool = True  # sessions of every project read your own ring
+    shared: tuple[str, ...] = ()  # spaces of yours that sessions of every project read, the nearest first
+
+
+@record
 class Settings:
     space: str = ""  # the project's name in the store; `init` writes it, so that two clones are one space
     timezone: str = "UTC"  # IANA time zone that decides which day it is; `init` pins it
@@ -177,6 +183,7 @@ class Settings:
     models: ModelSettings = ModelSettings()
     tree: TreeSettings = TreeSettings()
     hosts: HostSettings = HostSettings()
+    rings: RingSettings = RingSettings()
     serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:

@@ -6,8 +6,17 @@ answer must reach the agent even when nothing can be written.
 
 from __future__ import annotations
 
-from recollect.core.records import record
-from recollect.inject.learnings import INJECTABLE, NewInjection, relevant, shown, task_question
+from recollect.core.context import FARTHER
+from recollect.core.records import record, replace
+from recollect.inject.learnings import (
+    INJECTABLE,
+    Fitting,
+    NewInjection,
+    nearest,
+    relevant,
+    shown,
+    task_question,
+)
 from recollect.search.rank import QUICK, Candidates, best
 from recollect.store import passages, sessions
 from recollect.store.passages import Narrow
@@ -37,6 +46,16 @@ class Given:
     titles: tuple[str, ...] = ()
 
 
+@record
+class EntryLine:
+    """A log entry that answers a prompt, and the line of it that does."""
+
+    id: str
+    title: str
+    line: str
+    relevance: float
+
+
 def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: ContextBudget) -> Given:
     """What is relevant to a prompt and not in the agent's context yet; the text is empty when nothing is.
 
@@ -44,39 +63,56 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: Contex
     """
     if not prompt.strip():
         return Given(text="", learnings=(), entries=())
-    with ctx.db.read(ctx.space) as tx:
-        known = sessions.in_context(tx, session) if task == session else set()
-        question = task_question(tx, prompt)
-        wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
-        learnings = relevant(tx, ctx, wanted, question)
-        found = _entries(tx, ctx, question, known, session)
+    known = ctx.read(sessions.in_context, session) if task == session else set()
+    wanted = NewInjection(task=task, outcome=session, title=prompt, known=tuple(known))
+
+    def found_in(ring: Context) -> tuple[list[Fitting], list[EntryLine]]:
+        with ring.db.read(ring.space) as tx:
+            question = task_question(tx, prompt)
+            return relevant(tx, ring, wanted, question), _entries(tx, ring, question, known, session)
+
+    rings = [("", found_in(ctx)), *ctx.rings.ask(ctx, found_in)]
+    learnings = nearest([(name, some) for name, (some, _) in rings], ctx.settings.inject.max_learnings)
+    found = _nearest_entries([(name, some) for name, (_, some) in rings], known, ctx.settings.inject.entries)
     chosen = shown(learnings, ctx.settings.inject.budget)
     while not room.fits(text := "\n".join(part for part in (chosen.markdown, _section(found)) if part)):
         if found:
             found.pop()
         else:
-            chosen = shown(list(chosen.learnings[:-1]), ctx.settings.inject.budget)
+            fitting = {one.id for one in chosen.learnings[:-1]}
+            learnings = [one for one in learnings if one.learning.id in fitting]
+            chosen = shown(learnings, ctx.settings.inject.budget)
     return Given(
         text=text,
         learnings=tuple(learning.id for learning in chosen.learnings),
-        entries=tuple(entry.id for entry, _ in found),
+        entries=tuple(entry.id for entry in found),
         titles=tuple(one_line(learning.title) for learning in chosen.learnings),
     )
 
 
-def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[tuple[Stored, str]]:
+def _nearest_entries(rings: list[tuple[str, list[EntryLine]]], known: set[str], most: int) -> list[EntryLine]:
+    """Of the entries of all rings the most relevant; those of another ring have its name in front of their id."""
+    found = list(rings[0][1])
+    for step, (name, some) in enumerate(rings[1:], 1):
+        ids = [replace(one, id=f"{name}:{one.id}", relevance=one.relevance * FARTHER**step) for one in some]
+        found += [one for one in ids if one.id not in known]
+    return sorted(found, key=lambda one: -one.relevance)[:most] if len(rings) > 1 else found
+
+
+def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[EntryLine]:
     """Log entries of other sessions that answer the prompt well enough, each with the line that does."""
     most = ctx.settings.inject.entries
     if not most:
         return []
     hits = best(tx, question, ENTRIES, limit=most + len(known) + 5, effort=QUICK)
-    found: list[tuple[Stored, str]] = []
+    found: list[EntryLine] = []
     for hit in hits:
         if len(found) == most or hit.relevance < ctx.settings.inject.relevance:
             break
         entry = passages.by_id(tx, hit.passage.id) if hit.passage.id not in known else None
         if entry and not entry.thread.endswith(f"/{session}"):
-            found.append((entry, _line(entry, frozenset(question.weights))))
+            line = _line(entry, frozenset(question.weights))
+            found.append(EntryLine(id=entry.id, title=entry.title, line=line, relevance=hit.relevance))
     return found
 
 
@@ -89,8 +125,8 @@ def _line(entry: Stored, terms: frozenset[str]) -> str:
     return snippet(lines[best].removeprefix("- "), terms, width=LINE_CHARACTERS)
 
 
-def _section(found: Sequence[tuple[Stored, str]]) -> str:
+def _section(found: Sequence[EntryLine]) -> str:
     if not found:
         return ""
-    lines = [f"- {entry.id} {escape(one_line(entry.title))}: {escape(one_line(line))}" for entry, line in found]
+    lines = [f"- {one.id} {escape(one_line(one.title))}: {escape(one_line(one.line))}" for one in found]
     return "\n".join([ENTRIES_HEADING, "", *lines, "", ENTRIES_END]) + "\n"

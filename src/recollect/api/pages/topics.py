@@ -65,7 +65,7 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
 def _topic(visit: PageRequest, id: str, *, problem: str = "", status: int = 200) -> HTMLResponse:
     memory = visit.memory
     view = memory.topics.show(id)
-    near = memory.search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
+    near = memory.in_its_space().search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
     bar = memory.context.settings.inject.relevance
     return page(
         "topic.html",
