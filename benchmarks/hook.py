@@ -41,7 +41,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch) / "project"
         project.mkdir()
-        os.environ |= {"RECOLLECT_HOME": f"{scratch}/data", "XDG_CONFIG_HOME": f"{scratch}/config"}
+        os.environ |= {
+            "RECOLLECT_HOME": f"{scratch}/data",
+            "XDG_CONFIG_HOME": f"{scratch}/config",
+            "RECOLLECT_EMBED_USE": "off",
+        }
         _fill(project, given.passages)
         if given.rings:
             _fill_rings(Path(scratch), project, given.passages)

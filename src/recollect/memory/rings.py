@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from _signal import ITIMER_REAL, getitimer, setitimer  # type: ignore[import-not-found]
+from _thread import allocate_lock
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class OpenRings:
         self._environ = environ
         self._open: dict[str, tuple[Context, Project]] = {}
         self._stores: list[Db] = []  # those that were opened for a ring
+        self._opening = allocate_lock()
         self._failed: dict[str, tuple[float, str]] = {}
 
     @property
@@ -130,8 +132,9 @@ class OpenRings:
 
     def _context(self, ctx: Context, name: str) -> Context:
         """A ring on behalf of the caller, who reads it as the project's settings say."""
-        if name not in self._open:
-            self._open[name] = self._opened(ctx, name)
+        with self._opening:  # a server's threads ask at the same time
+            if name not in self._open:
+                self._open[name] = self._opened(ctx, name)
         ring = self._open[name][0]
         settings = type(ring.settings)(
             **{**vars(ring.settings), "inject": ctx.settings.inject, "search": ctx.settings.search}
