@@ -300,7 +300,7 @@ def merged(
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`RECOLLECT_INJECT_BUDGET=900` is inject.budget; `RECOLLECT_STORE` is short for the store's url."""
     given: dict[str, Any] = {}
-    if not any(name.startswith("RECOLLECT_") for name in environ):
+    if not any(name.startswith("RECOLLECT_") for name in environ.keys() - {"RECOLLECT_HOME"}):
         return given
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from recollect.core.context import FARTHER
 from recollect.core.records import record, replace
+from recollect.core.values import thousandths
 from recollect.inject.learnings import (
     INJECTABLE,
+    TRIAL_VERDICTS,
     Fitting,
     NewInjection,
     nearest,
@@ -17,8 +19,10 @@ from recollect.inject.learnings import (
     shown,
     task_question,
 )
-from recollect.search.rank import QUICK, Candidates, best
+from recollect.search.rank import GLANCE, QUICK, Candidates, best
+from recollect.store import learnings as rows
 from recollect.store import passages, sessions
+from recollect.store.lookup import candidates
 from recollect.store.passages import Narrow
 from recollect.text.frame import ENTRIES_END, ENTRIES_HEADING, escape, one_line
 from recollect.text.sentences import snippet
@@ -29,10 +33,13 @@ if TYPE_CHECKING:
 
     from recollect.core.context import Context, Tx
     from recollect.search.query import Question
-    from recollect.store.passages import Stored
+    from recollect.store.passages import Ranked, Stored
     from recollect.text.frame import ContextBudget
 
 ENTRIES = Candidates(wanted=Narrow(kinds=("log",), trusts=INJECTABLE))
+EITHER = Candidates(wanted=Narrow(kinds=(rows.KIND, "log"), trusts=INJECTABLE))
+GLANCED = 8  # hits of a ring that are looked at: a prompt is given five learnings and three entries in all
+POSTINGS = 5_000  # index entries of a ring that are read: its rarest words decide
 LINE_CHARACTERS = 300  # of one entry; chosen, three lines of a terminal
 
 
@@ -69,6 +76,8 @@ def prompted(ctx: Context, prompt: str, *, session: str, task: str, room: Contex
     def found_in(ring: Context) -> tuple[list[Fitting], list[EntryLine]]:
         with ring.db.read(ring.space) as tx:
             question = task_question(tx, prompt)
+            if ring is not ctx:
+                return _glance(tx, ring, wanted, question)
             return relevant(tx, ring, wanted, question), _entries(tx, ring, question, known, session)
 
     rings = [("", found_in(ctx)), *ctx.rings.ask(ctx, found_in)]
@@ -97,6 +106,39 @@ def _nearest_entries(rings: list[tuple[str, list[EntryLine]]], known: set[str], 
         ids = [replace(one, id=f"{name}:{one.id}", relevance=one.relevance * FARTHER**step) for one in some]
         found += [one for one in ids if one.id not in known]
     return sorted(found, key=lambda one: -one.relevance)[:most] if len(rings) > 1 else found
+
+
+def _glance(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> tuple[list[Fitting], list[EntryLine]]:
+    """The few best of a ring: one search for both kinds, in a third of the time that the project's own takes."""
+    settings = ctx.settings.inject
+    bar = thousandths(settings.min_confidence)
+    least = min(bar, thousandths(settings.explore_from))
+    rules = rows.Filter(min_confidence=least, exclude_outcome=wanted.outcome, trusts=INJECTABLE)
+    confidences: dict[str, int] = {}
+
+    def passing(some: Sequence[Ranked]) -> set[str]:
+        confidences.update(rows.passing(tx, [one.id for one in some if one.kind == rows.KIND], rules))
+        return {one.id for one in some if one.kind != rows.KIND or one.id in confidences}
+
+    learned: dict[str, float] = {}
+    said: list[EntryLine] = []
+    docs = candidates(tx, question.query, most=GLANCE.walked, postings=POSTINGS)
+    for hit in best(tx, question, replace(EITHER, keep=passing, docs=docs), limit=GLANCED, effort=GLANCE):
+        id, relevance = hit.passage.id, hit.relevance
+        if hit.passage.kind == rows.KIND:
+            if relevance >= settings.learning_relevance and id not in wanted.known:
+                learned[id] = relevance
+        elif relevance >= settings.relevance and settings.entries and (entry := passages.by_id(tx, id)):
+            line = _line(entry, frozenset(question.weights))
+            said.append(EntryLine(id=id, title=entry.title, line=line, relevance=relevance))
+    out = rows.contradicted(tx, list(learned))
+    found = [one for one in rows.many(tx, list(learned)) if one.id not in out]
+    trials = [confidences[one.id] < bar for one in found]
+    return [
+        Fitting(learning=one, relevance=learned[one.id], on_trial=trial)
+        for one, trial in zip(found, trials, strict=True)
+        if not trial or one.verdicts < TRIAL_VERDICTS
+    ], said
 
 
 def _entries(tx: Tx, ctx: Context, question: Question, known: set[str], session: str) -> list[EntryLine]:

@@ -11,14 +11,14 @@ import os
 import time
 from _signal import ITIMER_REAL, getitimer, setitimer  # type: ignore[import-not-found]
 from _thread import allocate_lock
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from recollect.core.clock import OutOfTime
 from recollect.core.context import ME, PROJECT, NoRings
 from recollect.core.errors import BadInput, NotFound, RecollectError, Trouble
-from recollect.core.records import replace
-from recollect.core.settings import merged
+from recollect.core.records import made, replace
+from recollect.core.settings import Settings
 from recollect.memory.open import begin_place, open_context, open_database
 from recollect.store import project as projects
 from recollect.store import register
@@ -72,10 +72,10 @@ class OpenRings:
                 continue
             try:
                 with _share_of_time():
-                    found.append((name, work(self._context(ctx, name))))
+                    ring = self._context(ctx, name)
+                    with suppress(NotFound, BadInput):  # it has no such thing
+                        found.append((name, work(ring)))
                 self._failed.pop(name, None)
-            except (NotFound, BadInput):
-                continue  # it has no such thing
             except (Exception, OutOfTime) as error:  # noqa: BLE001 — whatever is wrong with a ring, the project answers
                 self._failed[name] = (time.monotonic() + AGAIN, str(error) or type(error).__name__)
         return found
@@ -128,7 +128,7 @@ class OpenRings:
 
     @property
     def _root_of_me(self) -> Path:
-        return self._project.home / ME
+        return self._project.home.resolve() / ME  # as `init` registers it
 
     def _context(self, ctx: Context, name: str) -> Context:
         """A ring on behalf of the caller, who reads it as the project's settings say."""
@@ -136,13 +136,12 @@ class OpenRings:
             if name not in self._open:
                 self._open[name] = self._opened(ctx, name)
         ring = self._open[name][0]
-        settings = type(ring.settings)(
-            **{**vars(ring.settings), "inject": ctx.settings.inject, "search": ctx.settings.search}
-        )
+        read = {"inject": ctx.settings.inject, "search": ctx.settings.search}
+        settings = made(Settings, {**vars(ring.settings), **read})
         return replace(ring, actor=ctx.actor, clock=ctx.clock, ids=ctx.ids, settings=settings, rings=NoRings())
 
     def _opened(self, ctx: Context, name: str) -> tuple[Context, Project]:
-        project = _patient(projects.load(self._root(name), self._environ))
+        project = _patient(projects.read(self._root(name), self._environ))
         if name != ME and project.settings.space != name:
             raise Trouble(
                 f"{project.root} is of space {project.settings.space} now; run in that folder: recollect init"
@@ -177,7 +176,8 @@ def _patient(project: Project) -> Project:
     """The same project, whose store is not waited for long."""
     store = project.settings.store
     waits = {name: min(getattr(store, name), PATIENCE) for name in ("busy_seconds", "connect_seconds")}
-    return Project(**{**vars(project), "settings": merged(project.settings, {"store": waits}, "rings")})
+    settings = made(Settings, {**vars(project.settings), "store": replace(store, **waits)})
+    return replace(project, settings=settings)
 
 
 @contextmanager
