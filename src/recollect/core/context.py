@@ -239,8 +239,9 @@ class Rings(Protocol):
         """The project of a ring that was asked before."""
 
     def close(self) -> None: ...
-    def count_elsewhere(self, ctx: Context, says: Callable[[Tx], bool]) -> int:
-        """In how many other projects of the user something holds. Nothing but this number leaves a project."""
+    def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
+        """Of some questions, in how many other projects of the user each holds; none where there is no other project.
+        Nothing but these numbers leaves a project."""
 
 
 class NoRings:
@@ -256,8 +257,8 @@ class NoRings:
     def named(self, ctx: Context, name: str) -> Context:
         raise Forbidden(f"ring {name[:80]!r} is out of reach here: this caller may use one space only")
 
-    def count_elsewhere(self, ctx: Context, says: Callable[[Tx], bool]) -> int:
-        return 0
+    def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
+        return []
 
     def project(self, name: str) -> Any:
         raise Forbidden(f"ring {name[:80]!r} is out of reach here")

@@ -14,7 +14,7 @@ from recollect.capture.learn import Captured, known_insight, learn
 from recollect.core.context import ME, Context, Tx
 from recollect.core.errors import Refused
 from recollect.core.journal import NewEntry
-from recollect.core.learning import COIA, Learning
+from recollect.core.learning import COIA
 from recollect.core.new_learning import NewLearning
 from recollect.core.trust import check_may
 from recollect.store import events, journal, start
@@ -38,7 +38,8 @@ def propose(ctx: Context) -> int:
     new, _ = ctx.read(
         rows.listed, status="active", domain=None, tag=None, min_confidence=0, sort="newest", limit=LOOKED_AT, offset=0
     )
-    known = [(one, _projects(ctx, one)) for one in new if one.created_at > since and one.trust != "external"]
+    new = [one for one in new if one.created_at > since and one.trust != "external"]
+    others = ctx.rings.count_elsewhere(lambda tx: [known_insight(tx, one, "agent") is not None for one in new])
     now, made = ctx.clock.now(), 0
     with ctx.db.write(ctx.space) as tx:
         for entry in entries[: OPEN - _open(tx, ABOUT_PERSON)]:
@@ -47,7 +48,7 @@ def propose(ctx: Context) -> int:
             made += events.raise_escalation(
                 tx, kind=ABOUT_PERSON, subject=entry.id, reason=reason, detail=detail, at=now
             )
-        wanted = [(one, count) for one, count in known if count >= PROJECTS]
+        wanted = [(one, count + 1) for one, count in zip(new, others, strict=False) if count + 1 >= PROJECTS]
         for one, count in wanted[: OPEN - _open(tx, IN_PROJECTS)]:
             reason = f"the same insight came up in {count} of your projects"
             made += events.raise_escalation(
@@ -55,10 +56,6 @@ def propose(ctx: Context) -> int:
             )
         journal.put_state(tx, _SEEN, str(now))
     return made
-
-
-def _projects(ctx: Context, learning: Learning) -> int:
-    return 1 + ctx.rings.count_elsewhere(ctx, lambda tx: known_insight(tx, learning, "agent") is not None)
 
 
 def _open(tx: Tx, kind: str) -> int:

@@ -26,7 +26,7 @@ from recollect.store.project import Project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from recollect.core.context import Context, Db, Tx
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PATIENCE = 2.0  # seconds that a ring's lock or server is waited for; chosen, a person who searches notices more
 SHARE = 0.3  # of the time that a hook has left, for one ring: three slow rings leave a third for the project
 AGAIN = 10.0  # seconds before a ring that failed is tried again, as a server does with its spaces
+SLOW, RESTS = 0.5, 300.0  # a ring that took so many seconds and failed is left out by hooks for five minutes
 ELSEWHERE = 50  # other projects that are asked whether they know an insight, the latest first
 
 
@@ -68,8 +69,9 @@ class OpenRings:
     def ask(self, ctx: Context, work: Callable[[Context], R]) -> list[tuple[str, R]]:
         found = []
         for name in self.names:
-            if name in self._failed and time.monotonic() < self._failed[name][0]:
+            if self._is_resting(name):
                 continue
+            began = time.monotonic()
             try:
                 with _share_of_time():
                     ring = self._context(ctx, name)
@@ -78,7 +80,23 @@ class OpenRings:
                 self._failed.pop(name, None)
             except (Exception, OutOfTime) as error:  # noqa: BLE001 — whatever is wrong with a ring, the project answers
                 self._failed[name] = (time.monotonic() + AGAIN, str(error) or type(error).__name__)
+                if time.monotonic() - began > SLOW:
+                    with suppress(OSError):
+                        self._marker(name).touch()
         return found
+
+    def _marker(self, name: str) -> Path:
+        """A file that keeps the next prompts from waiting for a slow ring, each in a process of its own."""
+        return self._project.data / f"slow-ring-{name}"
+
+    def _is_resting(self, name: str) -> bool:
+        if name in self._failed:
+            return time.monotonic() < self._failed[name][0]
+        if not getitimer(ITIMER_REAL)[0]:
+            return False  # nobody waits for a hook
+        with suppress(OSError):
+            return time.time() - os.stat(self._marker(name)).st_mtime < RESTS
+        return False
 
     def named(self, ctx: Context, name: str) -> Context:
         if name == PROJECT:
@@ -94,10 +112,10 @@ class OpenRings:
         except OSError as error:
             raise Trouble(f"ring {name} cannot be opened: {error}") from None
 
-    def count_elsewhere(self, ctx: Context, says: Callable[[Tx], bool]) -> int:
+    def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
         rings = {self._project.settings.space, *self._project.settings.rings.shared}
         places = {one.space: one for one in register.read(self._project.home) if one.space not in rings}
-        count = 0
+        told = []
         for place in list(places.values())[-ELSEWHERE:]:
             root = Path(place.shown)
             if root == self._root_of_me or not root.is_dir():
@@ -109,12 +127,12 @@ class OpenRings:
                 db = open_database(_patient(other), other.settings.store.url)
                 try:
                     with db.read(other.settings.space) as tx:
-                        count += says(tx)
+                        told.append(says(tx))
                 finally:
                     db.close()
             except RecollectError:
                 continue  # what cannot be read says nothing
-        return count
+        return [sum(each) for each in zip(*told, strict=True)]
 
     def project(self, name: str) -> Project:
         """The project of a ring that was asked before."""
