@@ -41,14 +41,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch) / "project"
         project.mkdir()
-        os.environ |= {
-            "RECOLLECT_HOME": f"{scratch}/data",
-            "XDG_CONFIG_HOME": f"{scratch}/config",
-            "RECOLLECT_EMBED_USE": "off",
-        }
+        os.environ |= {"RECOLLECT_HOME": f"{scratch}/data", "XDG_CONFIG_HOME": f"{scratch}/config"}
+        os.environ["RECOLLECT_EMBED_USE"] = "off"  # while it is filled: the cycle would make vectors
         _fill(project, given.passages)
         if given.rings:
             _fill_rings(Path(scratch), project, given.passages)
+        del os.environ["RECOLLECT_EMBED_USE"]
         prompts = corpus.queries(given.runs, 12)
         asked = [{"session_id": f"s-{run}", "prompt": prompt} for run, prompt in enumerate(prompts)]
         _report("UserPromptSubmit", project, asked)

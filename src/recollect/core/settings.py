@@ -199,6 +199,8 @@ class Settings:
             raise BadInput("embed.use must be auto, openai or off")
         if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
+        if not all(isinstance(name, str) and name not in ("me", "project") for name in self.rings.shared):
+            raise BadInput("rings.shared is a list of spaces; `me` and `project` are read anyway")
         for name, value in _flat(self):
             if type(value) is int and value < (least := 0 if name in _MAY_BE_ZERO else 1):
                 raise BadInput(f"{name} must be at least {least}")

@@ -8,7 +8,7 @@ nothing about why an item was raised or how it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from recollect.capture import decide, edit
@@ -98,7 +98,8 @@ def take_back(ctx: Context, number: int) -> Escalation:
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
         decide.undo_newest(ctx, change=change)
     if item.kind == rings.IN_PROJECTS and item.resolution == "accept":
-        decide.undo_newest(ctx.rings.named(ctx, ME), change=change)
+        with suppress(Refused):  # where the ring knew it already, it took nothing in
+            decide.undo_newest(ctx.rings.named(ctx, ME), change=change)
     with ctx.db.write(ctx.space) as tx:
         if events.get_escalation(tx, number).resolved_at is not None:  # a restored entry reopens it too
             events.reopen_escalation(tx, number)

@@ -121,7 +121,9 @@ class OpenRings:
             if root == self._root_of_me or not root.is_dir():
                 continue
             try:
-                other = projects.load(root, self._environ)
+                other = projects.read(root, self._environ)
+                if other.settings.space != place.space:
+                    continue
                 if not other.settings.store.url and not other.database.exists():
                     continue
                 db = open_database(_patient(other), other.settings.store.url)

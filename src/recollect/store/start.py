@@ -63,7 +63,9 @@ def entries_of_types(tx: Tx, types: Sequence[str], *, since: int = 0) -> list[To
     )
     # The type is the first keyword of an entry.
     return [
-        Told(id=id, title=title, text=text, at=at) for id, title, text, at, words in rows if words.split()[0] in types
+        Told(id=id, title=title, text=text, at=at)
+        for id, title, text, at, words in rows
+        if words.partition(" ")[0] in types
     ]
 
 
