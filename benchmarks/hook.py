@@ -1,6 +1,7 @@
 """Whole processes of the hooks that a person waits for, on a store of 100,000 passages, against `python -c pass`.
 
-`python -m benchmarks.hook`. CPU time of the child, so that other work on the machine does not count; runs alternate.
+`python -m benchmarks.hook`. With `--rings` the passages are those of each of three rings: the project, a shared space
+and the person's own. CPU time of the child, so that other work on the machine does not count; runs alternate.
 The store holds learnings and log entries half and half, with a tree; vectors play no part: hooks work on words alone.
 """
 
@@ -34,12 +35,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--rings", action="store_true")
     given = parser.parse_args()
     compileall.compile_dir(Path(recollect.__file__).parent, quiet=2)  # as an installed package is
     with tempfile.TemporaryDirectory() as scratch:
         project = Path(scratch) / "project"
         project.mkdir()
+        os.environ |= {"RECOLLECT_HOME": f"{scratch}/data", "XDG_CONFIG_HOME": f"{scratch}/config"}
+        os.environ["RECOLLECT_EMBED_USE"] = "off"  # while it is filled: the cycle would make vectors
         _fill(project, given.passages)
+        if given.rings:
+            _fill_rings(Path(scratch), project, given.passages)
+        del os.environ["RECOLLECT_EMBED_USE"]
         prompts = corpus.queries(given.runs, 12)
         asked = [{"session_id": f"s-{run}", "prompt": prompt} for run, prompt in enumerate(prompts)]
         _report("UserPromptSubmit", project, asked)
@@ -47,19 +54,33 @@ def main() -> None:
         _report("SessionStart", project, started)
 
 
-def _fill(project: Path, size: int) -> None:
+def _fill(project: Path, size: int, *, seed: int = 7) -> None:
     with Memory.open(project, create=True, actor=PERSON) as memory:
-        made = list(corpus.learnings(size // 2))
+        made = list(corpus.learnings(size // 2, seed=seed))
         for start in range(0, len(made), BATCH):
             bulk(memory, made[start : start + BATCH])
-        entries = list(corpus.learnings(size - size // 2, seed=8))
+        entries = list(corpus.learnings(size - size // 2, seed=seed + 1))
         for start in range(0, len(entries), BATCH):
             with memory.context.db.write(memory.context.space) as tx:
                 numbered = enumerate(entries[start : start + BATCH], start)
                 passages.add_all(tx, (_entry(number, entry) for number, entry in numbered))
-        for entry in corpus.learnings(150, seed=9):
+        for entry in corpus.learnings(150, seed=seed + 2):
             memory.journal.add(NewEntry(text=str(entry["observation"]), topic=str(entry["title"])))
         memory.cycle()
+
+
+def _fill_rings(scratch: Path, project: Path, size: int) -> None:
+    """A shared space and the person's own, each as large as the project and with other words."""
+    team = scratch / "team"
+    team.mkdir()
+    _fill(team, size, seed=20)
+    with Memory.open(project, actor=PERSON) as memory:
+        me = memory.ring("me").project.root
+    _fill(me, size, seed=30)
+    with Memory.open(team, actor=PERSON) as memory:
+        name = memory.context.space
+    (scratch / "config" / "recollect").mkdir(parents=True)
+    (scratch / "config" / "recollect" / "config.toml").write_text(f'[rings]\nshared = ["{name}"]\n', "utf-8")
 
 
 def _entry(number: int, entry: dict[str, object]) -> Passage:

@@ -574,9 +574,23 @@ MUTANTS = (
     Mutant(
         name="hook: a learning in every prompt",
         where="inject:prompted",
-        old="known = sessions.in_context(tx, session) if task == session else set()",
+        old="known = ctx.read(sessions.in_context, session) if task == session else set()",
         new="known: set[str] = set()",
         tests=(f"{SESSIONS}::test_a_prompt_brings_a_learning_once_per_session[sqlite]",),
+    ),
+    Mutant(
+        name="rings: a repository chooses what sessions read",
+        where="store.project:_settings",
+        old='if "rings" in values:',
+        new="if False:",
+        tests=("tests/contract/test_rings.py::test_a_repository_cannot_choose_rings[sqlite]",),
+    ),
+    Mutant(
+        name="rings: every token reads the person's",
+        where="api.auth:Admission",
+        old='if self.token.channel == "person" else',
+        new="if True else",
+        tests=("tests/surfaces/test_ring_surfaces.py::test_an_agents_token_over_http_reads_one_space",),
     ),
     Mutant(
         name="hook: compaction forgets nothing",

@@ -73,7 +73,9 @@ class Admission:
 
     @property
     def memory(self) -> Memory:
-        return self.space.memory.acting_as(self.token.actor)
+        """On behalf of the token. A token opens its own space; only its owner's, of the channel `person`, the rings."""
+        memory = self.space.memory.acting_as(self.token.actor)
+        return memory if self.token.channel == "person" else memory.in_its_space()
 
 
 @record

@@ -259,6 +259,12 @@ class OtherLearning(Body):
     reason: str = ""
 
 
+class RingBody(Body):
+    """The ring that a learning goes to: me, a shared space, or project."""
+
+    to: str
+
+
 # Work
 
 

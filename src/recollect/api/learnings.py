@@ -24,7 +24,7 @@ from recollect.api.wire import (
 from recollect.capture.learn import Captured
 from recollect.capture.observe import Observed
 from recollect.core.choices import Status
-from recollect.core.context import Event
+from recollect.core.context import PROJECT, Event
 from recollect.core.learning import Discovery, Injection, Learning, Outcome, Task
 from recollect.core.records import MOST
 from recollect.feedback.confidence import Taken
@@ -37,6 +37,7 @@ task_routes = router("/api", "work")
 
 Hits = page_of("results", Hit)
 Injections = page_of("injections", Injection)
+Ring = Annotated[str, Query(description="The ring: project, me, or a shared space; for a person's token.")]
 AnyStatus = Status | Literal["all"]
 Sort = Literal["newest", "oldest", "confidence", "helpful", "injected", "title"]
 
@@ -64,8 +65,8 @@ def list_learnings(
 
 
 @routes.post("", status_code=201, response_model=Captured, summary="Create a learning")
-def create_learning(memory: Writes, new: bodies.LearningBody, anyway: bool = False) -> Response:
-    made = memory.learn(new.record(), anyway=anyway)
+def create_learning(memory: Writes, new: bodies.LearningBody, anyway: bool = False, to: Ring = PROJECT) -> Response:
+    made = memory.learn(new.record(), anyway=anyway, to=to)
     headers = {"location": f"/api/learnings/{made.learning.id}"}
     return tagged(answer(made, status=200 if made.merged else 201, headers=headers), made.learning.version)
 
@@ -117,6 +118,11 @@ def merge_learning(memory: Writes, id: str, other: bodies.OtherLearning, expect:
 @routes.post("/{id}/adopt", summary="Vouch for a learning from outside; only a person may")
 def adopt_learning(memory: Writes, id: str, expect: Expected, body: bodies.Empty) -> Learning:
     return memory.learnings.adopt(id, expect=expect)
+
+
+@routes.post("/{id}/move", summary="Move a learning to another ring; only a person's token may")
+def move_learning(memory: Writes, id: str, ring: bodies.RingBody) -> Captured:
+    return memory.learnings.move(id, to=ring.to)
 
 
 @routes.get("/{id}/history", response_model=page_of("events", Event), summary="How a learning's confidence moved")

@@ -148,7 +148,10 @@ def answers(command: Callable[..., Output | None]) -> Callable[..., int]:
     @wraps(command)
     def run(project: str | None, **given: Any) -> Output | None:
         with open_memory(project) as memory:
-            return command(memory, **given)
+            at = memory
+            if isinstance(given.get("id"), str):  # of whichever ring has it
+                at, given["id"] = memory.holding(given["id"])
+            return command(at, **given)
 
     return run
 

@@ -17,6 +17,7 @@ import click
 from recollect.cli.command import Group, Output, answers, listing, page_of, paged, redactions, table
 from recollect.core.choices import PATTERN_TYPES, STATUSES, VERDICTS, Verdict
 from recollect.core.clock import iso
+from recollect.core.context import PROJECT
 from recollect.core.decision import Decision
 from recollect.core.errors import BadInput, RecollectError, Refused
 from recollect.core.learning import COIA, Learning
@@ -95,6 +96,11 @@ def _fields_in(path: Path) -> dict[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in found.items()}
 
 
+to_ring = click.option(
+    "--to", default=PROJECT, show_default=True, metavar="RING", help="The ring: project, me, or a shared space."
+)
+
+
 @click.group(cls=Group)
 def learn() -> None:
     """Learnings: what was noticed, what it means, what to do."""
@@ -119,9 +125,11 @@ def learn() -> None:
 @click.option("--outcome", help="Id of the outcome it came from.")
 @click.option("--task", help="Id of the task it came from.")
 @click.option("--anyway", is_flag=True, help="Save it even if it seems to teach nothing.")
+@to_ring
 @answers
 def add(
     memory: Memory,
+    to: str,
     tags: tuple[str, ...],
     domain: str | None,
     pattern_type: Any,
@@ -147,9 +155,10 @@ def add(
             source_outcome_id=outcome,
             source_task_id=task,
             anyway=anyway,
+            to=to,
         )
     learning = captured.learning
-    said = f"saved {learning.id}"
+    said = f"saved {learning.id}" + (f" in ring {to}" if to != PROJECT else "")
     if captured.merged:
         said = f"{learning.id} already says so; seen {learning.recurrence} times"
     if captured.confirmed:
@@ -294,6 +303,17 @@ def pin(memory: Memory, id: str, off: bool) -> Output:
     """Pin a learning: it is never decayed or archived automatically."""
     after = memory.learnings.pin(id, on=not off)
     return Output(after, f"{id} is {'pinned' if after.pinned else 'not pinned'}")
+
+
+@learn.command()
+@click.argument("learning")
+@click.option("--to", required=True, metavar="RING", help="The ring: me, a shared space, or project.")
+@answers
+def move(memory: Memory, learning: str, to: str) -> Output:
+    """Move a learning to another ring, such as your own, which sessions of every project read."""
+    done = memory.learnings.move(learning, to=to)
+    said = "which said so already" if done.merged else f"confidence {done.learning.confidence:.3f}"
+    return Output({**plain(done.learning), "merged": done.merged}, f"moved to ring {to}: {done.learning.id}, {said}")
 
 
 @learn.command()

@@ -176,6 +176,7 @@ def status(memory: Memory) -> Output:
             if found.others_entries
             else []
         ),
+        *(f"ring        {name}: {said}" for name, said in found.rings.items()),
         f"inbox       {found.inbox} waiting" + (" (see: recollect inbox)" if found.inbox else ""),
         f"spool       {found.spooled} waiting" + _since(", the oldest for", found.spooled_oldest_at, now),
         *([f"set aside   {aside} ago; try again with: recollect doctor --fix"] if found.set_aside else []),

@@ -11,8 +11,9 @@ from recollect.cli.command import BOLD, Output, answers, listing, said
 from recollect.cli.printing import visible
 from recollect.core.choices import STATUSES
 from recollect.core.clock import iso
-from recollect.core.context import Event
+from recollect.core.context import PROJECT, Event
 from recollect.core.errors import BadInput, NotFound
+from recollect.core.records import replace
 from recollect.memory import Memory
 from recollect.search.everything import KINDS, NARROWING, STRATEGIES, TRUSTS, Hit, nothing_found
 from recollect.text.sentences import mark
@@ -105,7 +106,8 @@ def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | 
     found, missing = [], []
     for id in ids:
         try:
-            found.append(memory.texts.get(id))
+            at, bare = memory.holding(id)
+            found.append(replace(at.texts.get(bare), id=id))
         except NotFound as problem:
             missing.append(str(problem))
     texts = [f"# {one.title}  ({one.id})\n\n{one.text.rstrip()}" for one in found]
@@ -117,6 +119,7 @@ def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | 
 
 
 def _around(memory: Memory, id: str, before: int, after: int) -> Output:
+    memory, id = memory.holding(id)
     found = memory.texts.around(id, before=before, after=after)
     lines = [
         f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}"
@@ -139,6 +142,7 @@ def _shown(hit: Hit) -> list[str]:
     score = f"  {hit.score:z.2f}" if hit.score else ""
     lines = [f"{hit.id}{score}  {_bold(hit, hit.title)}", *(f"    {_bold(hit, line)}" for line in hit.lines)]
     facts = [hit.kind] if hit.learning is None else [f"confidence {hit.learning.confidence:.2f}"]
+    facts += [f"ring {hit.ring}"] if hit.ring != PROJECT else []
     facts += [hit.out_of_use] if hit.out_of_use else []
     facts += [f"topic {hit.topic}"] if hit.topic else []
     facts += [iso(hit.at)[:10]] if hit.at and hit.learning is None else []

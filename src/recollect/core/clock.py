@@ -28,6 +28,10 @@ YEARS = range(1900, 9000)
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_000  # the first and last second that `datetime` can show
 
 
+class OutOfTime(BaseException):
+    """A hook's time is up. Not an Exception, so that no room catches it by accident."""
+
+
 class Clock(Protocol):
     """The source of the current time."""
 

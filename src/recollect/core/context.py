@@ -6,14 +6,14 @@ that rooms know no engine. Also the records that go with them: who acts, an even
 
 from __future__ import annotations
 
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, Forbidden
 from recollect.core.records import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections import Counter
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import date
     from pathlib import Path
@@ -211,6 +211,63 @@ class Provider(Protocol):
         """Raises NoAnswer, whose message never holds a key."""
 
 
+PROJECT, ME = "project", "me"
+"""The nearest ring and the farthest; those between have the names of their spaces."""
+FARTHER = 0.9
+"""What a hit's relevance counts for each ring between it and the project; chosen: of two that are alike the nearer."""
+
+
+class Rings(Protocol):
+    """The other rings of a memory: shared spaces and the person's own, the nearest first.
+
+    A ring that is missing, broken, locked or slow is left out; `left_out` says why.
+    """
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def has_me(self) -> bool:
+        """Whether the person's own ring, begun or not, is another one than this memory."""
+
+    @property
+    def left_out(self) -> Mapping[str, str]: ...
+    def ask(self, ctx: Context, work: Callable[[Context], R]) -> list[tuple[str, R]]:
+        """What a function answers for each ring that can be read."""
+
+    def named(self, ctx: Context, name: str) -> Context:
+        """A ring to write to; the person's own begins with it."""
+
+    def project(self, name: str) -> Any:
+        """The project of a ring that was asked before."""
+
+    def close(self) -> None: ...
+    def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
+        """Of some questions, in how many other projects of the user each holds; none where there is no other project.
+        Nothing but these numbers leaves a project."""
+
+
+class NoRings:
+    """A memory that reads nothing but its own space, as a token's holder does."""
+
+    names: Sequence[str] = ()
+    has_me = False
+    left_out: Mapping[str, str] = {}
+
+    def ask(self, ctx: Context, work: Callable[[Context], R]) -> list[tuple[str, R]]:
+        return []
+
+    def named(self, ctx: Context, name: str) -> Context:
+        raise Forbidden(f"ring {name[:80]!r} is out of reach here: this caller may use one space only")
+
+    def count_elsewhere(self, says: Callable[[Tx], Sequence[bool]]) -> list[int]:
+        return []
+
+    def project(self, name: str) -> Any:
+        raise Forbidden(f"ring {name[:80]!r} is out of reach here")
+
+    def close(self) -> None: ...
+
+
 @record
 class Context:
     """Everything a room may touch, and on whose behalf."""
@@ -227,6 +284,7 @@ class Context:
     space: str
     clone: str  # which copy of the repository the worktree is: a space may have several, on several machines
     actor: Actor
+    rings: Rings = NoRings()
 
     def read(self, ask: Callable[Concatenate[Tx, P], R], *args: P.args, **options: P.kwargs) -> R:
         """What a function of a transaction answers, in a read transaction of its own."""

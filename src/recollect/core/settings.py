@@ -162,6 +162,12 @@ class ServeSettings:
 
 
 @record
+class RingSettings:
+    me: bool = True  # sessions of every project read your own ring
+    shared: tuple[str, ...] = ()  # spaces of yours that sessions of every project read, the nearest first
+
+
+@record
 class Settings:
     space: str = ""  # the project's name in the store; `init` writes it, so that two clones are one space
     timezone: str = "UTC"  # IANA time zone that decides which day it is; `init` pins it
@@ -179,6 +185,7 @@ class Settings:
     models: ModelSettings = ModelSettings()
     tree: TreeSettings = TreeSettings()
     hosts: HostSettings = HostSettings()
+    rings: RingSettings = RingSettings()
     serve: ServeSettings = ServeSettings()
 
     def __post_init__(self) -> None:
@@ -196,6 +203,8 @@ class Settings:
             raise BadInput("embed.use must be auto, openai or off")
         if self.embed.use == "openai" and not (self.embed.base_url and self.embed.model):
             raise BadInput("embed.use = openai needs embed.base_url and embed.model")
+        if not all(isinstance(name, str) and name not in ("me", "project") for name in self.rings.shared):
+            raise BadInput("rings.shared is a list of spaces; `me` and `project` are read anyway")
         for name, value in _flat(self):
             if type(value) is int and value < (least := 0 if name in _MAY_BE_ZERO else 1):
                 raise BadInput(f"{name} must be at least {least}")
@@ -297,7 +306,7 @@ def merged(
 def from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """`RECOLLECT_INJECT_BUDGET=900` is inject.budget; `RECOLLECT_STORE` is short for the store's url."""
     given: dict[str, Any] = {}
-    if not any(name.startswith("RECOLLECT_") for name in environ):
+    if not any(name.startswith("RECOLLECT_") for name in environ.keys() - {"RECOLLECT_HOME"}):
         return given
     if environ.get("RECOLLECT_STORE"):
         given["store"] = {"url": environ["RECOLLECT_STORE"]}

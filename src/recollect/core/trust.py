@@ -60,6 +60,7 @@ RULES: dict[str, dict[str, Rule]] = {
         "inject": _NOT_FROM_OUTSIDE,
         "rate": _NOT_FROM_OUTSIDE,
         "adopt": _PERSON,
+        "move": _PERSON,
     },
     "decision": {
         "create": _ALL,
@@ -111,6 +112,8 @@ def check_may(caller: Trust, noun: str, verbs: str | Sequence[str], of: Trust | 
     refused = next((verb for verb, effect in effects.items() if effect == REFUSED), None)
     if refused == "adopt":
         raise Forbidden("only a person may vouch for what comes from outside; run this from your own terminal")
+    if refused == "move":
+        raise Forbidden("only a person moves a learning to another ring; run this from your own terminal")
     if refused is not None:
         raise Forbidden(
             f"a caller from outside may not {_SAID.get((noun, refused), f'{refused} a {noun}')}; "

@@ -8,7 +8,7 @@ nothing about why an item was raised or how it is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from recollect.capture import decide, edit
@@ -25,13 +25,13 @@ from recollect.capture.stage import (
     refresh_passages,
     words_of,
 )
-from recollect.core.context import Context, Event, Tx
+from recollect.core.context import ME, Context, Event, Tx
 from recollect.core.decision import DecisionEdit, Review
 from recollect.core.errors import BadInput, Forbidden, NotFound, Refused, after
 from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain, record
 from recollect.core.trust import check_may
-from recollect.distil import documents, staged, themes
+from recollect.distil import documents, rings, staged, themes
 from recollect.distil.staged import CONTRADICTION, VAGUE, EntryOutcome
 from recollect.models.judge import judge_of
 from recollect.store import events
@@ -97,6 +97,9 @@ def take_back(ctx: Context, number: int) -> Escalation:
             themes.rename(ctx, event.new["name"], event.old["name"])
     if any(event.what.startswith(("learning.", "decision.")) for event in done):
         decide.undo_newest(ctx, change=change)
+    if item.kind == rings.IN_PROJECTS and item.resolution == "accept":
+        with suppress(Refused):  # where the ring knew it already, it took nothing in
+            decide.undo_newest(ctx.rings.named(ctx, ME), change=change)
     with ctx.db.write(ctx.space) as tx:
         if events.get_escalation(tx, number).resolved_at is not None:  # a restored entry reopens it too
             events.reopen_escalation(tx, number)
@@ -226,6 +229,14 @@ EFFECTS: dict[str, dict[str, tuple[Callable[[Context, Escalation], None], str]]]
     },
     PROPOSAL: {
         "accept": (_carry_out, "the change is made, as yours"),
+        "dismiss": (_no_effect, "nothing changes"),
+    },
+    rings.ABOUT_PERSON: {
+        "accept": (rings.entry_to_me, "the entry goes to your own ring, which sessions of every project read"),
+        "dismiss": (_no_effect, "nothing changes"),
+    },
+    rings.IN_PROJECTS: {
+        "accept": (rings.learning_to_me, "the learning moves to your own ring, which sessions of every project read"),
         "dismiss": (_no_effect, "nothing changes"),
     },
     "staging-size": {"dismiss": (_no_effect, "nothing changes")},

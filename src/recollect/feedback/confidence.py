@@ -71,6 +71,34 @@ def take(ctx: Context, given: TaskVerdicts, *, change: str | None = None) -> Tak
     )
 
 
+def in_ring(tx: Tx, given: TaskVerdicts) -> TaskVerdicts | None:
+    """The verdicts of a final message on what a ring showed the task. Of the message nothing else goes there."""
+    said, task = read_signals(given.output), storable_id(given.task, "task")
+    lines = [f"LEARNING_HELPFUL: {id}" for id in said.helpful] + [
+        f"LEARNING_NOT_HELPFUL: {id}" for id in said.not_helpful
+    ]
+    known = [line for line in lines if tasks.verdict_on(tx, learning=line.split()[1], task=task) is not None]
+    return TaskVerdicts(output="\n".join(known), task=task) if known else None
+
+
+def take_in_rings(ctx: Context, given: TaskVerdicts, taken: Taken) -> Taken:
+    """Count verdicts also on what was shown from the rings, each in its own ring."""
+
+    def take_there(ring: Context) -> Taken:
+        said = ring.read(in_ring, given)
+        return take(ring, said) if said else Taken()
+
+    for _, more in ctx.rings.ask(ctx, take_there) if taken.not_injected else ():
+        there = (*more.counted, *more.repeated)
+        taken = Taken(
+            counted=(*taken.counted, *more.counted),
+            repeated=(*taken.repeated, *more.repeated),
+            both=taken.both,
+            not_injected=tuple(id for id in taken.not_injected if id not in there),
+        )
+    return taken
+
+
 def rate(ctx: Context, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
     """A verdict given by hand. Without a task it is about the last time the learning was shown."""
     if verdict not in VERDICTS:

@@ -14,7 +14,7 @@ from _signal import ITIMER_REAL, SIGALRM, setitimer, signal  # type: ignore[impo
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from recollect.core.clock import clock_from, iso
+from recollect.core.clock import OutOfTime, clock_from, iso
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NotInitialised, RecollectError
 from recollect.core.settings import merged
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 SECONDS = {"prompt": 4.0, "subagent": 4.0, "end": 1.0, "cycle": 110.0}
 """Seconds that an event may take. Claude Code gives all hooks of a session's end 1.5 seconds together."""
 OTHERWISE = 8.0
-
-
-class OutOfTime(BaseException):
-    """The time is up. Not an Exception, so that no room catches it by accident."""
 
 
 def seconds_for(kind: str) -> float:

@@ -42,6 +42,7 @@ ALIVE = 8  # topics with a line each
 OPEN_SHOWN = 6
 LEARNED = 5
 DECIDED = 5
+RING_SHOWN = 4  # entries, and as many learnings, of each ring
 LINE = 220  # characters of a line; a longer sentence is cut
 FRESH = 30  # days after its last mention in which a topic counts as alive
 HALF_LIFE = 14  # days, of the weight by which living topics are chosen
@@ -76,10 +77,18 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
     page = split_frontmatter(ctx.vault.read(ROOT_FILE) or "")[1]
     index = [line for line in quote(split_frontmatter(ctx.vault.read(INDEX_FILE) or "")[1], below=4) if line.strip()]
+    rings = [
+        Part(name=name, heading=f"From ring {_said(name)}", lines=lines, share=0.12)
+        for name, lines in ctx.rings.ask(ctx, _ring)
+    ]
     with ctx.db.read(ctx.space) as tx:
         held = waiting(tx, ctx, aside=aside)
         told = _Telling(tx, ctx, today)
-        parts = [*told.parts(page), Part(name="themes", heading="Themes of findings", lines=tuple(index), share=0.1)]
+        parts = [
+            *told.parts(page),
+            *rings,
+            Part(name="themes", heading="Themes of findings", lines=tuple(index), share=0.1),
+        ]
     fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), *held, "", BRIEF_END]
     whole = left = room.characters - sum(map(room.cost, fixed))
     shown: list[tuple[str, list[str]]] = []
@@ -97,6 +106,15 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
     lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
     text = "\n".join([*fixed[:-2], *lines, *fixed[-2:]]) + "\n"
     return Brief(text=text, parts=(*(["waiting"] if held else []), *(name for name, some in shown if some)))
+
+
+def _ring(ctx: Context) -> tuple[str, ...]:
+    """What every session is told of a ring: what people asked for, then what helped or a person wrote."""
+    with ctx.db.read(ctx.space) as tx:
+        asked = start.entries_of_types(tx, ("user", "feedback"))[:RING_SHOWN]
+        learned = start.proven(tx, RING_SHOWN, by_person=True)
+    lines = [f"- {_titled(one)}" for one in asked]
+    return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action, *_ in learned))
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:

@@ -5,6 +5,7 @@ Two steps, because the choice must reach the agent even when the record cannot b
 
 from __future__ import annotations
 
+from recollect.core.context import FARTHER
 from recollect.core.errors import BadInput, Refused
 from recollect.core.learning import Learning
 from recollect.core.records import check_limit, record, replace
@@ -63,28 +64,63 @@ class NewInjection:
 
 
 @record
+class Fitting:
+    """A learning that a task may be shown: the ring it is from (empty for the project), how relevant it is, and whether
+    it still has to prove itself."""
+
+    learning: Learning
+    relevance: float
+    on_trial: bool
+    ring: str = ""
+
+
+@record
 class Chosen:
-    """The learnings that a task is shown, and the block that shows them."""
+    """The learnings that a task is shown, the block that shows them, and the rings of those that are not the
+    project's."""
 
     learnings: tuple[Learning, ...]
     markdown: str
+    rings: dict[str, str]
 
 
 def choose(ctx: Context, wanted: NewInjection) -> Chosen:
     """The learnings for a task and the block that shows them; both may be empty."""
-    settings = ctx.settings.inject
-    with ctx.db.read(ctx.space) as tx:
-        if wanted.learnings:
-            found = _named(tx, wanted.learnings)
-        else:
-            found = relevant(tx, ctx, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
-    return shown(found, wanted.budget or settings.budget)
+
+    def found_in(ring: Context) -> list[Fitting]:
+        with ring.db.read(ring.space) as tx:
+            return relevant(tx, ring, wanted, task_question(tx, f"{wanted.title} {wanted.description}"))
+
+    budget = wanted.budget or ctx.settings.inject.budget
+    if wanted.learnings:
+        named = ctx.read(_named, wanted.learnings)
+        return shown([Fitting(learning=one, relevance=1, on_trial=False) for one in named], budget)
+    rings = [("", found_in(ctx)), *ctx.rings.ask(ctx, found_in)]
+    return shown(nearest(rings, wanted.max_learnings or ctx.settings.inject.max_learnings), budget)
 
 
-def shown(found: list[Learning], budget: int) -> Chosen:
+def nearest(rings: list[tuple[str, list[Fitting]]], slots: int) -> list[Fitting]:
+    """Of the learnings of all rings the most relevant, in the last slot one on trial. Of two that are alike the nearer
+    comes first; what the project knows too is not taken from a ring."""
+    weighed = [
+        (one.relevance * FARTHER**step, replace(one, ring=name))
+        for step, (name, found) in enumerate(rings)
+        for one in found
+    ]
+    if len(rings) > 1:
+        weighed.sort(key=lambda pair: (pair[1].on_trial, -pair[0]))
+    own = {one.learning.title for _, one in weighed if not one.ring}
+    found = [one for _, one in weighed if not one.ring or one.learning.title not in own]
+    proven, on_trial = ([one for one in found if one.on_trial == trial] for trial in (False, True))
+    kept = on_trial[:1] if slots > 1 or not proven else []
+    return [*proven[: slots - len(kept)], *kept]
+
+
+def shown(found: list[Fitting], budget: int) -> Chosen:
     """As many learnings as fit, and the block that shows them."""
-    fitting, markdown = fit(found, budget)
-    return Chosen(learnings=fitting, markdown=markdown)
+    rings = {one.learning.id: one.ring for one in found if one.ring}
+    fitting, markdown = fit([one.learning for one in found], budget, rings)
+    return Chosen(learnings=fitting, markdown=markdown, rings=rings)
 
 
 def _named(tx: Tx, ids: tuple[str, ...]) -> list[Learning]:
@@ -103,7 +139,7 @@ def task_question(tx: Tx, text: str) -> Question:
     return ask(tx, text, respell=False)
 
 
-def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Learning]:
+def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> list[Fitting]:
     """Proven learnings, and in the last slot one that still has to prove itself."""
     settings = ctx.settings.inject
     slots = wanted.max_learnings or settings.max_learnings
@@ -124,26 +160,28 @@ def relevant(tx: Tx, ctx: Context, wanted: NewInjection, question: Question) -> 
 
     left_out = set(wanted.known)
 
-    def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Learning]:
+    def between(limit: int, *, least: int, below: int = FULL + 1) -> list[Fitting]:
         some = [doc for doc in docs if least <= confidences.get(doc, -1) < below]
         among = Candidates(wanted=LEARNINGS, docs=some)
         while True:
             found = best(tx, question, among, limit=limit + len(left_out), effort=QUICK)
-            near = [hit.passage.id for hit in found if hit.relevance >= settings.learning_relevance]
-            near = [id for id in near if id not in left_out][:limit]
+            relevance = {hit.passage.id: hit.relevance for hit in found if hit.relevance >= settings.learning_relevance}
+            near = [id for id in relevance if id not in left_out][:limit]
             repeated = rows.from_outcome(tx, near, wanted.outcome)
             if not repeated:
-                records = {learning.id: learning for learning in rows.many(tx, near)}
-                return [records[id] for id in near]
+                return [
+                    Fitting(learning=one, relevance=relevance[one.id], on_trial=below <= FULL)
+                    for one in rows.many(tx, near)
+                ]
             left_out.update(repeated)  # checked for the chosen ones only, because a prompt waits
 
     # Two rankings, because in a young store many learnings are on trial and would crowd out the proven.
     proven = between(slots, least=bar)
-    on_trial: list[Learning] = []
+    on_trial: list[Fitting] = []
     # A caller who sets the bar wants none on trial.
     if wanted.min_confidence is None and explore_from < bar and (slots > 1 or not proven):
         waiting = between(LOOKED_AT, least=explore_from, below=bar)
-        on_trial = [learning for learning in waiting if learning.verdicts < TRIAL_VERDICTS][:1]
+        on_trial = [one for one in waiting if one.learning.verdicts < TRIAL_VERDICTS][:1]
     chosen = [*proven[: slots - len(on_trial)], *on_trial]
-    contradicted = rows.contradicted(tx, [learning.id for learning in chosen])
-    return [learning for learning in chosen if learning.id not in contradicted]
+    contradicted = rows.contradicted(tx, [one.learning.id for one in chosen])
+    return [one for one in chosen if one.learning.id not in contradicted]

@@ -7,6 +7,7 @@ from outside, and a learning or decision that is out of use.
 
 from __future__ import annotations
 
+from recollect.core.context import PROJECT
 from recollect.core.records import record
 from recollect.text.frame import escape, one_line
 from recollect.text.sentences import mark
@@ -36,11 +37,16 @@ class FoundHit:
     confidence: float | None
     out_of_use: str
     trust: Trust
+    ring: str
 
     def shown(self) -> list[str]:
         sure = "" if self.confidence is None else f"  confidence {self.confidence:.2f}"
         about = f"  ({self.topic})" if self.topic else ""
-        return [f"{self.id}{sure}  {self.title}{about}{_marks(self.trust, self.out_of_use)}", *_below(self.lines)]
+        return [f"{self.id}{sure}  {self.title}{about}{self._from()}", *_below(self.lines)]
+
+    def _from(self) -> str:
+        ring = "" if self.ring == PROJECT else f"  [ring {self.ring}]"
+        return ring + _marks(self.trust, self.out_of_use)
 
 
 @record
@@ -70,6 +76,7 @@ def found(hits: Sequence[Hit], query: str, given: Iterable[str]) -> Found:
                 confidence=hit.learning.confidence if hit.learning else None,
                 out_of_use=hit.out_of_use,
                 trust=hit.trust,
+                ring=hit.ring,
             )
             for hit in hits
         ),

@@ -98,7 +98,10 @@ def _called(name: str, given: object, acting: Acting) -> dict[str, Any]:
         if tool is None:
             raise BadInput(f"Unknown tool {name[:80]!r}; the tools are {', '.join(TOOLS)}")
         arguments = checked(tool, given)
-        said = tool.run(acting(tool.effect != "reads"), **arguments)
+        memory = acting(tool.effect != "reads")
+        if isinstance(arguments.get("id"), str):  # of whichever ring has it
+            memory, arguments["id"] = memory.holding(arguments["id"])
+        said = tool.run(memory, **arguments)
     except RecollectError as problem:
         return _told(str(problem), error=name != BEGIN.name)
     except Exception as surprise:  # noqa: BLE001 — a server that ends takes its tools from every later request

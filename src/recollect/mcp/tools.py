@@ -84,6 +84,7 @@ def get(memory: Memory, id: str) -> Thing:
     pattern_type=text("What kind of insight it is.", "solution", "gotcha", "best-practice", "constraint"),
     task=text("Id of the task it came from."),
     outcome=text("Id of the outcome it came from."),
+    to=text("`me` for what holds in every project of this user; else leave it out."),
 )
 def remember(memory: Memory, text: str = "", task: str | None = None, outcome: str | None = None, **said: Any) -> Kept:
     """Keep an insight that would save the next agent time. Give `text` alone, or title, context, observation,

@@ -24,6 +24,7 @@ from recollect.core.records import replace
 from recollect.core.values import random_id
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import open_context, open_database, open_vault
+from recollect.memory.rings import OpenRings
 from recollect.memory.sessions import retry
 from recollect.models import configured
 from recollect.search import meaning
@@ -173,6 +174,7 @@ class Rescue:
             ids=random_id,
             models=None,
             environ=self._environ,
+            rings=OpenRings(self._project, self._environ),
         )
 
 

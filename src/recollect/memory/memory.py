@@ -13,12 +13,13 @@ from importlib import import_module
 from pathlib import Path
 
 from recollect.core.clock import Clock, clock_from
-from recollect.core.context import Actor
-from recollect.core.errors import StoreUnreachable, Trouble
+from recollect.core.context import ME, PROJECT, Actor
+from recollect.core.errors import RecollectError, StoreUnreachable, Trouble
 from recollect.core.records import as_record, as_text, checked
 from recollect.core.values import Ids, random_id
 from recollect.core.writes import TaskInjection, TaskOutput, TaskVerdicts, Write
 from recollect.memory.open import begin_place, check_store, embed_at_once, open_context
+from recollect.memory.rings import OpenRings
 from recollect.store import project as projects
 
 TYPE_CHECKING = False
@@ -137,7 +138,15 @@ class Memory:
         replay: bool,
     ) -> Memory:
         """The same for a project that was found already."""
-        context = open_context(project, actor=actor, clock=clock, ids=ids, models=models, environ=environ)
+        context = open_context(
+            project,
+            actor=actor,
+            clock=clock,
+            ids=ids,
+            models=models,
+            environ=environ,
+            rings=OpenRings(project, environ),
+        )
         memory = cls(context, project)
         try:
             if replay:
@@ -176,7 +185,8 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Release the store; everything acknowledged is already on disk."""
+        """Release the stores; everything acknowledged is already on disk."""
+        self.context.rings.close()
         self.context.db.close()
 
     def acting_as(self, actor: Actor) -> Memory:
@@ -185,19 +195,44 @@ class Memory:
 
         return Memory(replace(self.context, actor=actor), self.project)
 
+    def in_its_space(self) -> Memory:
+        """The same memory without its rings: a token opens one space."""
+        from recollect.core.context import NoRings
+        from recollect.core.records import replace
+
+        return Memory(replace(self.context, rings=NoRings()), self.project)
+
+    def ring(self, name: str) -> Memory:
+        """The memory of a ring (`me`, `project`, or a shared space), to write to; `me` begins with it."""
+        there = self.context.rings.named(self.context, name)
+        return self if name == PROJECT else Memory(there, self.context.rings.project(name))
+
+    def holding(self, id: str) -> tuple[Memory, str]:
+        """The memory of the ring that an id belongs to, and the id there: `me:log/2026-03-01#3`, or a learning's or
+        decision's, which is found in whichever ring has it.
+        """
+        from recollect.search.rings import holder
+
+        name, bare = holder(self.context, id)
+        return (self if name == PROJECT else self.ring(name)), bare
+
     def in_one_change(self) -> Memory:
         """The same memory; what is changed through it is undone together."""
         return Memory(self.context.as_one_change(), self.project)
 
     # Verbs
 
-    def learn(self, new: NewLearning | None = None, /, *, anyway: bool = False, **fields: Any) -> Captured:
-        """Capture a learning, given as a record or as its fields; `anyway` skips the quality gate."""
+    def learn(
+        self, new: NewLearning | None = None, /, *, anyway: bool = False, to: str = PROJECT, **fields: Any
+    ) -> Captured:
+        """Capture a learning, given as a record or as its fields, for the project or a ring `to` which it goes;
+        `anyway` skips the quality gate."""
         from recollect.capture.learn import learn
         from recollect.core.new_learning import NewLearning
 
-        done = learn(self.context, as_record(new, NewLearning, fields), anyway=anyway)
-        embed_at_once(self.context)
+        ctx = self.context if to == PROJECT else self.context.rings.named(self.context, to)
+        done = learn(ctx, as_record(new, NewLearning, fields), anyway=anyway)
+        embed_at_once(ctx)
         return done
 
     def observe(self, output: str, *, task: str, outcome: str | None = None, title: str = "") -> Observed:
@@ -210,9 +245,11 @@ class Memory:
         return done
 
     def search(self, query: str, **options: Any) -> list[Hit]:
-        """Everything remembered that matches a text, best first; options are those of SearchOptions."""
+        """Everything remembered, here and in the rings, that matches a text, best first; options are those of
+        SearchOptions."""
         from recollect.capture import documents
-        from recollect.search.everything import SearchOptions, search
+        from recollect.search.everything import SearchOptions
+        from recollect.search.rings import search
 
         query = as_text(query, "query")
         with suppress(Trouble):  # changed files can wait, the caller cannot
@@ -233,21 +270,24 @@ class Memory:
 
     def feedback(self, output: str, *, task: str) -> Taken:
         """Count the verdicts in an agent's final message."""
-        from recollect.feedback.confidence import take
+        from recollect.feedback.confidence import take, take_in_rings
 
-        return take(self.context, TaskVerdicts(output=as_text(output, "output"), task=task))
+        said = TaskVerdicts(output=as_text(output, "output"), task=task)
+        return take_in_rings(self.context, said, take(self.context, said))
 
     def rate(self, learning: str, verdict: Verdict, *, task: str | None = None) -> Learning:
         """A verdict given by hand."""
         from recollect.feedback.confidence import rate
 
-        return rate(self.context, learning, verdict, task=task)
+        memory, learning = self.holding(learning)
+        return rate(memory.context, learning, verdict, task=task)
 
     def why(self, id: str) -> AnyExplanation:
         """Where a thing came from, who wrote it, and everything that happened to it."""
         from recollect.tend.kinds import why
 
-        return why(self.context, as_text(id, "id"))
+        memory, id = self.holding(as_text(id, "id"))
+        return why(memory.context, id)
 
     def status(self) -> Status:
         """What is remembered, what waits, and what is wrong."""
@@ -260,7 +300,11 @@ class Memory:
         from recollect.tend.cycle import cycle
 
         self._replay_spool()
-        return cycle(self.context, self.project)
+        done = cycle(self.context, self.project)
+        if ME in self.context.rings.names and not done.held:
+            with suppress(RecollectError):  # no session of its own tends the person's ring
+                self.ring(ME).cycle()
+        return done
 
     def brief(self, room: ContextBudget | None = None) -> Brief:
         """What a session here starts with, within what its host allows."""

@@ -9,7 +9,7 @@ import os
 from binascii import crc32
 
 from recollect.core.clock import zone_named
-from recollect.core.context import Context, Db, Git, Models, Vault
+from recollect.core.context import Context, Db, Git, Models, NoRings, Vault
 from recollect.core.errors import BadInput, Refused, Trouble
 from recollect.core.records import record
 from recollect.core.settings import StoreSettings, check_space, merged
@@ -24,17 +24,25 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from recollect.core.clock import Clock
-    from recollect.core.context import Actor
+    from recollect.core.context import Actor, Rings
     from recollect.core.values import Ids
 
     T = TypeVar("T")
 
 
 def open_context(
-    project: Project, *, actor: Actor, clock: Clock, ids: Ids, models: Models | None, environ: Mapping[str, str]
+    project: Project,
+    *,
+    actor: Actor,
+    clock: Clock,
+    ids: Ids,
+    models: Models | None,
+    environ: Mapping[str, str],
+    db: Db | None = None,
+    rings: Rings | None = None,
 ) -> Context:
-    """Everything a room may touch, for one project."""
-    db = open_database(project, project.settings.store.url)
+    """Everything a room may touch, for one project; `db` is given where its server is in use already."""
+    db = db or open_database(project, project.settings.store.url)
     return Context(
         db=db,
         vault=_lazy(lambda: open_vault(project, db)),
@@ -48,6 +56,7 @@ def open_context(
         space=project.settings.space,
         clone=_clone(project),
         actor=actor,
+        rings=rings or NoRings(),
     )
 
 

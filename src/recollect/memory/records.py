@@ -12,6 +12,7 @@ from recollect.capture import change, decide, observe
 from recollect.capture import edit as edits
 from recollect.capture.decide import Decided
 from recollect.capture.learn import Captured
+from recollect.core.context import PROJECT
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review
 from recollect.core.learning import Injection, Learning
 from recollect.core.new_learning import LearningEdit
@@ -19,10 +20,12 @@ from recollect.core.records import as_record, as_text, check_page, checked
 from recollect.distil import decisions, inbox
 from recollect.distil.decision_page import check_level
 from recollect.distil.decisions import DecisionHit
+from recollect.distil.rings import move
 from recollect.inject.learnings import Chosen, NewInjection, choose
 from recollect.memory.memory import Facet, call, reads
 from recollect.memory.open import embed_at_once
 from recollect.search.everything import SearchOptions, search
+from recollect.search.rings import holder
 from recollect.store import decisions as decision_rows
 from recollect.store import events
 from recollect.store import learnings as learning_rows
@@ -49,10 +52,19 @@ class Learnings(Facet):
     ) -> Learning:
         return edits.edit(self._ctx, id, as_record(changes, LearningEdit, fields), expect=expect)
 
-    def remember(self, text: str, **given: Any) -> Captured:
-        """Learn from one text; fields of NewLearning that are given hold as they are."""
-        done = observe.learn_text(self._ctx, as_text(text, "text"), **given)
-        embed_at_once(self._ctx)
+    def remember(self, text: str, *, to: str = PROJECT, **given: Any) -> Captured:
+        """Learn from one text, for the project or a ring; fields of NewLearning that are given hold as they are."""
+        ctx = self._ctx if to == PROJECT else self._ctx.rings.named(self._ctx, to)
+        done = observe.learn_text(ctx, as_text(text, "text"), **given)
+        embed_at_once(ctx)
+        return done
+
+    def move(self, id: str, *, to: str) -> Captured:
+        """Move a learning to another ring: `me`, a shared space, or back to the `project`; only a person may."""
+        ring, id = holder(self._ctx, id)
+        rings = self._ctx.rings
+        done = move(rings.named(self._ctx, ring), id, rings.named(self._ctx, to), to=to)
+        embed_at_once(rings.named(self._ctx, to))
         return done
 
     tag = call(edits.retag)

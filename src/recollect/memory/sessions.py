@@ -13,7 +13,16 @@ from __future__ import annotations
 from recollect.core.clock import DAY, ScriptedClock
 from recollect.core.context import Actor
 from recollect.core.errors import BadInput, NoSpace, RecollectError, SessionBusy, StoreBusy, Trouble
-from recollect.core.writes import KINDS, SessionEvent, SessionNote, SessionTurn, TaskInjection, TaskOutput, Write
+from recollect.core.writes import (
+    KINDS,
+    SessionEvent,
+    SessionNote,
+    SessionTurn,
+    TaskInjection,
+    TaskOutput,
+    TaskVerdicts,
+    Write,
+)
 from recollect.memory.memory import Facet
 from recollect.store import events, spool
 from recollect.text.storable import storable, storable_record
@@ -23,7 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from recollect.core.context import Context
+    from recollect.core.context import Context, Tx
+    from recollect.core.writes import Written
     from recollect.inject.brief import Brief
     from recollect.inject.prompt import Given
     from recollect.inject.reasons import Considered, LastSession
@@ -89,8 +99,17 @@ class Sessions(Facet):
         return spool.queue(spool.aside(self._project.spools))
 
     def deliver(self, write: Write) -> bool:
-        """Write what happened, if need be a little later; True when it is done."""
-        return deliver(self._ctx, self._project, write)
+        """Write what happened, if need be a little later; True when it is done.
+
+        What was shown from a ring, and the verdict on it, is written there too.
+        """
+        done = deliver(self._ctx, self._project, write)
+        rings, given = self._ctx.rings, vars(write.what)
+        if given.get("learnings") or isinstance(write.what, TaskVerdicts):
+            for name, what in rings.ask(self._ctx, lambda ring: ring.read(_for_ring, write.what)):
+                if what is not None:
+                    deliver(rings.named(self._ctx, name), rings.project(name), Write(id=write.id, what=what))
+        return done
 
     def tidy(self, *, but: str = "") -> int:
         """Log the turns of sessions, `but` one, that ended without an event; gives how many entries that made."""
@@ -151,6 +170,21 @@ def deliver(ctx: Context, project: Project, write: Write) -> bool:
             pass
     keep(project, write, actor=ctx.actor, at=ctx.clock.now())
     return False
+
+
+def _for_ring(tx: Tx, what: Written) -> Written | None:
+    """What a ring has to know of a write: its own learnings with the task that was shown them, or their verdicts."""
+    if isinstance(what, TaskVerdicts):
+        from recollect.feedback.confidence import in_ring
+
+        return in_ring(tx, what)
+    if not isinstance(what, (SessionEvent, TaskInjection)):
+        return None
+    from recollect.store.learnings import Filter, passing
+
+    known = tuple(passing(tx, what.learnings, Filter(status=None)))
+    outcome = what.session if isinstance(what, SessionEvent) else what.outcome
+    return TaskInjection(task=what.task, outcome=outcome, title="", learnings=known) if known else None
 
 
 def _is_behind(project: Project, write: Write) -> bool:

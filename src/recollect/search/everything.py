@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recollect.core.choices import STATUSES, Trust
 from recollect.core.clock import day_of, zone_named
+from recollect.core.context import PROJECT
 from recollect.core.errors import BadInput
 from recollect.core.learning import COIA, Learning
 from recollect.core.records import check_page, record, replace
@@ -106,6 +107,7 @@ class Hit:
     """What was found: how well it fits, where its words matched, what it answers, and the words around the match.
 
     `marked` are the matched words as the shown lines write them.
+    `ring` says where it was found: the `project`, `me` (the person's own), or the name of a shared space.
     `relevance` is the probability that it is what the question wants; `out_of_use` says why not to rely on a learning
     or a decision any more. `topic` is what a log entry is about. `signals` are what the score is made of, when asked
     for.
@@ -126,6 +128,7 @@ class Hit:
     learning: Learning | None
     signals: Score | None
     topic: str = ""
+    ring: str = PROJECT
 
     @property
     def lines(self) -> tuple[str, ...]:

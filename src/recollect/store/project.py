@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recollect.core.errors import BadInput, NotInitialised, Trouble
 from recollect.core.records import loads, record
-from recollect.core.settings import Settings, check_order, check_space, from_environment, merged
+from recollect.core.settings import GUARDED, Settings, check_order, check_space, from_environment, merged
 from recollect.store import register
 from recollect.store.files import content_hash, os_errors, write_path
 
@@ -197,9 +197,21 @@ def _settings(
 ) -> Settings:
     """Defaults < the user's file < what a repository's file gives < environment."""
     file = _home_folder(environ, "XDG_CONFIG_HOME", ".config") / "config.toml"
-    users = merged(Settings(), toml(file), str(file)) if file.is_file() else Settings()
+    users = merged(Settings(), _users_toml(file, home_folder(environ)), str(file)) if file.is_file() else Settings()
+    around = from_environment(environ)
+    for where, values in ((source, given), ("environment", around)):
+        if "rings" in values:
+            raise BadInput(f"{where} sets rings, which no repository may choose; only your own file does: {file}")
     here = merged(users, given, source, trusted=trusted)
-    return check_order(merged(here, from_environment(environ), "environment"))
+    return check_order(merged(here, around, "environment"))
+
+
+def _users_toml(file: Path, home: Path) -> dict[str, Any]:
+    """What the user's file says. A sandbox may write the copy of it, so commands and endpoints are not read there."""
+    content = _remembered_toml(file, home / "config.json")
+    sections = {name: part for name, part in content.items() if isinstance(part, dict)}
+    guarded = any(f"{name}.{key}" in GUARDED for name, part in sections.items() for key in part)
+    return toml(file) if guarded else content
 
 
 def _refuse_outside(root: Path, folder: str) -> None:

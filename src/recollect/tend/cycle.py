@@ -15,7 +15,7 @@ from recollect.core.context import Context
 from recollect.core.errors import BadInput, NoAnswer, NotFound, Refused, Trouble
 from recollect.core.records import record
 from recollect.core.trust import check_may
-from recollect.distil import consolidate, decisions, themes, topics
+from recollect.distil import consolidate, decisions, rings, themes, topics
 from recollect.distil.tree import compact
 from recollect.feedback.confidence import decay
 from recollect.search.meaning import refresh
@@ -117,6 +117,12 @@ def _consolidation(ctx: Context) -> str:
     return f"due ({found.reason}): ripe: {counted(len(found.batch), 'entry')}; run: recollect staged consolidate"
 
 
+def _rings(ctx: Context) -> str:
+    """Reported only where something waits for the person."""
+    made = rings.propose(ctx)
+    return f"{counted(made, 'proposal')} for your own ring (recollect inbox)" if made else ""
+
+
 def _documents(ctx: Context) -> str:
     changed = documents.refresh(ctx)
     return f"{changed} read in" if changed else NOTHING
@@ -148,6 +154,7 @@ STEPS: tuple[tuple[str, Callable[[Context], str]], ...] = (
     ("themes", _themes),
     ("decay", _decay),
     ("decisions", _decisions),
+    ("rings", _rings),
     ("consolidation", _consolidation),
     ("documents", _documents),
     ("words", _words),

@@ -21,7 +21,7 @@ from recollect.store import register, spool
 from recollect.store.project import SETTINGS_FILE, Project
 from recollect.store.sqlite_file import keep_aside_once, kept_aside
 from recollect.tend import backup as own_backups
-from recollect.tend.status import naming_damage
+from recollect.tend.status import naming_damage, rings_of
 from recollect.tend.verify import Discrepancy, Progress, rebuild, verify
 from recollect.text.sentences import counted, how_long
 
@@ -56,7 +56,9 @@ def doctor(
         try:
             with naming_damage(ctx):
                 found, fixed = _examined(ctx, fix=fix, progress=progress)
+            around = (*around, *_rings(ctx))
         finally:
+            ctx.rings.close()
             ctx.db.close()  # before the files are copied: closing a second handle would drop SQLite's locks
     except StoreDamaged as error:
         found, fixed = (_unreadable(project, error, kept),), ()
@@ -117,6 +119,13 @@ def _surroundings(
         if backup.problem:
             remedy = "take a new one with: recollect store backup"
             yield _notice("backup", backup.path, f"would not restore: {backup.problem}", remedy)
+
+
+def _rings(ctx: Context) -> Iterator[Discrepancy]:
+    for name, said in rings_of(ctx).items():
+        if said.startswith("left out"):
+            remedy = "put it right, or take the ring out of your settings: docs/rings.md"
+            yield _notice("ring", name, f"sessions here do without it: {said.removeprefix('left out: ')}", remedy)
 
 
 def _places(project: Project) -> Iterator[Discrepancy]:

@@ -15,8 +15,21 @@ from recollect.core.records import record, replace
 from recollect.models.budget import today
 from recollect.models.configured import KINDS
 from recollect.search.meaning import NO_EMBEDDER, NO_ROOM
-from recollect.store import db, decisions, derived, events, journal, model_rows, register, spool, themes, vectors
+from recollect.store import (
+    db,
+    decisions,
+    derived,
+    events,
+    journal,
+    learnings,
+    model_rows,
+    register,
+    spool,
+    themes,
+    vectors,
+)
 from recollect.store.project import Project
+from recollect.text.sentences import counted
 
 UNREADABLE = (StoreDamaged, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading a damaged row may raise."""
@@ -96,6 +109,7 @@ class Status:
     skipped_findings: tuple[SkippedFile, ...]
     embedder: str
     vectors: dict[str, int]
+    rings: dict[str, str]
 
 
 def status(ctx: Context, project: Project) -> Status:
@@ -108,6 +122,7 @@ def _status(ctx: Context, project: Project) -> Status:
     seen = survey(ctx)
     embedder = ctx.models.embedder()
     spooled, aside = (spool.queue(find(project.spools)) for find in (spool.pending, spool.aside))
+    rings = rings_of(ctx)
     with ctx.db.read(ctx.space) as tx:
         unsettled = journal.unsettled(tx)
         return Status(
@@ -149,7 +164,14 @@ def _status(ctx: Context, project: Project) -> Status:
             skipped_findings=seen.skipped,
             embedder=_embedder(tx, embedder),
             vectors=_vectors(tx, embedder),
+            rings=rings,
         )
+
+
+def rings_of(ctx: Context) -> dict[str, str]:
+    """The other rings that sessions here read, each with what it holds or why it is left out."""
+    held = dict(ctx.rings.ask(ctx, lambda ring: counted(ring.read(learnings.count_active), "learning")))
+    return {name: held.get(name) or f"left out: {ctx.rings.left_out.get(name)}" for name in ctx.rings.names}
 
 
 def _models(ctx: Context, tx: Tx) -> ModelsStatus:

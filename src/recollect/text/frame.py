@@ -20,7 +20,7 @@ from recollect.text.tokens import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from recollect.core.learning import Learning
 
@@ -130,15 +130,15 @@ def _section(blocks: Sequence[str]) -> str:
     return "\n\n".join([HEADING, NOTE, *blocks, END_MARK]) + "\n" if blocks else ""
 
 
-def block(learning: Learning) -> str:
-    """One learning of a section, every field as one escaped line."""
+def block(learning: Learning, ring: str = "") -> str:
+    """One learning of a section, every field as one escaped line; and its ring where that is not the project."""
     used = f"helpful {learning.times_helpful}x" if learning.times_helpful > 0 else f"used {learning.times_injected}x"
     confidence = (thousandths(learning.confidence) + 5) // 10 / 100  # rounded as people round
     fields = zip(("Context", "Observation", "Implication", "Action"), learning.fields, strict=True)
     return (
         f"### {escape(one_line(learning.title))} [confidence: {confidence:.2f}, {used}]\n\n"
         + "".join(f"**{name}**: {escape(one_line(said))}\n" for name, said in fields)
-        + f"\n_ID: {escape(one_line(learning.id))}_"
+        + f"\n_ID: {escape(one_line(learning.id))}{f' | Ring: {escape(ring)}' if ring else ''}_"
     )
 
 
@@ -165,12 +165,14 @@ def strip(text: str) -> str:
     return "".join(kept)
 
 
-def fit(learnings: Sequence[Learning], budget: int) -> tuple[tuple[Learning, ...], str]:
+def fit(
+    learnings: Sequence[Learning], budget: int, rings: Mapping[str, str] | None = None
+) -> tuple[tuple[Learning, ...], str]:
     """The learnings, best first, whose section costs at most `budget` tokens, and it; one too long is passed over."""
     taken: list[Learning] = []
     blocks: list[str] = []
     for learning in learnings:
-        made = block(learning)
+        made = block(learning, (rings or {}).get(learning.id, ""))
         if tokens(_section([*blocks, made])) <= budget:
             taken.append(learning)
             blocks.append(made)

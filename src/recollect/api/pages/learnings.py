@@ -16,7 +16,7 @@ from recollect.api.pages.charts import ChartPoint, history
 from recollect.api.pages.entrance import local_path
 from recollect.core.choices import PATTERN_TYPES, STATUSES
 from recollect.core.clock import day_of, iso, zone_named
-from recollect.core.context import Event
+from recollect.core.context import ME, Event
 from recollect.core.errors import BadInput, NotFound, Refused, Stale
 from recollect.core.learning import COIA, Learning
 from recollect.core.new_learning import LearningEdit, NewLearning
@@ -183,7 +183,7 @@ def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
     except (BadInput, Refused, NotFound) as wrong:
         return go(visit, f"/learnings/{id}", str(wrong))
     title = visit.memory.learnings.get(id).title
-    undo = "" if verb in VERDICTS else "/undo"
+    undo = "" if verb in (*VERDICTS, "move") else "/undo"
     return go(visit, f"/learnings/{id}", f"{said} “{title}”", undo=undo, change=change)
 
 
@@ -211,6 +211,7 @@ VERDICTS: dict[str, Action] = {
 ACTIONS: dict[str, Action] = {
     **{verb: BULK[verb] for verb in BULK if verb != "tag"},
     **VERDICTS,
+    "move": ("Moved to ring me:", lambda memory, one, sent: memory.learnings.move(one, to=ME)),
     "supersede": (
         "Replaced",
         lambda memory, one, sent: memory.learnings.supersede(one, _other(sent), reason=sent.text("reason")),
@@ -241,6 +242,7 @@ def card(visit: Visiting, id: str) -> HTMLResponse:
         why=memory.why(id),
         plot=history(moments, bar, now=now, when=lambda at: str(day_of(at, zone))) if moments else "",
         coia=COIA,
+        movable=memory.context.rings.has_me,
     )
 
 

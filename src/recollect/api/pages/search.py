@@ -38,7 +38,7 @@ def search(
     problem = ""
     if q.strip():
         try:
-            hits = visit.memory.search(
+            hits = visit.memory.in_its_space().search(
                 q,
                 kinds=(kind,) if kind else (),
                 trusts=(trust,) if trust else (),

@@ -63,7 +63,7 @@ def topic(visit: Visiting, id: str, offset: Offset = 0) -> HTMLResponse:
     view = memory.topics.show(id, offset=offset)
     said = memory.texts.briefly([entry.id for entry in view.entries])
     entries = [(entry, clip(said[entry.id][1], 24) if entry.id in said else "") for entry in view.entries]
-    near = memory.search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
+    near = memory.in_its_space().search(view.topic.name, kinds=("learning", "decision"), limit=NEAR)
     bar = memory.context.settings.inject.relevance
     return page(
         "topic.html",

@@ -1,0 +1,104 @@
+"""Moving a learning from ring to ring, and what a person might want in their own ring: entries about the person, and
+insights that came up in three projects.
+
+A cycle only proposes; the person answers in the inbox. Of other projects it learns in how many an insight is known. Of
+a move the target has the learning first, then the source is archived: a move that was cut off leaves both, and moving
+again merges them. What a learning earned goes with it; the tasks and outcomes that it came from stay behind.
+"""
+
+from __future__ import annotations
+
+from recollect.capture import log, logs
+from recollect.capture.edit import archive
+from recollect.capture.learn import Captured, known_insight, learn
+from recollect.core.context import ME, Context, Tx
+from recollect.core.errors import Refused
+from recollect.core.journal import NewEntry
+from recollect.core.learning import COIA
+from recollect.core.new_learning import NewLearning
+from recollect.core.trust import check_may
+from recollect.store import events, journal, start
+from recollect.store import learnings as rows
+from recollect.store.events import Escalation
+
+ABOUT_PERSON, IN_PROJECTS = "about-you", "known-elsewhere"
+PROJECTS = 3  # in which the same insight came up, this one included
+LOOKED_AT = 20  # new learnings that one cycle asks other projects about; asking one takes milliseconds for each
+OPEN = 5  # proposals of a kind that may wait at once: an inbox of fifty is not read
+_SEEN = "rings"
+CARRIED = ("title", *COIA, "tags", "domain", "pattern_type")
+
+
+def propose(ctx: Context) -> int:
+    """Put what is new since the last cycle before the person; gives how many proposals that made."""
+    if not ctx.rings.has_me:
+        return 0
+    since = int(ctx.read(journal.state, _SEEN) or 0)
+    entries = ctx.read(start.entries_of_types, ("user",), since=since)
+    new, _ = ctx.read(
+        rows.listed, status="active", domain=None, tag=None, min_confidence=0, sort="newest", limit=LOOKED_AT, offset=0
+    )
+    new = [one for one in new if one.created_at > since and one.trust != "external"]
+    others = ctx.rings.count_elsewhere(lambda tx: [known_insight(tx, one, "agent") is not None for one in new])
+    now, made = ctx.clock.now(), 0
+    with ctx.db.write(ctx.space) as tx:
+        for entry in entries[: OPEN - _open(tx, ABOUT_PERSON)]:
+            detail = {"title": entry.title, "text": entry.text[:300]}
+            reason = "it is about you rather than this project"
+            made += events.raise_escalation(
+                tx, kind=ABOUT_PERSON, subject=entry.id, reason=reason, detail=detail, at=now
+            )
+        wanted = [(one, count + 1) for one, count in zip(new, others, strict=False) if count + 1 >= PROJECTS]
+        for one, count in wanted[: OPEN - _open(tx, IN_PROJECTS)]:
+            reason = f"the same insight came up in {count} of your projects"
+            made += events.raise_escalation(
+                tx, kind=IN_PROJECTS, subject=one.id, reason=reason, detail={"title": one.title}, at=now
+            )
+        journal.put_state(tx, _SEEN, str(now))
+    return made
+
+
+def _open(tx: Tx, kind: str) -> int:
+    return min(sum(item.kind == kind for item in events.waiting_escalations(tx)), OPEN)
+
+
+def entry_to_me(ctx: Context, item: Escalation) -> None:
+    bring_entry(ctx, item.subject, ctx.rings.named(ctx, ME))
+
+
+def learning_to_me(ctx: Context, item: Escalation) -> None:
+    move(ctx, item.subject, ctx.rings.named(ctx, ME), to=ME)
+
+
+def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
+    """Move a learning from the space of `ctx` to another; `to` is what people call that. It keeps its trust."""
+    check_may(ctx.actor.trust, "learning", "move")
+    learning = ctx.read(rows.get, id)
+    if learning.status != "active":
+        raise Refused(f"{id} is {learning.out_of_use}; restore it first")
+    if target.space == ctx.space:
+        raise Refused(f"{id} is in ring {to} already")
+    new = NewLearning(**{name: getattr(learning, name) for name in CARRIED})
+    done = learn(target.trusted_as(learning.trust), new, anyway=True, origin="move")
+    if not done.merged:
+        with target.db.write(target.space) as tx:
+            rows.count_verdict(
+                tx,
+                done.learning.id,
+                helpful=learning.times_helpful,
+                not_helpful=learning.times_not_helpful,
+                stored=round(learning.confidence * 1000),
+                at=target.clock.now(),
+            )
+            earned = {"confidence": learning.confidence}
+            events.record(tx, target, subject=done.learning.id, what="learning.moved", new=earned, reason="moved here")
+    archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}")
+    return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
+
+
+def bring_entry(ctx: Context, id: str, target: Context) -> str:
+    """Log an entry in another ring too; logs are permanent, so it also stays where it is."""
+    found = logs.entry(ctx, id)
+    title, topic = (found.topic, None) if found.titled else (None, found.topic)
+    again = NewEntry(text=found.text, title=title, topic=topic, type=found.type)
+    return log.add(target.trusted_as(found.trust), again).id
