@@ -212,7 +212,9 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
 
     def get_decision(*, id: str) -> Any:
         found = plain(decisions.get(id))
-        return {**found, "found": True, "decision": {**found, "date": found["decided_at"]}}
+        reasons = [{**each, "type": each["kind"]} for each in found["reasons"]]
+        whole = {**found, "reasons": reasons, "date": found["decided_at"]}
+        return {**found, "found": True, "decision": whole}
 
     def get_calibration(
         *,

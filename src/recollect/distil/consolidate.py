@@ -152,7 +152,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.started = dict(self.documents)
-        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx))
+        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx), met={})
         # Asked once for each document: an answer takes two git processes.
         self.refusal = cache(lambda path: documents.write_refusal(self.ctx, path, self.started[path]))
         self.manner = manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
@@ -231,6 +231,7 @@ class _Run:
             known=spoken(found.comparison.against),
             under=found.known.title,
             score=found.comparison.score,
+            why=found.comparison.explained,
         )
 
     # Placing
@@ -240,6 +241,8 @@ class _Run:
         if self.router.paths != self.documents.keys():  # a new document, or one that was split
             self.router = staging_checks.learn_places(self.ctx, self.documents, self.alike)
         chosen = staging_checks.choose_place(self.ctx, entry, self.router, self.documents, self.manner)
+        places = ", ".join(f"{each.where} {each.score:.0%}" for each in chosen.value[: len(PLACES)])
+        self.checks.met.setdefault(f"staged/{entry.slug}", []).append(f"places: {places or 'none is near'}")
         by_person = self._chosen_by_person(entry)
         placed = by_person or next(iter(chosen.value), NEW_FILE)
         if not by_person and chosen.generator == OFFLINE and placed.path and placed.score < DECIDED:
@@ -322,7 +325,10 @@ class _Run:
 
     def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:
         entry = one.entry
-        return EntryOutcome(slug=entry.slug, title=entry.title, fate=fate, where=where, reason=reason, score=score)
+        met = tuple(dict.fromkeys(self.checks.met.get(f"staged/{entry.slug}", ())))
+        return EntryOutcome(
+            slug=entry.slug, title=entry.title, fate=fate, where=where, reason=reason, score=score, met=met
+        )
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
         """Raise an inbox item, and report it, once; a dry run only reports that it would."""

@@ -147,6 +147,8 @@ class EntryOutcome:
     where: str
     reason: str
     score: float = 0.0
+    met: tuple[str, ...] = ()
+    """What it was compared with and which places were weighed, a line each."""
 
     @property
     def left(self) -> bool:

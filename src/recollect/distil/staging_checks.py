@@ -97,6 +97,8 @@ class Checks:
     ctx: Context
     alike: Similarity | None
     judge: Judge | None
+    met: dict[str, list[str]]
+    """For each entry that was compared, how: which claim met which, and why."""
 
     def superseding(self, one: Aged, others: Sequence[Aged]) -> Match | None:
         """A newer staged entry that contradicts this one."""
@@ -134,7 +136,11 @@ class Checks:
         """The known texts near an entry, each with what the two say to each other."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
-        return [Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()]
+        found = [
+            Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()
+        ]
+        self.met.setdefault(entry.id, []).extend(f"{match.known.id}: {match.comparison.explained}" for match in found)
+        return found
 
 
 def _certain(match: Match) -> bool:
