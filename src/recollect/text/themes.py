@@ -171,8 +171,11 @@ _NAME_WORD = lazy(r"[^\W_]+")
 _ODD_WORD = lazy(r"\d|^(?:md|json|toml|yaml|yml|txt)$")  # numbers of rules and versions, endings of file names
 
 
-def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str]) -> str:
-    """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken."""
+def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str], *, alone: bool = False) -> str:
+    """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken.
+
+    One word is given the word it stands beside, unless it may stand `alone`.
+    """
     inside = Counter(phrase for text in texts for phrase in set(_phrases(text)))
     outside = Counter(phrase for text in others for phrase in set(_phrases(text)))
     total = len(texts) + len(others)
@@ -190,7 +193,7 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
 
     ranked = sorted(inside, key=worth)
     best = ranked[0] if ranked else ("theme",)
-    if len(best) == 1:  # with the word it most often stands beside: `llm-output` rather than `llm`
+    if len(best) == 1 and not alone:  # `llm-output` rather than `llm`
         best = next((phrase for phrase in ranked if len(phrase) == 2 and best[0] in phrase), best)
     name = "-".join(best)
     return free_slug(slug(name), taken)

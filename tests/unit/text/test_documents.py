@@ -159,6 +159,15 @@ def test_parts_are_about_as_long_as_each_other() -> None:
     assert max(sizes) - min(sizes) < 70
 
 
+def test_a_part_is_named_after_what_its_sections_hold_and_the_old_document_lists_them() -> None:
+    subjects = ("cache key", "cache size", "cache warmth", "login token", "login page", "login limit")
+    text = "# Guide\n\n" + "\n".join(f"## The {subject}\n\n" + f"About the {subject}.\n" * 60 for subject in subjects)
+    done = split("docs/guide.md", text)
+    assert done is not None
+    assert sorted(done.files) == ["docs/guide-cache.md", "docs/guide-login.md", "docs/guide.md"]
+    assert "- [Cache](guide-cache.md): The cache key, The cache size, The cache warmth" in done.files["docs/guide.md"]
+
+
 def test_a_document_whose_links_stay_is_not_touched() -> None:
     text = "# Other\r\n\r\nSee [this](guide.md#elsewhere)."
     assert relinked(text, "docs/other.md", {("docs/guide.md", "moved"): ("docs/part.md", "moved")}) == text
