@@ -563,6 +563,36 @@ def test_the_seeds_methods_do_the_whole_round(memory: Memory, clock: ScriptedClo
     assert call(memory, "cstp.getDecision", id=ids[1])["decided_at"] == "2026-03-02T09:00:00Z"
 
 
+def test_the_protocols_own_client_is_answered_in_its_own_shapes(memory: Memory) -> None:
+    made = call(
+        memory,
+        "cstp.recordDecision",
+        decision="Use a queue for hand-over",
+        confidence=0.8,
+        category="architecture",
+        project_context={"project": "acme/shop", "pr": 7},
+        reasons=[{"type": "empirical", "text": "Bursts were measured", "strength": 0.9}],
+        bridge={
+            "structure": "Queue",
+            "function": "Smooths bursts",
+            "prevention": ["a lost job"],
+            "tolerance": ["order"],
+        },
+    )
+    assert made["reasons"] == [{"kind": "empirical", "text": "Bursts were measured (strength 0.9)"}]
+    assert made["bridge"]["function"] == "Smooths bursts; may differ: order; must not hold: a lost job"
+    assert (made["tags"], made["context"]) == (["acme/shop"], "pr: 7")
+    asked = {"query": "queue", "limit": 5, "retrievalMode": "hybrid", "filters": {"project": "acme/shop"}}
+    hit = call(memory, "cstp.queryDecisions", **asked)["decisions"][0]
+    assert (hit["id"], hit["title"], hit["category"]) == (made["id"], "Use a queue for hand-over", "architecture")
+    got = call(memory, "cstp.getDecision", id=made["id"])
+    assert (got["found"], got["decision"]["decision"]) == (True, "Use a queue for hand-over")
+    review = {"decision_id": made["id"], "outcome": "success", "actual_result": "It held", "lessons": "Measure first"}
+    assert call(memory, "cstp.reviewDecision", **review)["success"] is True
+    overall = call(memory, "cstp.getCalibration", project="acme/shop")["overall"]
+    assert (overall["total_decisions"], overall["reviewed_decisions"], overall["accuracy"]) == (1, 1, 1.0)
+
+
 def test_a_parameter_that_is_null_is_as_good_as_not_given(memory: Memory) -> None:
     none = dict.fromkeys(("context", "reasons", "tags", "bridge", "components", "supersedes", "decidedAt", "anyway"))
     made = call(memory, "cstp.recordDecision", decision="Use a queue", confidence=1, category="architecture", **none)

@@ -111,6 +111,50 @@ def _failure(known: str | int | float | None, fault: _Fault) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": known, "error": {"code": fault.code, "message": str(fault)}}
 
 
+# The shapes of the protocol's own client (`scripts/cstp.py` of tfatykhov/cognition-agent-decisions), beside ours.
+
+_FEATURES = {"tolerance": "may differ", "enforcement": "must hold", "prevention": "must not hold"}
+
+
+def _in_our_fields(new: Mapping[str, Any]) -> dict[str, Any]:
+    """A new decision in our fields; what has no field here is kept as words: strengths, features, the pull request."""
+    ours = dict(new)
+    if isinstance(reasons := ours.get("reasons"), list):
+        ours["reasons"] = [_our_reason(each) for each in reasons]
+    if isinstance(bridge := ours.get("bridge"), Mapping):
+        told = [f"{said}: {', '.join(map(str, bridge[name]))}" for name, said in _FEATURES.items() if bridge.get(name)]
+        kept = {name: value for name, value in bridge.items() if name not in _FEATURES}
+        if told:
+            kept["function"] = "; ".join([*filter(None, [str(kept.get("function", ""))]), *told])
+        ours["bridge"] = kept
+    if isinstance(project := ours.pop("project_context", None), Mapping):
+        ours["tags"] = [*ours.get("tags", []), *([str(project["project"])] if project.get("project") else [])]
+        rest = [f"{name}: {value}" for name, value in project.items() if name != "project"]
+        ours["context"] = "\n".join(filter(None, [str(ours.get("context", "")), *rest]))
+    return ours
+
+
+def _our_reason(given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        return given
+    kept = {"kind" if name == "type" else name: value for name, value in given.items() if name != "strength"}
+    if isinstance(given.get("strength"), int | float):
+        kept["text"] = f"{kept.get('text', '')} (strength {given['strength']:g})"
+    return kept
+
+
+def _as_hit(hit: dict[str, Any], rank: int) -> dict[str, Any]:
+    """A hit with the fields that the client prints; its distance is its rank, because fused scores are none."""
+    shown = hit["decision"]
+    theirs = {name: shown.get(name, "") for name in ("category", "stakes", "confidence")}
+    return {
+        **hit,
+        **theirs,
+        "title": shown.get("decision") or shown.get("summary") or shown.get("text", ""),
+        "distance": rank / 100,
+    }
+
+
 ADMIN = frozenset({"cstp.compact"})
 READS = frozenset(f"cstp.{name}" for name in "getCompacted getWisdom queryDecisions getDecision getCalibration".split())
 """The methods that change nothing."""
@@ -141,24 +185,54 @@ def methods(memory: Memory) -> dict[str, Callable[..., Any]]:
         return {"wisdom": decisions.wisdom(category=category, agent=agent)}
 
     def record_decision(*, anyway: bool = False, **new: Any) -> Any:
-        done = decisions.record(validated(DecisionBody, new).record(), anyway=anyway)
-        return {**vars(done.decision), "redacted": done.redacted}
+        done = decisions.record(validated(DecisionBody, _in_our_fields(new)).record(), anyway=anyway)
+        return {**vars(done.decision), "redacted": done.redacted, "indexed": True}
 
-    def review_decision(*, id: str, version: int | None = None, **review: Any) -> Any:
-        return decisions.review(id, validated(ReviewBody, review).record(), expect=version)
+    def review_decision(*, id: str = "", decision_id: str = "", version: int | None = None, **review: Any) -> Any:
+        if bool(id) == bool(decision_id):
+            raise BadInput("give the decision's id, once, and outcome, result, lesson or version")
+        ours = {{"actual_result": "result", "lessons": "lesson"}.get(name, name): said for name, said in review.items()}
+        done = decisions.review(id or decision_id, validated(ReviewBody, ours).record(), expect=version)
+        return {**vars(done), "success": True}
 
-    def query_decisions(*, query: str = "", limit: int = 20, offset: int = 0, **wanted: Any) -> Any:
-        rules = validated(DecisionsWanted, wanted)
+    def query_decisions(
+        *,
+        query: str = "",
+        limit: int = 20,
+        offset: int = 0,
+        filters: dict[str, Any] | None = None,
+        retrieval_mode: str = "",
+        bridge_side: str = "",
+        **wanted: Any,
+    ) -> Any:
+        ours = {"tag" if name == "project" else name: value for name, value in (filters or {}).items()}
+        rules = validated(DecisionsWanted, {**ours, **wanted})
         hits, total = decisions.query(query, limit=limit, offset=offset, **vars(rules))
-        return {"decisions": hits, "total": total}
+        return {"decisions": [_as_hit(plain(hit), rank) for rank, hit in enumerate(hits)], "total": total}
 
     def get_decision(*, id: str) -> Any:
-        return decisions.get(id)
+        found = plain(decisions.get(id))
+        reasons = [{**each, "type": each["kind"]} for each in found["reasons"]]
+        whole = {**found, "reasons": reasons, "date": found["decided_at"]}
+        return {**found, "found": True, "decision": whole}
 
     def get_calibration(
-        *, category: str | None = None, agent: str | None = None, window_days: int | None = None
+        *,
+        category: str | None = None,
+        agent: str | None = None,
+        window_days: int | None = None,
+        project: str = "",  # this memory is one project's
     ) -> Any:
-        return decisions.calibration(category=category, agent=agent, window_days=window_days)
+        made = plain(decisions.calibration(category=category, agent=agent, window_days=window_days))
+        overall = made["overall"]
+        theirs = {
+            "total_decisions": decisions.query("", limit=1)[1],
+            "reviewed_decisions": overall["decisions"],
+            "accuracy": overall["success_rate"] or 0.0,
+            "brier_score": overall["brier"] or 0.0,
+            "interpretation": overall["verdict"],
+        }
+        return {**made, "overall": {**overall, **theirs}}
 
     return {
         "cstp.compact": compact,

@@ -291,7 +291,13 @@ def _settle_conflicts(
                 subject=new.id,
                 other=old.id,
                 reason=found.question,
-                detail={"by": who(ctx), "new": _said(new), "old": _said(old), "score": found.score},
+                detail={
+                    "by": who(ctx),
+                    "new": _said(new),
+                    "old": _said(old),
+                    "score": found.score,
+                    "why": found.explained,
+                },
                 at=ctx.clock.now(),
             )
 

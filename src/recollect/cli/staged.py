@@ -60,14 +60,20 @@ def stage(memory: Memory, title: str, body: str) -> Output:
 
 @staged.command()
 @click.option("--dry-run", is_flag=True, help="Change nothing; print the diff and what would be escalated.")
+@click.option("--explain", is_flag=True, help="Say for each entry what it was compared with, and which places it fits.")
 @answers
-def consolidate(memory: Memory, dry_run: bool) -> Output:
+def consolidate(memory: Memory, dry_run: bool, explain: bool) -> Output:
     """Move staged learnings that have proved themselves into the permanent documents, when that is due.
 
     It exits with 0 when nothing is due or the staging file cannot be read or dated, so that a hand-off goes on.
     """
     run = memory.staging.consolidate(dry_run=dry_run)
-    return Output(run, _said(run, dry_run=dry_run))
+    said = [_said(run, dry_run=dry_run)]
+    if explain:
+        said += [
+            line for one in run.outcomes for line in (f"\n{one.fate}: {one.title}", *(f"  {met}" for met in one.met))
+        ]
+    return Output(run, "\n".join(said))
 
 
 @staged.command("restore")

@@ -175,6 +175,9 @@ class Git(Protocol):
     def day_removed(self, path: str, line: re.Pattern[str], *, least: int) -> date | None:
         """The last day on which a commit removed at least so many lines of a kind."""
 
+    def moved(self, path: str, others: Sequence[str]) -> list[tuple[str, str, str]]:
+        """The sections that left a file for another one in one commit: that file, the title and the text."""
+
 
 class Models(Protocol):
     """Which provider answers which kind of ask; None means the offline rules do."""

@@ -8,7 +8,7 @@ for a person does not hold up the other entries.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -22,6 +22,8 @@ from recollect.core.trust import check_may
 from recollect.distil import documents, staged, staging_checks
 from recollect.distil.staged import (
     CONTRADICTION,
+    PLACE,
+    PLACES,
     VAGUE,
     Consolidation,
     EntryOutcome,
@@ -36,10 +38,10 @@ from recollect.models.ask import OFFLINE, ask, cached_answer
 from recollect.models.embed import Similarity, similarity_to
 from recollect.models.judge import judge_of
 from recollect.store import db, events
-from recollect.text import route
 from recollect.text.claims import spoken
-from recollect.text.documents import holds_block, rendered_entry, with_block
+from recollect.text.documents import holds_block, rendered_entry, sections, with_block
 from recollect.text.markdown import lines_of
+from recollect.text.route import DECIDED, NEW_FILE, Placement, Router, manner
 from recollect.text.sentences import counted
 from recollect.text.staging import StagedEntry, marked_consolidated, without
 from recollect.text.staging_due import Aged, ConsolidationPlan
@@ -119,12 +121,14 @@ def _waiting(ctx: Context, file: StagingFile) -> dict[str, str]:
         if one.entry.external
     }
     for item in ctx.read(events.all_escalations):
-        if item.kind not in (CONTRADICTION, VAGUE):
+        if item.kind not in (CONTRADICTION, VAGUE, PLACE):
             continue
         if item.resolved_at is None:
             reason = f"waits for an answer to inbox item {item.number}"
         elif (item.kind, item.resolution) == (VAGUE, "dismiss"):
             reason = f"too vague (inbox item {item.number}); give it a title that states the rule"
+        elif (item.kind, item.resolution) == (PLACE, "dismiss"):
+            reason = f"no place for it (inbox item {item.number}); move it by hand"
         else:
             continue
         entries = [id for id in (item.subject, item.other) if id.startswith("staged/")]
@@ -143,6 +147,7 @@ class _Run:
     alike: Similarity | None
     started: dict[str, str] = field(init=False)
     manner: frozenset[str] = field(init=False)
+    router: Router = field(init=False)
     checks: Checks = field(init=False)
     refusal: Callable[[str], str] = field(init=False)
     outcomes: list[EntryOutcome] = field(default_factory=list)
@@ -151,10 +156,11 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.started = dict(self.documents)
-        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx))
+        self.checks = Checks(ctx=self.ctx, alike=self.alike, judge=judge_of(self.ctx), met={})
         # Asked once for each document: an answer takes two git processes.
         self.refusal = cache(lambda path: documents.write_refusal(self.ctx, path, self.started[path]))
-        self.manner = route.manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
+        self.manner = manner([f"{each.entry.title}\n{each.entry.body}" for each in self.file.entries])
+        self.router = staging_checks.learn_places(self.ctx, self.documents, self.alike)
 
     # Deciding
 
@@ -229,15 +235,24 @@ class _Run:
             known=spoken(found.comparison.against),
             under=found.known.title,
             score=found.comparison.score,
+            why=found.comparison.explained,
         )
 
     # Placing
 
     def _place(self, one: Aged, *, split_before: bool = False) -> EntryOutcome:
         entry = one.entry
-        chosen = staging_checks.choose_place(self.ctx, entry, self.documents, self.started, self.alike, self.manner)
+        if self.router.paths != self.documents.keys():  # a new document, or one that was split
+            self.router = staging_checks.learn_places(self.ctx, self.documents, self.alike)
+        chosen = staging_checks.choose_place(self.ctx, entry, self.router, self.documents, self.manner)
+        places = ", ".join(f"{each.where} {each.score:.0%}" for each in chosen.value[: len(PLACES)])
+        self.checks.met.setdefault(f"staged/{entry.slug}", []).append(f"places: {places or 'none is near'}")
+        by_person = self._chosen_by_person(entry)
+        placed = by_person or next(iter(chosen.value), NEW_FILE)
+        if not by_person and chosen.generator == OFFLINE and placed.path and placed.score < DECIDED:
+            return self._undecided(one, chosen.value[: len(PLACES)])
         said = ask(self.ctx, staging_checks.rewrite_question(entry))
-        placed, words = chosen.value, said.value
+        words = said.value
         path = placed.path or shared_path(self.ctx)
         text = self.documents.get(path, documents.NEW_DOCUMENT)
         # Uncommitted changes from before the run are another author's; later ones are ours.
@@ -254,10 +269,29 @@ class _Run:
         block = rendered_entry(words.title, words.body, level)
         how = "" if chosen.generator == OFFLINE else f", chosen by {chosen.generator}"
         how += "" if said.generator == OFFLINE else f", worded by {said.generator}"
-        reason = ("nearest in meaning" if path in self.documents else "new document") + how
+        reason = "chosen in the inbox" if by_person else "likeliest" if path in self.documents else "new document"
+        reason += how
         self._write({path: with_block(text, block, placed.heading or None)}, last=path)
         where = f"{path}#{placed.heading}" if placed.heading else path
         return self._leave(one, "consolidated", where, reason, score=placed.score)
+
+    def _undecided(self, one: Aged, places: Sequence[Placement]) -> EntryOutcome:
+        """Ask a person where an entry belongs that several documents attract about as much."""
+        offered = {verb: each.where for verb, each in zip(PLACES, places, strict=False)}
+        told = ", ".join(f"{verb} {where}" for verb, where in offered.items())
+        self.escalate(PLACE, f"staged/{one.entry.slug}", "", f"it fits more than one place: {told}", **offered)
+        return self._stay(one, "undecided", f"staged/{one.entry.slug}", f"it fits more than one place: {told}")
+
+    def _chosen_by_person(self, entry: StagedEntry) -> Placement | None:
+        """The place that a person chose among those offered; None if it has gone since."""
+        item = self.ctx.read(events.find_escalation, kind=PLACE, subject=f"staged/{entry.slug}", other="")
+        if item is None or item.resolution not in (*PLACES, "new"):
+            return None
+        path, _, heading = str(item.detail.get(item.resolution, "")).partition("#")
+        there = {section.slug for section in sections(self.documents.get(path, ""))}
+        return replace(
+            NEW_FILE, path=path if path in self.documents else "", heading=heading if heading in there else ""
+        )
 
     def _split(self, path: str) -> None:
         changed = documents.split_document(self.ctx, path, self.documents, self.started)
@@ -295,7 +329,10 @@ class _Run:
 
     def _stay(self, one: Aged, fate: Fate, where: str, reason: str, score: float = 0.0) -> EntryOutcome:
         entry = one.entry
-        return EntryOutcome(slug=entry.slug, title=entry.title, fate=fate, where=where, reason=reason, score=score)
+        met = tuple(dict.fromkeys(self.checks.met.get(f"staged/{entry.slug}", ())))
+        return EntryOutcome(
+            slug=entry.slug, title=entry.title, fate=fate, where=where, reason=reason, score=score, met=met
+        )
 
     def escalate(self, kind: str, subject: str, other: str, reason: str, **detail: object) -> None:
         """Raise an inbox item, and report it, once; a dry run only reports that it would."""

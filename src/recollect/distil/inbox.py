@@ -32,7 +32,7 @@ from recollect.core.new_learning import LearningEdit
 from recollect.core.records import plain, record
 from recollect.core.trust import check_may
 from recollect.distil import documents, rings, staged, themes
-from recollect.distil.staged import CONTRADICTION, VAGUE, EntryOutcome
+from recollect.distil.staged import CONTRADICTION, PLACE, PLACES, VAGUE, EntryOutcome
 from recollect.models.judge import judge_of
 from recollect.store import events
 from recollect.store.events import Escalation
@@ -225,6 +225,11 @@ EFFECTS: dict[str, dict[str, tuple[Callable[[Context, Escalation], None], str]]]
         "keep-old": (_drop_entry, "the entry leaves the staging file, with a record"),
         "keep-new": (_no_effect, "the next consolidation places the entry"),
         "keep-both": (_no_effect, "the next consolidation places the entry"),
+        "dismiss": (_no_effect, "the entry stays staged"),
+    },
+    PLACE: {
+        **{verb: (_no_effect, f"the next consolidation writes it to the {verb} place") for verb in PLACES},
+        "new": (_no_effect, "the next consolidation writes it to the document for what fits no other"),
         "dismiss": (_no_effect, "the entry stays staged"),
     },
     PROPOSAL: {

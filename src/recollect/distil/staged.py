@@ -37,7 +37,9 @@ from recollect.text.staging_due import Aged, ConsolidationPlan, HeldBack, Thresh
 
 REMOVED_TOGETHER = 2
 """Entries that a commit must take out to count as a consolidation: one alone is an edit."""
-CONTRADICTION, VAGUE = "staged-contradiction", "staged-vague"
+CONTRADICTION, VAGUE, PLACE = "staged-contradiction", "staged-vague", "staged-place"
+PLACES = ("first", "second", "third")
+"""The verbs that choose one of the places of a PLACE item."""
 """The kinds of inbox item that are about one entry."""
 
 
@@ -130,7 +132,9 @@ def planned(ctx: Context, file: StagingFile, waiting: Mapping[str, str]) -> Cons
 
 # Leaving the file
 
-Fate = Literal["consolidated", "superseded", "redundant", "contradiction", "vague", "refused", "file limit"]
+Fate = Literal[
+    "consolidated", "superseded", "redundant", "contradiction", "vague", "undecided", "refused", "file limit"
+]
 
 
 @record
@@ -143,6 +147,8 @@ class EntryOutcome:
     where: str
     reason: str
     score: float = 0.0
+    met: tuple[str, ...] = ()
+    """What it was compared with and which places were weighed, a line each."""
 
     @property
     def left(self) -> bool:
@@ -254,6 +260,7 @@ def render_report(run: Consolidation, day: date) -> str:
         ("redundant", "redundant"),
         ("contradiction", "contradictions"),
         ("vague", "too vague"),
+        ("undecided", "place undecided"),
         ("refused", "refused"),
         ("file limit", "waiting for a split"),
     ]

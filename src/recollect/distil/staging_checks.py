@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Literal
 
 from recollect.capture import learn, stage
 from recollect.core.context import Context
-from recollect.core.errors import BadInput
+from recollect.core.errors import BadInput, NoHistory
 from recollect.core.records import record, replace
 from recollect.models.ask import OFFLINE, Ask, ModelAnswer, ask, read_object, read_text
 from recollect.models.embed import Similarity
@@ -23,14 +24,14 @@ from recollect.models.judge import nearest
 from recollect.store import learnings as learning_rows
 from recollect.store import lookup, passages
 from recollect.store.passages import Narrow
-from recollect.text import quality, route
+from recollect.text import quality
 from recollect.text.claims import claims
 from recollect.text.compare import Comparison, Judge, compare
 from recollect.text.documents import sections
 from recollect.text.markdown import code_blocks, without_fences
 from recollect.text.patterns import lazy
 from recollect.text.quality import Refusal
-from recollect.text.route import Likeness, Placement
+from recollect.text.route import NEW_FILE, Placement, Router
 from recollect.text.staging import StagedEntry
 from recollect.text.staging_due import Aged
 
@@ -96,6 +97,8 @@ class Checks:
     ctx: Context
     alike: Similarity | None
     judge: Judge | None
+    met: dict[str, list[str]]
+    """For each entry that was compared, how: which claim met which, and why."""
 
     def superseding(self, one: Aged, others: Sequence[Aged]) -> Match | None:
         """A newer staged entry that contradicts this one."""
@@ -133,7 +136,11 @@ class Checks:
         """The known texts near an entry, each with what the two say to each other."""
         by_id = {each.id: each for each in known}
         near = nearest(self.ctx, entry.claims, {each.id: each.claims for each in known}, alike=self.alike)
-        return [Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()]
+        found = [
+            Match(known=by_id[id], comparison=compare(entry.claims, said, self.judge)) for id, said in near.items()
+        ]
+        self.met.setdefault(entry.id, []).extend(f"{match.known.id}: {match.comparison.explained}" for match in found)
+        return found
 
 
 def _certain(match: Match) -> bool:
@@ -196,30 +203,31 @@ def quality_question(entry: StagedEntry) -> Ask[Refusal | None]:
     )
 
 
+def learn_places(ctx: Context, documents: Mapping[str, str], alike: Similarity | None) -> Router:
+    """What the documents attract, by their sections and by what git knows of earlier entries."""
+    earlier: list[tuple[str, str, str]] = []
+    with suppress(NoHistory):
+        earlier = ctx.git.moved(ctx.settings.staging.file, sorted(documents))
+    return Router(documents, alike=alike, earlier=earlier)
+
+
 def choose_place(
-    ctx: Context,
-    entry: StagedEntry,
-    documents: Mapping[str, str],
-    committed: Mapping[str, str],
-    alike: Likeness | None,
-    ignored: Collection[str],
-) -> ModelAnswer[Placement]:
-    """Where an entry belongs. A model chooses among the places as they were when the run began, so that its answer can
-    be cached; when the run has split the chosen place since, the offline rule chooses."""
+    ctx: Context, entry: StagedEntry, router: Router, documents: Mapping[str, str], ignored: Collection[str]
+) -> ModelAnswer[Sequence[Placement]]:
+    """Where an entry belongs, likeliest first. A model chooses one among the places as they were when the run began, so
+    that its answer can be cached; when the run has split the chosen place since, the offline rule ranks."""
     if ctx.models.provider("route") is not None:
-        chosen = ask(ctx, route_question(entry, committed, alike))
+        chosen = ask(ctx, route_question(entry, router))
         path, heading = chosen.value.path, chosen.value.heading
         there = not heading or any(section.slug == heading for section in sections(documents.get(path, "")))
         if chosen.generator != OFFLINE and there and (not path or path in documents):
-            return chosen
-    nearest = route.place(f"{entry.title}\n{entry.body}", documents, alike=alike, ignored=ignored)
-    return ModelAnswer(value=nearest, generator=OFFLINE)
+            return ModelAnswer(value=(chosen.value,), generator=chosen.generator)
+    return ModelAnswer(value=router.ranked(entry.title, entry.said, ignored), generator=OFFLINE)
 
 
-def route_question(entry: StagedEntry, documents: Mapping[str, str], alike: Likeness | None) -> Ask[Placement]:
-    """The question which of the nearest sections an entry belongs under."""
-    text = f"{entry.title}\n{entry.body}"
-    nearest = route.candidates(text, documents, alike=alike, most=OFFERED_PLACES)
+def route_question(entry: StagedEntry, router: Router) -> Ask[Placement]:
+    """The question which of the likeliest places an entry belongs to."""
+    nearest = router.ranked(entry.title, entry.said)[:OFFERED_PLACES]
     targets = [
         {"number": number, "document": each.path, "heading": each.title, "says": each.says[:GIST_CHARS]}
         for number, each in enumerate(nearest, 1)
@@ -228,8 +236,8 @@ def route_question(entry: StagedEntry, documents: Mapping[str, str], alike: Like
         kind="route",
         subject=f"staged/{entry.slug}",
         sources=(_entry_json(entry), json.dumps(targets, ensure_ascii=False)),
-        offline=lambda: route.place(text, documents, alike=alike),
-        accept=lambda answer: _read_place(answer, [each.placement for each in nearest]),
+        offline=lambda: next(iter(nearest), NEW_FILE),
+        accept=lambda answer: _read_place(answer, nearest),
         longest=JSON_MARGIN,
         max_tokens=50,
     )
@@ -263,12 +271,12 @@ def _read_refusal(text: str) -> Refusal | None:
     return quality.REFUSALS[flaw]
 
 
-def _read_place(text: str, offered: list[Placement]) -> Placement:
+def _read_place(text: str, offered: Sequence[Placement]) -> Placement:
     number = read_object(text).get("target")
     if type(number) is not int or not 0 <= number <= len(offered):
         raise BadInput("`target` must be one of the given numbers, or 0 for none")
     if number == 0:
-        return Placement(kind="new file", path="", heading="", title="", score=0.0)
+        return NEW_FILE
     return offered[number - 1]
 
 

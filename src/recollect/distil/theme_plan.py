@@ -167,7 +167,8 @@ class _Board:
         text, left_out = fit(whole)
         theme = Theme(
             name=name,
-            summary=index_summary(text.lines),
+            # What a person or another program wrote leads: it was put there on purpose.
+            summary=index_summary([line for line in text.lines if not line.findings] or text.lines),
             named_by=self.known[name].named_by if name in self.known else "machine",
             findings=tuple(sorted(self.live[item].id for item in self._findings(number))),
             work_ids=whole.work_ids,

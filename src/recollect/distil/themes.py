@@ -191,7 +191,8 @@ def _gather(ctx: Context, seen: Survey, lease: db.Lease) -> tuple[Theme, ...]:
     hashes = {finding.id: content_hash(finding.text) for finding in findings}
     on_disk = {path: ctx.vault.read(path) for path in ctx.vault.paths(f"{FOLDER}/themes") if path.endswith(".md")}
     known = [_known_theme(one, placed, hashes, on_disk.get(theme_path(one.theme.name))) for one in stored]
-    known += _foreign_themes(on_disk, {one.theme.name for one in stored})
+    index = dict(parse_index(ctx.vault.read(INDEX) or "").themes)
+    known += _foreign_themes(on_disk, {one.theme.name for one in stored}, index)
     planned, generators = _reword_summaries(ctx, plan(findings, known), lease)
     fresh = {file.path: file.sha for file in seen.files if read.get(file.path) != file.sha}
     at = ctx.clock.now() if fresh or last is None else last
@@ -271,8 +272,8 @@ def _known_theme(stored: StoredTheme, placed: dict[str, str], hashes: dict[str, 
     )
 
 
-def _foreign_themes(on_disk: dict[str, str | None], ours: set[str]) -> list[KnownTheme]:
-    """Theme files of another program: their names, lines and work units are taken over."""
+def _foreign_themes(on_disk: dict[str, str | None], ours: set[str], index: Mapping[str, str]) -> list[KnownTheme]:
+    """Theme files of another program: their names, lines, work units and lines of INDEX.md are taken over."""
     found: list[KnownTheme] = []
     for path, text in sorted(on_disk.items()):
         name = path.rpartition("/")[2].removesuffix(".md")
@@ -282,6 +283,7 @@ def _foreign_themes(on_disk: dict[str, str | None], ours: set[str]) -> list[Know
             parsed = parse_theme(check_theme_name(name), text)
             lines = tuple(line.text for line in parsed.lines)
             if lines:
+                lines = tuple(dict.fromkeys((*([index[name]] if name in index else []), *lines)))
                 found.append(KnownTheme(name=name, inherited=lines, inherited_units=parsed.work_ids))
     return found
 

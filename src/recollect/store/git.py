@@ -51,6 +51,8 @@ _ENVIRONMENT = {
     "GIT_ATTR_NOSYSTEM": "1",
     "LC_ALL": "C",
 }
+MOVES = 500  # commits in which moved sections are looked for; enough for years of consolidations
+_ADDED_HEADING = re.compile(r"\+#{2,4} +(.*\S)")
 _SHORT_LINE = 20  # letters; shorter lines occur twice in a file by chance
 
 
@@ -114,6 +116,35 @@ class Repository:
             if removed - added >= least:
                 return self._day(stamp)
         return None
+
+    def moved(self, path: str, others: Sequence[str]) -> list[tuple[str, str, str]]:
+        """The H2 sections that left a file for another one in one commit: that file, the title and the text."""
+        self._refuse_unusable(self._folder)
+        log = self._git(
+            self._folder,
+            *("log", f"-{MOVES}", "--format=%x00", "-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv"),
+            *("--no-color", "--relative", "--src-prefix=", "--dst-prefix=", "HEAD", "--", path, *others),
+        )
+        found = []
+        for commit in log.split("\0")[1:]:
+            homes: dict[str, str] = {}
+            left: dict[str, list[str]] = {}
+            for diff in commit.split("\ndiff --git ")[1:]:
+                head, _, hunks = diff.partition("\n@@")
+                file = head.rpartition("\n+++ ")[2].rstrip("\t")
+                title = ""
+                for line in hunks.split("\n"):
+                    if file != path and (heading := _ADDED_HEADING.match(line)):
+                        homes[heading[1].casefold()] = file
+                    elif file == path and line.startswith("-"):
+                        title = line[4:].strip() if line.startswith("-## ") else title
+                        left.setdefault(title, []).append(line[1:])
+            found += [
+                (homes[title.casefold()], title, "\n".join(lines[1:]).strip())
+                for title, lines in left.items()
+                if title.casefold() in homes
+            ]
+        return found
 
     def _place(self, path: str) -> tuple[Path, str]:
         place = self._folder / path

@@ -151,6 +151,11 @@ def _compared(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
     return next((staging_checks.compare_question(entry, each) for each in known if each.id == id), None)
 
 
+def _routed(ctx: Context, opened: OpenAsk) -> Ask[Any] | None:
+    router = staging_checks.learn_places(ctx, documents.load_documents(ctx), similarity_to(ctx))
+    return staging_checks.route_question(_entry(ctx, opened), router)
+
+
 _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "extract": _extraction,
     "observe": _observation,
@@ -165,9 +170,7 @@ _QUESTIONS: dict[str, Callable[[Context, OpenAsk], Ask[Any] | None]] = {
     "theme": _theme,
     "compare": _compared,
     "quality": lambda ctx, opened: staging_checks.quality_question(_entry(ctx, opened)),
-    "route": lambda ctx, opened: staging_checks.route_question(
-        _entry(ctx, opened), documents.load_documents(ctx), similarity_to(ctx)
-    ),
+    "route": _routed,
     "rewrite": lambda ctx, opened: staging_checks.rewrite_question(_entry(ctx, opened)),
 }
 """For every kind of job, how the room that asks makes its question."""

@@ -15,7 +15,7 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import Statement, may_oppose, opposite, statements, words_of
+from recollect.text.claims import Statement, may_oppose, opposite, spoken, statements, words_of
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
@@ -52,6 +52,20 @@ class Comparison:
     reason: str
     claim: str = ""
     against: str = ""
+    chances: Chances | None = None
+
+    @property
+    def explained(self) -> str:
+        """Which claim met which, what was found, and what it rests on: the sign, words in common, a judge's chances."""
+        said = {"same": "the same", "opposite": "the opposite", "newer": "something newer", "near": "something else"}
+        told = [self.reason, f"{shared_words(self.claim, self.against):.0%} of the words shared"]
+        if self.chances:
+            parts = zip(said.values(), self.chances, strict=True)
+            told.append("judge: " + ", ".join(f"{name} {chance:.0%}" for name, chance in parts))
+        sure = "" if self.sure or self.kind == "near" else ", unsure"
+        return (
+            f"“{spoken(self.claim)}” says {said[self.kind]}{sure}, beside “{spoken(self.against)}”: {'; '.join(told)}"
+        )
 
     @property
     def repeats(self) -> bool:
@@ -116,14 +130,22 @@ def _by_judge(pair: tuple[str, str], chances: Chances, ruled: Comparison) -> Com
     # The judge alone asks and never acts: of 760 reversals by writers it had not seen it took nine for repetitions, and
     # of the conflicts it was sure of on `blind-7` a quarter were none.
     if ruled.conflicts and ruled.sure:
-        return replace(ruled, sure=conflict >= SURE)
+        return replace(ruled, sure=conflict >= SURE, chances=chances)
     score = max(same, conflict)
     kind: Kind = "near"
     if score >= MAYBE:
         _, opposed, newer, _ = chances
         kind = "same" if same > conflict else "newer" if ruled.kind == "newer" or newer > opposed else "opposite"
     reason = ruled.reason if ruled.conflicts else "judged"
-    return Comparison(kind=kind, sure=False, score=round(score, 3), reason=reason, claim=pair[0], against=pair[1])
+    return Comparison(
+        kind=kind,
+        sure=False,
+        score=round(score, 3),
+        reason=reason,
+        claim=pair[0],
+        against=pair[1],
+        chances=chances,
+    )
 
 
 def signs(pair: tuple[str, str], chances: Chances, ruled: Comparison) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ import math
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -20,6 +20,7 @@ from recollect.text.markdown import heading, headings, lines_of, split_item, tex
 from recollect.text.patterns import lazy
 from recollect.text.sentences import split_sentences
 from recollect.text.staging import free_slug, slug_of
+from recollect.text.themes import name_theme
 
 # --- Sections
 
@@ -224,6 +225,7 @@ def _key(line: str) -> str:
 
 # --- Splitting
 
+SAID = 300  # characters of each section that a part is named after
 LEAST, MOST = 100, 300  # lines of a part: what a person reads in one sitting
 PARTS_MARK = "<!-- recollect: this document was split; its parts -->"
 
@@ -255,18 +257,29 @@ def split(path: str, text: str, *, taken: Collection[str] = (), least: int = LEA
     moved: dict[Place, Place] = {}
     listed: list[str] = []
     by_line = {section.first: section for section in found}
-    for start, end in _grouped(pieces, least, most):
-        title = by_line[start].title
+    ranges = _grouped(pieces, least, most)
+    groups = [[by_line[each] for each, _ in pieces if start <= each < end] for start, end in ranges]
+    for group, (start, end) in zip(groups, ranges, strict=True):
+        title = _title_of(group, [each for other in groups if other is not group for each in other])
         here = {posixpath.basename(each).removesuffix(".md") for each in used if posixpath.dirname(each) == folder}
         part = posixpath.join(folder, free_slug(f"{stem}-{slug_of(title)}", here) + ".md")
         used.add(part)
         files[part] = f"# {title}\n\n" + "\n".join(lines[start:end]).strip("\n") + "\n"
-        listed.append(f"- [{title}]({posixpath.basename(part)})")
+        held = f": {', '.join(each.title for each in group)}" if len(group) > 1 else ""
+        listed.append(f"- [{title}]({posixpath.basename(part)}){held}")
         old, new = [each for each in found if start <= each.first < end], sections(files[part])[1:]  # without its title
         moved |= {(path, one.slug): (part, other.slug) for one, other in zip(old, new, strict=True)}
     head = "\n".join(lines[: cuts[0].first]).rstrip("\n")
     files[path] = "\n".join([*([head, ""] if head.strip() else []), PARTS_MARK, "", *listed]) + "\n"
     return Split(files={name: relinked(each, name, moved) for name, each in files.items()}, moved=moved)
+
+
+def _title_of(group: Sequence[Section], others: Sequence[Section]) -> str:
+    """The heading of a part's only section, or what its sections are about and the others are not."""
+    if len(group) == 1:
+        return group[0].title
+    said, said_elsewhere = ([f"{each.title}. {each.text[:SAID]}" for each in some] for some in (group, others))
+    return name_theme(said, said_elsewhere, (), alone=True).replace("-", " ").capitalize()
 
 
 def relinked(text: str, here: str, moved: Mapping[Place, Place]) -> str:

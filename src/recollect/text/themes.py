@@ -37,10 +37,12 @@ from recollect.text.markdown import frontmatter
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
+from recollect.text.topics import is_phrase
 
 MAX_THEMES = 20  # seed 000: INDEX.md stays one screen
 THEME_BUDGET = 300  # tokens of a theme file, as seed 000 counts them: three quarters of a word each
 SUMMARY_WORDS = 18  # one line of INDEX.md
+SHORT_WORD = 4  # letters; shorter words are mostly abbreviations, which name no subject by themselves
 _COUNT = lazy(r" \(\d+ work units\)$")
 _RELATED = "## Related Work Units"
 _INDEX_LINE = lazy(r"\*\*([a-z0-9-]+)\*\* — (.*) → themes/\1\.md")
@@ -166,24 +168,34 @@ def _fit_units(work_ids: tuple[str, ...], budget: int) -> tuple[str, ...]:
 
 
 _NAME_WORD = lazy(r"[^\W_]+")
+_ODD_WORD = lazy(r"\d|^(?:md|json|toml|yaml|yml|txt)$")  # numbers of rules and versions, endings of file names
 
 
-def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str]) -> str:
-    """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken."""
+def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[str], *, alone: bool = False) -> str:
+    """A kebab-case name from the words its texts share and other texts do not; `-2` where it is taken.
+
+    One word is given the word it stands beside, unless it may stand `alone`.
+    """
     inside = Counter(phrase for text in texts for phrase in set(_phrases(text)))
     outside = Counter(phrase for text in others for phrase in set(_phrases(text)))
     total = len(texts) + len(others)
+    said = [set(_phrases(text)) for text in texts]
+    central = max(said, key=lambda its: sum(inside[each] - 1 for each in its) / (1 + len(its)), default=set())
 
     def worth(phrase: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
         rarity = math.log(1 + total / (inside[phrase] + outside[phrase]))
-        return (-(inside[phrase] ** 1.5) * rarity * (1.0, 1.7, 1.8)[len(phrase) - 1], phrase)
+        # Two words say what a theme is about; one alone seldom does, least an abbreviation.
+        weight = (0.5 if len(phrase[0]) < SHORT_WORD else 1.0, 1.9, 2.0)[len(phrase) - 1]
+        if inside[phrase] == 1:  # of one text: the one that says most of what the others say, and no verb
+            weight *= 1.5 if phrase in central else 1.0
+            weight *= 0.6 if phrase[0].endswith("ing") or not is_phrase(phrase, opens=True) else 1.0
+        return (-(inside[phrase] ** 1.5) * rarity * weight, phrase)
 
     ranked = sorted(inside, key=worth)
-    name = "-".join(ranked[0]) if ranked else "theme"
-    if ranked and len(ranked[0]) == 1:
-        partner = next((p for p in ranked[1:] if len(p) == 1 and inside[p] * 2 > inside[ranked[0]]), None)
-        if partner:
-            name = f"{name}-{partner[0]}"
+    best = ranked[0] if ranked else ("theme",)
+    if len(best) == 1 and not alone:  # `llm-output` rather than `llm`
+        best = next((phrase for phrase in ranked if len(phrase) == 2 and best[0] in phrase), best)
+    name = "-".join(best)
     return free_slug(slug(name), taken)
 
 
@@ -203,7 +215,7 @@ def _phrases(text: str) -> Iterable[tuple[str, ...]]:
         telling: list[str] = []
         for word in [*_NAME_WORD.findall(run), ""]:
             plain = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode().lower()
-            if len(plain) > 1 and plain not in WEAK_WORDS and not plain.isdigit() and len(plain) <= 24:
+            if len(plain) > 1 and plain not in WEAK_WORDS and not _ODD_WORD.search(plain) and len(plain) <= 24:
                 telling.append(plain)
                 yield from (tuple(telling[-size:]) for size in (1, 2, 3) if len(telling) >= size)
             else:

@@ -172,7 +172,7 @@ def _phrases(text: str, worth: float) -> Iterator[tuple[str, str, float]]:
         for first in range(len(words)):
             for last in range(first + 1, min(first + 3, len(words)) + 1):
                 phrase = words[first:last]
-                if _is_phrase(phrase, opens=place == 0 and first == 0):
+                if is_phrase(phrase, opens=place == 0 and first == 0):
                     ends = (1.25 if last == len(words) else 1.0) * (1.1 if first == 0 else 1.0)
                     if len(phrase) == 1 and phrase[0].islower() and phrase[0].isalpha():
                         ends = PLAIN
@@ -180,7 +180,8 @@ def _phrases(text: str, worth: float) -> Iterator[tuple[str, str, float]]:
                     yield key_of(" ".join(phrase)), " ".join(phrase), value
 
 
-def _is_phrase(phrase: Sequence[str], *, opens: bool) -> bool:
+def is_phrase(phrase: Sequence[str], *, opens: bool) -> bool:
+    """Whether some words may name a subject: not "fix parser" nor "quickly"; `opens` says that a text begins so."""
     if any(_ODD.fullmatch(word) or word.lower().rstrip("s") in _VAGUE for word in phrase) or _LAST.fullmatch(
         phrase[-1]
     ):

@@ -22,7 +22,7 @@ from recollect.text.documents import (
     without_block,
     without_sentences,
 )
-from recollect.text.route import is_target, manner, place
+from recollect.text.route import Router, is_target, manner
 from recollect.text.staging import merge_staging
 
 DOCUMENT = """# Testing
@@ -83,7 +83,7 @@ def test_nearly_all_learnings_are_placed_where_a_reader_would_put_them() -> None
     assert (len(ROUTING["entries"]), len(ROUTING["documents"])) == (40, 8)
     right = 0
     for entry in ROUTING["entries"]:
-        placed = place(f"{entry['title']}\n{entry['body']}", ROUTING["documents"])
+        placed = Router(ROUTING["documents"]).place(entry["title"], entry["body"])
         right += (placed.path, placed.heading) == (entry["path"], entry["heading"])
     assert right >= 39
 
@@ -91,28 +91,29 @@ def test_nearly_all_learnings_are_placed_where_a_reader_would_put_them() -> None
 def test_no_learning_goes_under_a_heading_about_something_else() -> None:
     for entry in ROUTING["entries"]:
         others = {path: text for path, text in ROUTING["documents"].items() if path != entry["path"]}
-        assert place(f"{entry['title']}\n{entry['body']}", others).heading == ""
+        assert Router(others).place(entry["title"], entry["body"]).heading == ""
 
 
 def test_a_few_words_in_common_with_a_rule_make_a_section_of_its_own_beside_it() -> None:
     rules = "# Learnings\n\n## Name a unit test after the behaviour it checks\n\nA reader sees what broke.\n"
-    new = "Never retry a failing test until it is green\nA flaky test hides a race; quarantine it and file a bug."
-    assert place(new, {"memory/shared.md": rules}).heading == ""
+    new = "Never retry a failing test until it is green", "A flaky test hides a race; quarantine it and file a bug."
+    assert Router({"memory/shared.md": rules}).place(*new).heading == ""
 
 
 def test_where_no_document_is_near_a_new_file_is_proposed() -> None:
-    assert place("Book travel through the portal", ROUTING["documents"]).kind == "new file"
-    assert place("Anything", {}).kind == "new file"
+    assert Router(ROUTING["documents"]).place("Book travel through the portal").kind == "new file"
+    assert Router({}).place("Anything").kind == "new file"
 
 
 def test_a_document_that_fits_without_a_fitting_heading_gets_a_new_one() -> None:
     document = "# Stripe\n\nStripe webhooks arrive late. Stripe signs webhooks.\n\n## Zebra\n\nBlack and white.\n"
-    assert place("Stripe webhooks arrive twice", {"docs/stripe.md": document}).kind == "new heading"
+    assert Router({"docs/stripe.md": document}).place("Stripe webhooks arrive twice").kind == "new heading"
 
 
 def test_meaning_counts_beside_words_when_it_is_known() -> None:
     documents = {"a.md": "# A\n\n## Felines\n\nPurring.\n", "b.md": "# B\n\n## Canines\n\nBarking.\n"}
-    placed = place("Cats meow", documents, alike=lambda _, others: [float("Felines" in other) for other in others])
+    router = Router(documents, alike=lambda _, others: [float("Felines" in other) for other in others])
+    placed = router.place("Cats meow")
     assert (placed.path, placed.heading) == ("a.md", "felines")
 
 
@@ -156,6 +157,15 @@ def test_parts_are_about_as_long_as_each_other() -> None:
     sizes = [part.count("\n") for path, part in done.files.items() if path != "docs/guide.md"]
     assert len(sizes) == 3
     assert max(sizes) - min(sizes) < 70
+
+
+def test_a_part_is_named_after_what_its_sections_hold_and_the_old_document_lists_them() -> None:
+    subjects = ("cache key", "cache size", "cache warmth", "login token", "login page", "login limit")
+    text = "# Guide\n\n" + "\n".join(f"## The {subject}\n\n" + f"About the {subject}.\n" * 60 for subject in subjects)
+    done = split("docs/guide.md", text)
+    assert done is not None
+    assert sorted(done.files) == ["docs/guide-cache.md", "docs/guide-login.md", "docs/guide.md"]
+    assert "- [Cache](guide-cache.md): The cache key, The cache size, The cache warmth" in done.files["docs/guide.md"]
 
 
 def test_a_document_whose_links_stay_is_not_touched() -> None:
@@ -357,9 +367,28 @@ def test_the_form_that_learnings_share_brings_none_of_them_nearer_to_a_document(
     rules = ("Tag the release before a deploy", "Name the encoding of a CSV file", "Order pages by a unique column")
     texts = [f"{rule}\n\nWhy: it cost an afternoon.\n\nHow to apply: whenever you touch this code." for rule in rules]
     documents = {"docs/ops.md": f"# Ops\n\n## Deploys\n\nDeploy from main.\n\n### {texts[0]}\n"}
-    assert place(texts[1], documents).kind == "heading"
+    router = Router(documents)
+    assert router.place("", texts[1]).kind == "heading"
     form = manner(texts)
-    assert [place(text, documents, ignored=form).kind for text in texts] == ["heading", "new file", "new file"]
+    assert [router.place("", text, form).kind for text in texts] == ["heading", "new file", "new file"]
+
+
+def test_a_document_attracts_what_is_like_entries_that_went_there_before() -> None:
+    documents = {f"docs/{name}.md": f"# {name}\n\n## Rules\n\nBe careful.\n" for name in ("alpha", "beta", "gamma")}
+    earlier = [("docs/beta.md", "Warm the cache before a deploy", "A cold cache took the site down.")]
+    ranked = Router(documents, earlier=earlier).ranked(
+        "Flush the cache after a deploy", "A stale cache showed old prices."
+    )
+    assert [each.path for each in ranked] == ["docs/beta.md"]
+    assert ranked[0].score > 0.5
+
+
+def test_documents_that_fit_about_as_well_have_about_the_same_chance() -> None:
+    documents = {
+        f"docs/{name}.md": f"# {name}\n\n## Cache\n\nWarm the cache of {name}.\n" for name in ("alpha", "beta")
+    }
+    first, second = Router(documents).ranked("Warm the cache", "")
+    assert (first.score, second.score) == (0.5, 0.5)
 
 
 def test_two_learnings_alike_do_not_make_a_form() -> None:
@@ -382,4 +411,4 @@ def test_archives_changelogs_generated_files_and_what_a_split_left_are_no_target
     path: str, text: str, target: bool
 ) -> None:
     assert is_target(path, text) == target
-    assert (place("Mock the clock in tests", {path: text}).path == path) == target
+    assert (Router({path: text}).place("Mock the clock in tests").path == path) == target
