@@ -77,7 +77,7 @@ def serving(memory: Memory, **options: Any) -> Iterator[Served]:
     app = make_app(spaces, person="ada", announce=codes.append, **options)
     secrets = {channel: memory.tokens.new(channel, channel=channel)[1] for channel in ("person", "import")}
     secrets["api"] = memory.tokens.new("api", scopes=("read", "write", "admin"))[1]
-    secrets["reader"] = memory.tokens.new("reader", read_only=True)[1]
+    secrets["reader"] = memory.tokens.new("reader", scopes=("read",))[1]
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as `serve` does
     listening.bind(("127.0.0.1", 0))
     listening.listen()

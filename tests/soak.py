@@ -108,7 +108,12 @@ class Callers:
 
 def main(minutes: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        os.environ.update(HOME=folder, RECOLLECT_HOME=f"{folder}/home", RECOLLECT_EMBED_USE="off", RECOLLECT_SERVE_REQUESTS_PER_MINUTE="1000000")
+        os.environ.update(
+            HOME=folder,
+            RECOLLECT_HOME=f"{folder}/home",
+            RECOLLECT_EMBED_USE="off",
+            RECOLLECT_SERVE_REQUESTS_PER_MINUTE="1000000",
+        )
         os.environ.pop("CLAUDECODE", None)
         root = Path(folder) / "project"
         root.mkdir()

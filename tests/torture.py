@@ -137,7 +137,11 @@ def main() -> int:
         if (wanted and not any(word in part.kind for word in wanted)) or (known.get("rc") == 0 and same):
             continue
         began = time.monotonic()
-        environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests"), str(ROOT))), **part.environ}
+        environ = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests"), str(ROOT))),
+            **part.environ,
+        }
         ran = subprocess.run(part.command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
         script = part.command[1:2] != ["-m"]
         said = (ran.stdout + ran.stderr)[-3000:] if ran.returncode or script else ""

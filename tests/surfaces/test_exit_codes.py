@@ -63,8 +63,6 @@ BAD = [
     ("task outcome list --limit 99999999999999999999999", "limit"),
     ("task discovery list --limit 0", "limit"),
     ("search webhook --limit 0", "limit"),
-    ("search webhook --staged --kind log", "--staged does not go with --kind"),
-    ("search webhook --staged --min-confidence 0.9 --status all", "with --status or --min-confidence"),
     ("learn rate ID", "--verdict"),
     ("inject --task a --title b", "--outcome"),
     ("inject --task a --outcome b", "title"),

@@ -55,8 +55,8 @@ def test_a_decision_that_no_longer_holds_says_so_wherever_it_is_found(shell: She
 
 def test_staged_entries_are_narrowed_like_everything_else(shell: Shell) -> None:
     shell.said("staged", "add", "Always pin the base image by digest", "--body", "Tags move between builds.")
-    assert "pin the base image" in shell.said("search", "base image", "--staged", "--since", "2026-03-02")
-    assert shell.json("search", "base image", "--staged", "--until", "2026-03-01")["results"] == []
+    assert "pin the base image" in shell.said("search", "base image", "--kind", "staged", "--since", "2026-03-02")
+    assert shell.json("search", "base image", "--kind", "staged", "--until", "2026-03-01")["results"] == []
 
 
 def test_whole_instructions_call_outcome_and_task_by_what_they_are_known_as(shell: Shell) -> None:

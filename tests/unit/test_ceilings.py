@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "recollect"
 FILES = sorted(SOURCE.rglob("*.py"))
 # A commit that makes the source smaller lowers these; the aim is 38,000 lines, 1,520 kB and 190 modules. They rose
 # when the memory moved to its owner's folder, and with topics, the judge, the page and our own MCP server.
-CEILINGS = {"lines": 47_000, "kilobytes": 1_990, "modules": 224}
+CEILINGS = {"lines": 46_950, "kilobytes": 1_985, "modules": 225}
 
 
 def test_the_source_stays_under_its_ceilings() -> None:

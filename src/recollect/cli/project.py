@@ -362,14 +362,11 @@ def token() -> None:
     multiple=True,
     help="What it may ask for; repeatable. Default: read and write, for import read and import, for person also admin.",
 )
-@click.option("--read-only", is_flag=True, help="The scope read alone.")
 @click.option("--expires", metavar="SPAN", default="", help="When it ends to be valid, such as 30d; default never.")
 @answers
-def new(
-    memory: Memory, name: str, channel: TokenChannel, scopes: tuple[TokenScope, ...], read_only: bool, expires: str
-) -> Output:
+def new(memory: Memory, name: str, channel: TokenChannel, scopes: tuple[TokenScope, ...], expires: str) -> Output:
     """Make a token. Its secret is shown now and never again."""
-    made, secret = memory.tokens.new(name, channel=channel, scopes=scopes, read_only=read_only, expires=expires)
+    made, secret = memory.tokens.new(name, channel=channel, scopes=scopes, expires=expires)
     text = f"made {made.name} ({_terms(made)}). Keep it secret; it is not shown again:\n{secret}"
     return Output({**vars(made), "secret": secret}, text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -61,22 +60,17 @@ if TYPE_CHECKING:
     type=click.Choice([*STATUSES, "all"]),
     help="Learnings of this status.",
 )
-@click.option("--staged", is_flag=True, help="Only staged entries: short for --kind staged.")
 @answers
 def search(
     memory: Memory,
     query: str,
     limit: int | None,
-    staged: bool,
     no_recency: bool,
     no_confidence: bool,
     explain: bool,
     **options: Any,
 ) -> Output:
     """Find anything in memory that fits a text; without a text list the latest. Finding nothing exits with 0."""
-    if staged:
-        _refuse_beside_staged(**options)
-        options["kinds"] = ("staged",)
     hits = memory.search(
         query, limit=limit, recency=not no_recency, confidence=not no_confidence, explain=explain, **options
     )
@@ -85,7 +79,7 @@ def search(
     if not hits:
         used = [name for name in NARROWING if options[name]]
         note = nothing_found(query, [f"--{name.removesuffix('s')}" for name in used])
-        note += "" if staged else " Learnings out of use: --status all --min-confidence 0."
+        note += " Learnings out of use: --status all --min-confidence 0."
     lines = [line for hit in hits for line in _shown(hit)]
     return Output(listing("results", hits, limit=limit, offset=offset), "\n".join(lines), note=note)
 
@@ -93,16 +87,13 @@ def search(
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @click.option("--around", type=int, metavar="N", help="List N texts before and N after the ID instead.")
-@click.option("--before", type=int, hidden=True)  # `recollect around` had a number for each side
-@click.option("--after", type=int, hidden=True)
 @answers
-def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | None, after: int | None) -> Output:
+def get(memory: Memory, ids: tuple[str, ...], around: int | None) -> Output:
     """Show the full text of each ID; --around lists the texts before and after it in its session or document."""
     if around is not None:
         if len(ids) > 1:
             raise BadInput("--around takes one ID")
-        sides = [around if side is None else side for side in (before, after)]
-        return _around(memory, ids[0], *sides)
+        return _around(memory, ids[0], around)
     found, missing = [], []
     for id in ids:
         try:
@@ -118,24 +109,15 @@ def get(memory: Memory, ids: tuple[str, ...], around: int | None, before: int | 
     return Output(listing("texts", found), "\n\n".join(texts), code=1 if missing else 0)
 
 
-def _around(memory: Memory, id: str, before: int, after: int) -> Output:
+def _around(memory: Memory, id: str, count: int) -> Output:
     memory, id = memory.holding(id)
-    found = memory.texts.around(id, before=before, after=after)
+    found = memory.texts.around(id, before=count, after=count)
     lines = [
         f"{'>' if one.step == 0 else ' '} {one.id}  {one.title}"
         f"{f'  [{one.out_of_use}]' if one.out_of_use else ''}\n    {one.snippet}"
         for one in found
     ]
     return Output(listing("texts", found), "\n".join(lines))
-
-
-def _refuse_beside_staged(*, kinds: Sequence[str], status: str, **others: object) -> None:
-    """Staged entries have none of what learnings are filtered by."""
-    given = ["kind"] if kinds else []
-    given += ["status"] if status != "active" else []
-    given += [name for name in ("min_confidence", "exclude_outcome", "domain") if others[name] is not None]
-    if given:
-        raise BadInput(f"--staged does not go with --{' or --'.join(given).replace('_', '-')}")
 
 
 def _shown(hit: Hit) -> list[str]:

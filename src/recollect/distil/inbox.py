@@ -181,7 +181,7 @@ def _carry_out(ctx: Context, item: Escalation) -> None:
         return
     noun: Noun[Any] = decide.DECISION if item.detail["noun"] == "decision" else edit.LEARNING
     now = ctx.read(noun.get, id)
-    was = item.detail.get("was", {})  # items of earlier versions do not say
+    was = item.detail["was"]
     if moved := [name for name, value in was.items() if plain(getattr(now, name), name) != value]:
         raise Refused(f"{id} changed after this was proposed ({', '.join(moved)}); dismiss it or edit {id} yourself")
     if noun.name == "decision":

@@ -35,7 +35,6 @@ def new_token(
     *,
     channel: TokenChannel = "api",
     scopes: Sequence[TokenScope] = (),
-    read_only: bool = False,
     expires: str = "",
 ) -> tuple[Token, str]:
     """A token and its secret, which cannot be shown again. Without scopes it has those of its channel.
@@ -45,7 +44,7 @@ def new_token(
     _refuse_agents(ctx, "make")
     if channel not in TOKEN_CHANNELS:
         raise BadInput(f"channel must be one of {', '.join(TOKEN_CHANNELS)}, not {channel!r}")
-    scopes = ("read",) if read_only else tuple(dict.fromkeys(scopes)) or DEFAULT_SCOPES[channel]
+    scopes = tuple(dict.fromkeys(scopes)) or DEFAULT_SCOPES[channel]
     if wrong := [scope for scope in scopes if scope not in SCOPES_OF[channel]]:
         allowed = ", ".join(SCOPES_OF[channel])
         raise BadInput(f"a token of channel {channel} cannot have the scope {wrong[0]!r}; choose from {allowed}")

@@ -4,8 +4,8 @@ An entry, a section or a learning is read into claims: a short text is one, a lo
 bullet, and each carries its heading, because the heading says what the rule is about. A heading alone claims nothing
 unless it is a sentence. A claim's sentences are read into words with their stems, their quantities and their polarity:
 "30 s" and "30 seconds" are one quantity, and "never" turns a sentence round. Also which words carry meaning and which
-are opposites: WordNet's antonym pairs, a few that engineers use, and opposite affixes, read on first use. What two
-claims mean to each other is decided in `text/compare`.
+are opposites: WordNet's antonym pairs and a few that engineers use, read on first use. What two claims mean to each
+other is decided in `text/compare`.
 """
 
 import re
@@ -308,11 +308,10 @@ join leave             keep delete            keep discard           keep drop  
 load unload            longer below           longer under           mandatory optional     manually automatically
 merge split            mock real              optional require       optional required      parallel sequential
 pause resume           pin float              preserve delete        preserve discard       retain delete
-retain discard         static dynamic         store delete           strict lax             strict lenient
-sync async             together separately    under over             utc local              verbose quiet
-whitelist blacklist
+retain discard         stateful stateless     static dynamic         store delete           strict lax
+strict lenient         sync async             together separately    under over             utc local
+verbose quiet          whitelist blacklist
 """
-_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "a", "de", "mis")
 
 
 def opposite(one: str, other: str) -> bool:
@@ -329,11 +328,7 @@ def may_oppose(word: str, bases: frozenset[str]) -> bool:
 @cache
 def _opposites(word: str) -> frozenset[str]:
     """Every base form that is the opposite of this word: comparing texts asks for many pairs of few words."""
-    found: set[str] = set()
-    for form in base_forms(word):
-        found.update(_pairs().get(form, ()))
-        found |= _affixed(form)
-    return frozenset(found)
+    return frozenset(other for form in base_forms(word) for other in _pairs().get(form, ()))
 
 
 @cache
@@ -348,20 +343,6 @@ def _pairs() -> dict[str, list[str]]:
         pairs.setdefault(left, []).append(right)
         pairs.setdefault(right, []).append(left)
     return pairs
-
-
-def _affixed(form: str) -> set[str]:
-    """`irreversible` for `reversible` and back, `stateless` for `stateful`; the rest must be a word of some length."""
-    if form.endswith("ful"):
-        return {form[:-3] + "less"}
-    if form.endswith("less"):
-        return {form[:-4] + "ful"}
-    made = {prefix + form for prefix in _NEGATIVE_PREFIXES} if len(form) >= 5 else set()
-    return made | {
-        form.removeprefix(prefix)
-        for prefix in _NEGATIVE_PREFIXES
-        if form.startswith(prefix) and len(form) - len(prefix) >= 5
-    }
 
 
 @cache
