@@ -2,10 +2,10 @@
 
     python -m benchmarks.serve [--learnings 1000] [--seconds 3] [--requests 100000] [--store postgresql://…]
 
-One `recollect serve` process, spoken to by 1, 8, 32 and 128 clients that keep their connections; the clients are threads
-of this process, so on few cores they take their share of the machine. `Memory` is called here in one thread, just before
-each, so that noise hits both. CPU is the server's own. Then so many requests more, and what the server's memory grew
-by. Create makes tasks: learnings would be compared to each other, which is not the server's work.
+One `recollect serve` process, spoken to by 1, 8, 32 and 128 clients that keep their connections; the clients are
+threads of this process, so on few cores they take their share of the machine. `Memory` is called here in one thread,
+just before each, so that noise hits both. CPU is the server's own. Then so many requests more, and what the server's
+memory grew by. Create makes tasks: learnings would be compared to each other, which is not the server's work.
 """
 
 from __future__ import annotations
