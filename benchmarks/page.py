@@ -51,7 +51,7 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         with Memory.open(folder, create=True, actor=person, clock=clock) as memory:
             if fresh:
-                _logs(memory, given.years * 365)  # first: each entry looks for its topic among all texts
+                _logs(memory, given.years * 365)  # before the learnings: an entry looks for its topic with a search
                 _learnings(memory, given.learnings)
                 _decisions(memory, clock, given.decisions)
                 _injections(memory, given.injections)
@@ -70,9 +70,7 @@ def _learnings(memory: Memory, count: int) -> None:
 
 
 def _logs(memory: Memory, days: int) -> None:
-    """Five entries a day in the words of the corpus. Its rare names keep topics cheap: a small vocabulary would make
-    every entry a neighbour of every other.
-    """
+    """Five entries a day in the words of the corpus, and their tree."""
     made = learnings(5 * days, seed=11)
     for back in range(days, 0, -1):
         entries = [

@@ -325,7 +325,7 @@ def test_two_editors_of_one_decision_lose_nothing(site: Site) -> None:
     site.memory.decisions.edit(id, pattern="queues before threads")
     site.page.get_by_label("Context").fill("Bursts of four hundred events")
     site.press("Save")
-    assert "changed" in site.page.get_by_role("alert").inner_text()
+    assert "Nothing was overwritten" in site.page.get_by_role("alert").inner_text()
     assert site.page.get_by_label("Context").input_value() == "Bursts of four hundred events"
     assert site.memory.decisions.get(id).pattern == "queues before threads"
 

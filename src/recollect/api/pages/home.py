@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, StreamingResponse
@@ -19,7 +20,6 @@ from recollect.api.spaces import Spaces
 from recollect.core.clock import DAY, zone_named
 from recollect.core.context import Event
 from recollect.core.errors import NotFound, RecollectError
-from recollect.core.records import record
 from recollect.memory import Memory
 from recollect.text.sentences import counted
 
@@ -69,17 +69,6 @@ SAID = {
 """Kinds of events as verbs; the feed leaves the others out."""
 
 
-@record
-class FeedItem:
-    """A line of the feed: who did what to which thing."""
-
-    at: int
-    who: str
-    verb: str
-    id: str
-    title: str
-
-
 @routes.get("/")
 def home(visit: Visiting) -> HTMLResponse:
     memory = visit.memory
@@ -116,7 +105,7 @@ def home(visit: Visiting) -> HTMLResponse:
         verdicts=(sum(bar.up for bar in shown), sum(bar.down for bar in shown)),
         shown_total=sum(bar.total for bar in shown),
         moved_totals=(sum(bar.up for bar in moved), sum(bar.down for bar in moved)),
-        feed=_feed(memory),
+        **_feed(memory),
     )
 
 
@@ -161,23 +150,13 @@ def undo(visit: Changing, sent: Sent) -> Response:
 
 @routes.get("/feed")
 def feed(visit: Visiting) -> HTMLResponse:
-    return page("feed.html", visit, title="Feed", section="Home", feed=_feed(visit.memory))
+    return page("feed.html", visit, title="Feed", section="Home", **_feed(visit.memory))
 
 
-def _feed(memory: Memory) -> list[FeedItem]:
-    """The newest events that say something to a person."""
+def _feed(memory: Memory) -> dict[str, Any]:
+    """The newest events that say something to a person, and the names of what they are about."""
     told = memory.work.latest(limit=FED, only=SAID)
-    titles = _titles(memory, told)
-    return [
-        FeedItem(
-            at=event.at,
-            who=event.reason.removeprefix("task ") if event.what == "learning.injected" else event.who,
-            verb=SAID[event.what],
-            id=event.subject,
-            title=titles.get(event.subject) or str(event.new.get("title") or event.new.get("topic") or event.subject),
-        )
-        for event in told
-    ]
+    return {"feed": told, "titles": _titles(memory, told), "said": SAID}
 
 
 def _titles(memory: Memory, told: Iterable[Event]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -104,7 +105,7 @@ def bulk(visit: Changing, sent: Sent) -> Response:
 
 @routes.get("/learnings/new")
 def blank(visit: Visiting) -> HTMLResponse:
-    return _editor(visit, title="New learning", draft={}, action="/learnings")
+    return _editor(visit, {})
 
 
 @routes.post("/learnings")
@@ -113,9 +114,7 @@ def create(visit: Changing, sent: Sent) -> Response:
     try:
         made = memory.learn(NewLearning(**_fields(sent)))
     except BadInput as wrong:
-        return _editor(
-            visit, title="New learning", draft=sent.kept(), action="/learnings", problem=str(wrong), status=400
-        )
+        return _editor(visit, sent.kept(), problem=str(wrong), status=400)
     said = f"{'Merged into' if made.merged else 'Saved'} “{made.learning.title}”"
     return go(visit, f"/learnings/{made.learning.id}", said, undo="/undo", change=memory.context.ids("change"))
 
@@ -123,16 +122,15 @@ def create(visit: Changing, sent: Sent) -> Response:
 @routes.get("/learnings/{id}/edit")
 def edit(visit: Visiting, id: str) -> HTMLResponse:
     stored = visit.memory.learnings.get(id)
-    return _editor(
-        visit, title="Edit learning", draft=_as_draft(stored), action=f"/learnings/{id}/edit", version=stored.version
-    )
+    draft = {**vars(stored), "domain": stored.domain or "", "tags": ", ".join(stored.tags)}
+    return _editor(visit, draft, of=id, version=stored.version)
 
 
 @routes.post("/learnings/{id}/edit")
 def save(visit: Changing, id: str, sent: Sent) -> Response:
     """The second of two editors is shown both texts; what they typed stays in the form."""
     version = _version(sent)
-    editor = partial(_editor, visit, title="Edit learning", draft=sent.kept(), action=f"/learnings/{id}/edit")
+    editor = partial(_editor, visit, sent.kept(), of=id)
     memory = visit.memory.in_one_change()
     try:
         typed = {**_fields(sent), "domain": sent.text("domain")}  # an empty one takes it away
@@ -252,31 +250,28 @@ def _said(event: Event) -> str:
 
 def _editor(
     visit: PageRequest,
+    draft: Mapping[str, Any],
     *,
-    title: str,
-    draft: dict[str, Any],
-    action: str,
+    of: str = "",
     version: int | None = None,
     theirs: Learning | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HTMLResponse:
+    """The form for a new learning, or for the one that it is `of`."""
     return page(
         "learning_editor.html",
         visit,
-        title=title,
+        title="Edit learning" if of else "New learning",
         status=status,
         problem=problem,
-        draft={name: draft.get(name, "") for name in _TYPED},
-        action=action,
+        draft=defaultdict(str, draft),
+        action=f"/learnings/{of}/edit" if of else "/learnings",
         version=version,
         theirs=theirs,
         coia=COIA,
         types=PATTERN_TYPES,
     )
-
-
-_TYPED = ("title", *COIA, "domain", "pattern_type", "tags", "confidence")
 
 
 def _fields(sent: Fields) -> dict[str, Any]:
@@ -287,10 +282,6 @@ def _fields(sent: Fields) -> dict[str, Any]:
         "pattern_type": sent.given("pattern_type") or "solution",
         "tags": sent.words("tags"),
     }
-
-
-def _as_draft(stored: Learning) -> dict[str, Any]:
-    return {**{name: getattr(stored, name) or "" for name in _TYPED}, "tags": ", ".join(stored.tags)}
 
 
 def _version(sent: Fields) -> int:
