@@ -34,7 +34,7 @@ def propose(ctx: Context) -> int:
     if not ctx.rings.has_me:
         return 0
     since = int(ctx.read(journal.state, _SEEN) or 0)
-    entries = ctx.read(start.entries_of_types, ("user",), since=since)
+    entries = ctx.read(start.entries_of_types, ("user",), limit=OPEN, since=since)
     new, _ = ctx.read(
         rows.listed, status="active", domain=None, tag=None, min_confidence=0, sort="newest", limit=LOOKED_AT, offset=0
     )

@@ -111,10 +111,11 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
 def _ring(ctx: Context) -> tuple[str, ...]:
     """What every session is told of a ring: what people asked for, then what helped or a person wrote."""
     with ctx.db.read(ctx.space) as tx:
-        asked = start.entries_of_types(tx, ("user", "feedback"))[:RING_SHOWN]
-        learned = start.proven(tx, RING_SHOWN, by_person=True)
+        asked = start.entries_of_types(tx, ("user", "feedback"), limit=RING_SHOWN)
+        helped = [(id, title, action) for id, title, action, *_ in start.proven(tx, RING_SHOWN)]
+        learned = list(dict.fromkeys([*helped, *start.by_person(tx, RING_SHOWN)]))[:RING_SHOWN]
     lines = [f"- {_titled(one)}" for one in asked]
-    return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action, *_ in learned))
+    return (*lines, *(f"- {_said(title)}: {_cut(action)} {id}" for id, title, action in learned))
 
 
 def waiting(tx: Tx, ctx: Context, *, aside: Queue | None = None) -> list[str]:

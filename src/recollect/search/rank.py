@@ -65,7 +65,7 @@ class Effort:
 THOROUGH = Effort()
 QUICK = Effort(pool=30, walked=300, neighbours_of=10)
 """For a prompt, which waits: the few best, in half the time on 100,000 passages."""
-GLANCE = Effort(pool=20, alone=20, walked=100, neighbours_of=3)
+GLANCE = Effort(pool=20, alone=20, walked=100, neighbours_of=0)
 """For a ring that a prompt reads beside its project, in half the time of QUICK."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from recollect.core.records import record
+from recollect.store.db import among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,20 +54,18 @@ def latest_entries(tx: Tx, limit: int) -> list[Told]:
     return [Told(id=id, title=title, text=text, at=at) for id, title, text, at in rows]
 
 
-def entries_of_types(tx: Tx, types: Sequence[str], *, since: int = 0) -> list[Told]:
+def entries_of_types(tx: Tx, types: Sequence[str], *, limit: int, since: int = 0) -> list[Told]:
     """Of the latest log entries that may be shown those of some types, newest first."""
     rows = tx.rows(
-        "SELECT id, title, text, at, keywords FROM passages WHERE space = :space AND kind = 'log' AND at > :since "
+        "SELECT doc, keywords FROM passages WHERE space = :space AND kind = 'log' AND at > :since "
         "AND trust <> 'external' ORDER BY at DESC, doc DESC LIMIT :limit",
         since=since,
         limit=TYPED_AMONG,
     )
-    # The type is the first keyword of an entry.
-    return [
-        Told(id=id, title=title, text=text, at=at)
-        for id, title, text, at, words in rows
-        if words.partition(" ")[0] in types
-    ]
+    docs = [doc for doc, words in rows if words.partition(" ")[0] in types][:limit]  # the type is the first keyword
+    found = among(tx, "SELECT doc, id, title, text, at FROM passages WHERE space = :space AND doc IN (:keys)", docs)
+    told = {doc: Told(id=id, title=title, text=text, at=at) for doc, id, title, text, at in found}
+    return [told[doc] for doc in docs]
 
 
 def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
@@ -82,22 +81,29 @@ def entries_of(tx: Tx, topic: str, limit: int) -> list[Told]:
     return [Told(id=id, title=title, text=text, at=at) for id, title, text, at in rows]
 
 
-def proven(tx: Tx, limit: int, *, by_person: bool = False) -> list[tuple[str, str, str, int, int]]:
-    """Learnings that helped more often than they misled, by confidence times how often: id, title, action, both.
-
-    With `by_person` also those that a person wrote and that misled nobody, after them, the latest first.
-    """
+def proven(tx: Tx, limit: int) -> list[tuple[str, str, str, int, int]]:
+    """Learnings that helped more often than they misled, by confidence times how often: id, title, action, both."""
     rows = tx.rows(
         """
         SELECT id, title, action, confidence, times_helpful FROM learnings
-        WHERE space = :space AND status = 'active' AND trust <> 'external' AND ((times_helpful > 0
-          AND times_helpful > times_not_helpful) OR (:by_person = 1 AND trust = 'human' AND times_not_helpful = 0))
-        ORDER BY confidence * times_helpful DESC, CASE WHEN :by_person = 1 THEN -created_at ELSE 0 END, id
-        LIMIT :limit""",
+        WHERE space = :space AND times_helpful > 0 AND times_helpful > times_not_helpful AND status = 'active'
+          AND trust <> 'external'
+        ORDER BY confidence * times_helpful DESC, id LIMIT :limit""",
         limit=limit,
-        by_person=int(by_person),
     )
     return [(id, title, action, confidence, helped) for id, title, action, confidence, helped in rows]
+
+
+def by_person(tx: Tx, limit: int) -> list[tuple[str, str, str]]:
+    """The latest learnings that a person wrote and that misled nobody: id, title, action."""
+    rows = tx.rows(
+        """
+        SELECT id, title, action FROM learnings
+        WHERE space = :space AND status = 'active' AND trust = 'human' AND times_not_helpful = 0
+        ORDER BY created_at DESC, id LIMIT :limit""",
+        limit=limit,
+    )
+    return [(id, title, action) for id, title, action in rows]
 
 
 def binding(tx: Tx, *, now: int, but: Sequence[str], limit: int) -> list[tuple[str, str, str, int]]:
