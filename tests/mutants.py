@@ -574,7 +574,7 @@ MUTANTS = (
     Mutant(
         name="hook: a learning in every prompt",
         where="inject:prompted",
-        old="known = ctx.read(sessions.in_context, session) if task == session else set()",
+        old="known = ctx.read(sessions.in_context, session) if task == session and not fresh else set()",
         new="known: set[str] = set()",
         tests=(f"{SESSIONS}::test_a_prompt_brings_a_learning_once_per_session[sqlite]",),
     ),
