@@ -97,6 +97,16 @@ def place_of(ref: str) -> tuple[str, int]:
     return ref[:10], int(ref[11:])
 
 
+def latest(point: Point) -> tuple[str, int]:
+    """The place of the last entry that a point was taken from."""
+    return max(map(place_of, point.refs), default=("", 0))
+
+
+def newest_first(point: Point) -> tuple[int, int]:
+    day, number = latest(point)
+    return -int(day.replace("-", "") or 0), -number
+
+
 def show_refs(refs: Sequence[str]) -> str:
     """`2026-03-01#1,3-5 2026-03-02#2`: by day, neighbours joined."""
     shown = []

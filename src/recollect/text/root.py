@@ -17,7 +17,7 @@ from recollect.core.journal import KEPT, EntryType, Point
 from recollect.core.records import record, replace
 from recollect.text import markdown
 from recollect.text.frame import age_of
-from recollect.text.points import WordWeights, cut, place_of, topic_name
+from recollect.text.points import WordWeights, cut, newest_first, place_of, topic_name
 from recollect.text.tokens import tokens
 
 LATEST = 2
@@ -180,7 +180,7 @@ def _mention(group: Sequence[Point], text: str) -> Mention:
 def _about(group: Sequence[Point]) -> str:
     """What its latest entry left open, else decided, did or said."""
     said = [point for point in group if point.text]
-    return min(said, key=lambda point: (*_newest_first(point), _TELLING.index(point.section))).text
+    return min(said, key=lambda point: (*newest_first(point), _TELLING.index(point.section))).text
 
 
 def _count(group: Sequence[Point]) -> int:
@@ -289,15 +289,15 @@ def _active(recent: Sequence[Point]) -> list[str]:
         done = _mention(group, "").done
         telling = ("done",) if done else ("open", "decision")
         wanted = [point for section in telling for point in group if point.section == section]
-        wanted = wanted or [min(group, key=lambda point: (*_newest_first(point), point.text))]
-        found.append((done, min(map(_newest_first, group)), sorted(wanted, key=_newest_first)[:2]))
+        wanted = wanted or [min(group, key=lambda point: (*newest_first(point), point.text))]
+        found.append((done, min(map(newest_first, group)), sorted(wanted, key=newest_first)[:2]))
     return [_line(point) for _, _, points in sorted(found, key=lambda one: one[:2]) for point in points]
 
 
 def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
     """Lessons of this month and the last, most support and latest first, as far as there is room."""
     found = {point.text.casefold(): point for one in latest for point in one.lessons}
-    best = sorted(found.values(), key=lambda point: (-len(point.refs), *_newest_first(point), point.text))
+    best = sorted(found.values(), key=lambda point: (-len(point.refs), *newest_first(point), point.text))
     return _within(map(_line, best), _PATTERN_LINES, int(cap * _PATTERN_SHARE))
 
 
@@ -369,8 +369,3 @@ def _within(lines: Iterable[str], count: int, budget: int) -> list[str]:
 def _cost(line: str) -> int:
     """Tokens of a line. The arrow is a word like any other, but would take the slow path for texts beyond ASCII."""
     return tokens(line.replace("→", ">"))
-
-
-def _newest_first(point: Point) -> tuple[int, int]:
-    day, number = max(map(place_of, point.refs))
-    return -int(day.replace("-", "")), -number

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from recollect.core.journal import EntryType, Point, Section
 from recollect.core.records import record, replace
 from recollect.text.patterns import lazy
-from recollect.text.points import WordWeights, cut, entities, place_of, point_line
+from recollect.text.points import WordWeights, cut, entities, latest, newest_first, place_of, point_line
 from recollect.text.tokens import terms
 
 TEXT_CHARS = 320
@@ -105,14 +105,14 @@ def _still_open(points: Sequence[Point]) -> list[Point]:
     for point in points:
         if point.section == "done":
             topic = point.topic.casefold()
-            results.setdefault(topic, []).append((_latest(point), frozenset(terms(point.text))))
+            results.setdefault(topic, []).append((latest(point), frozenset(terms(point.text))))
             if _CLOSES.search(point.text):
-                closed[topic] = max(closed.get(topic, ("", 0)), _latest(point))
+                closed[topic] = max(closed.get(topic, ("", 0)), latest(point))
 
     def answered(point: Point) -> bool:
         words = frozenset(terms(point.text))
-        return closed.get(point.topic.casefold(), ("", 0)) > _latest(point) or any(
-            when > _latest(point) and len(words & done) >= 0.5 * max(len(words), 1)
+        return closed.get(point.topic.casefold(), ("", 0)) > latest(point) or any(
+            when > latest(point) and len(words & done) >= 0.5 * max(len(words), 1)
             for when, done in results.get(point.topic.casefold(), ())
         )
 
@@ -134,7 +134,7 @@ def _topics(points: Sequence[Point], weights: WordWeights, lines: int, chars: in
         made = [replace(point, text=cut(point.text, limit)) for point in made]
         if sum(len(point_line(point).encode()) + 1 for point in made) <= chars:
             break
-    made.sort(key=lambda point: (-len(point.refs), *_newest_first(point), point.topic))
+    made.sort(key=lambda point: (-len(point.refs), *newest_first(point), point.topic))
     fitting = 0
     for point in made[: max(lines, 0)]:
         chars -= len(point_line(point).encode()) + 1
@@ -147,16 +147,11 @@ def _more(points: Iterable[Point]) -> Point:
     return Point(section="more", topic="", refs=tuple(dict.fromkeys(ref for point in points for ref in point.refs)))
 
 
-def _newest_first(point: Point) -> tuple[int, int]:
-    day, number = _latest(point)
-    return -int(day.replace("-", "") or 0), -number
-
-
 def _ranked(points: Sequence[Point], weights: WordWeights) -> list[Point]:
     """Most telling first; among equals the later one."""
     scored = [(weights.density(point.text) * _PRIORS[point.section], point) for point in points]
     scored = [(score, point) for score, point in scored if point.section != "note" or len(point.text) > 40]
-    scored.sort(key=lambda pair: (pair[1].section == "note", -pair[0], *_newest_first(pair[1]), pair[1].text))
+    scored.sort(key=lambda pair: (pair[1].section == "note", -pair[0], *newest_first(pair[1]), pair[1].text))
     return [point for _, point in scored]
 
 
@@ -167,10 +162,6 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
         points,
         key=lambda point: (sections.index(point.section), [*map(place_of, point.refs[:1])], point.topic, point.text),
     )
-
-
-def _latest(point: Point) -> tuple[str, int]:
-    return max(map(place_of, point.refs), default=("", 0))
 
 
 COVERED = 0.8

@@ -28,11 +28,16 @@ NAME_WORDS = 6
 FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
 COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
 
-_LABELS = frozenset(term for name in FIELDS for term in terms(name)[:1])
 _LABEL = lazy(rf"^[-*] (?:references: .*|(?:{'|'.join(FIELDS)}):)".replace("_", "-"), re.MULTILINE)
 _REFERENCE = lazy(r"^[-*] references?:\s+(\S+)\s*$", re.MULTILINE)
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
 _MARKS = lazy(r"^(?:\*\*|`|[-*+] )*|(?:\*\*|`)+$")
+
+
+@cache
+def _labels() -> frozenset[str]:
+    """What the names of fields are stemmed to; on first use, because stemming loads a library."""
+    return frozenset(term for name in FIELDS for term in terms(name)[:1])
 
 
 def key_of(name: str) -> str:
@@ -68,7 +73,7 @@ class EntryWords:
 def said(stream: str, text: str, at: int) -> EntryWords:
     """The same from a passage: its terms, one line per field, and its text."""
     title, _, _, *lines = stream.split("\n")  # who and keywords are not compared
-    body = [term for line in lines for place, term in enumerate(line.split()) if place or term not in _LABELS]
+    body = [term for line in lines for place, term in enumerate(line.split()) if place or term not in _labels()]
     every = [*title.split(), *body][:COMPARED_TERMS]
     return EntryWords(
         title=frozenset(title.split()), terms=frozenset(every), files=frozenset(_REFERENCE.findall(text)), at=at
