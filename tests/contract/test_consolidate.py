@@ -39,6 +39,9 @@ RIPE = {
 YOUNG = {f"Rule number {word} stays young": "It was only just noticed." for word in ("one", "two", "three")}
 
 
+REGIONS = ("east", "north", "south", "west")
+
+
 def staged(entries: dict[str, str]) -> str:
     return HEAD + "\n".join(f"## {title}\n\n{body}\n" for title, body in entries.items())
 
@@ -76,8 +79,7 @@ class Project:
         return f'space = "{self._space}"\ntimezone = "UTC"\n{more}'
 
     def memory(self, actor: Actor = PERSON, **more: Any) -> Memory:
-        clock = ScriptedClock("2026-01-21T18:00:00Z")
-        return self._open(actor, clock=clock, **more)
+        return self._open(actor, **{"clock": ScriptedClock("2026-01-21T18:00:00Z"), **more})
 
     def read(self, path: str) -> str:
         return (self.repo.root / path).read_text("utf-8")
@@ -908,6 +910,39 @@ def test_an_entry_that_is_no_rule_waits_in_the_inbox(project: Project) -> None:
     assert fates(run)["Deployed the wrong branch"] == "vague"
     assert [matter.kind for matter in memory.inbox.waiting()] == ["staged-vague"]
     assert "Deployed the wrong branch" in project.titles()
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [("first", "docs/east.md"), ("third", "docs/south.md"), ("new", "docs/learnings.md"), ("dismiss", FILE)],
+)
+def test_an_entry_that_fits_several_places_waits_with_three_of_them_and_goes_where_a_person_says(
+    project: Project, verb: str, path: str
+) -> None:
+    title = "Deploy to one region before the others"
+    regions = {f"docs/{name}.md": f"# {name}\n\n## Deploys\n\nDeploy to {name}.\n" for name in REGIONS}
+    project.begin({**RIPE, title: "A bad release then hurts few."}, documents={**DOCUMENTS, **regions})
+    memory = project.memory()
+    assert fates(memory.staging.consolidate())[title] == "undecided"
+    (item,) = memory.inbox.waiting()
+    assert (item.kind, title in project.titles()) == ("staged-place", True)
+    assert [item.detail[each] for each in ("first", "second", "third")] == [f"docs/{name}.md" for name in REGIONS[:3]]
+    memory.inbox.resolve(item.number, verb)
+    one_is_enough = {"recollect.toml": project.settings("[staging]\nbatch = 1\n")}
+    for number in range(40, 60):
+        project.repo.commit(START + timedelta(days=number), one_is_enough | {"work.txt": str(number)})
+    run = project.memory(clock=ScriptedClock("2026-03-05T18:00:00Z")).staging.consolidate()
+    assert fates(run).get(title, "held") == ("held" if verb == "dismiss" else "consolidated")
+    assert title in project.read(path)
+
+
+def test_an_outcome_says_what_the_entry_was_compared_with_and_which_places_it_fits(project: Project) -> None:
+    project.begin({**RIPE, "Never quarantine a flaky test": "It hides a race."})
+    run = project.memory().staging.consolidate(dry_run=True)
+    met = next(outcome.met for outcome in run.outcomes if outcome.fate == "contradiction")
+    assert any("says the opposite, beside “Quarantine a flaky test.”: negation" in line for line in met)
+    placed = next(outcome for outcome in run.outcomes if outcome.fate == "consolidated")
+    assert any(line.startswith(f"places: {placed.where}") for line in placed.met)
 
 
 def test_a_model_settles_only_what_words_could_not(project: Project) -> None:

@@ -9,6 +9,7 @@ other is decided in `text/compare`.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 
 from recollect.core.records import record
@@ -27,6 +28,11 @@ _VERB = lazy(
 )
 _TOPIC = lazy(
     r"(?:when|while|if|before|after|how|where|why|on|for|about|notes?)\b|.*(?:\?|:)$|\w+ing\b(?!.*\b(?:is|are)\b)"
+)
+_ASIDE = lazy(
+    r"(?:##[^\n]*\n)?[-*+\d.)\s]*[*_]*(?:evidence|examples?|rationale|why|context|background|sources?|related|triggers?"
+    r"|anti-?patterns?|wrong|bad)\b[^:\n]{0,20}:",
+    re.IGNORECASE,
 )
 _BULLET = lazy(r"\s*(?:[-*+]|\d+[.)])\s+")
 
@@ -52,6 +58,11 @@ def is_sentence(heading: str) -> bool:
     """Whether a heading says something about its subject: "Never mock the database", not "When testing"."""
     plain = heading.strip().lower()
     return len(plain.split()) >= LEAST_WORDS and not _TOPIC.match(plain) and bool(_VERB.search(plain))
+
+
+def rules_in(said: Sequence[str]) -> list[str]:
+    """The claims that state a rule, without evidence, examples and what not to do; all of them where none does."""
+    return [claim for claim in said if not _ASIDE.match(claim)] or list(said)
 
 
 def _blocks(body: str) -> list[str]:

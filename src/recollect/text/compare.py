@@ -15,7 +15,7 @@ from math import exp, log
 from typing import Literal
 
 from recollect.core.records import record, replace
-from recollect.text.claims import Statement, may_oppose, opposite, spoken, statements, words_of
+from recollect.text.claims import Statement, may_oppose, opposite, rules_in, spoken, statements, words_of
 from recollect.text.tokens import terms
 
 Kind = Literal["same", "opposite", "newer", "near"]
@@ -39,7 +39,7 @@ SURE = 0.9  # chosen: acted on
 MAYBE = 0.75  # chosen: a person is asked
 SAME_SUBJECT = 0.5  # Dice overlap from which two sentences are about the same thing
 DOUBTFUL = 0.6  # … from which a sign between sentences that differ in more is worth a person's time
-JUDGED = 3  # pairs of claims that a judge is asked about for two texts: those that share the most words
+JUDGED = 1  # pair of claims that a judge is asked about for two texts: the one that shares the most words
 
 
 @record
@@ -93,12 +93,13 @@ NEITHER = Comparison(kind="near", sure=False, score=0.0, reason="nothing in comm
 def compare(ones: Sequence[str], others: Sequence[str], judge: Judge | None = None) -> Comparison:
     """What the claims of a new text say to those of a known one; the new text is the newer one."""
     met = {pair: _by_rules(*pair) for pair in product(ones, others)}
+    rules = set(product(rules_in(ones), rules_in(others)))  # evidence and examples may be repeated, not contradicted
     if judge is not None:
-        open_pairs = [pair for pair, found in met.items() if not found.repeats]
-        nearest = sorted(open_pairs, key=lambda pair: -shared_words(*pair))[: max(JUDGED, len(ones))]
+        open_pairs = [pair for pair, found in met.items() if pair in rules and not found.repeats]
+        nearest = sorted(open_pairs, key=lambda pair: -shared_words(*pair))[:JUDGED]
         for pair, chances in zip(nearest, judge(nearest), strict=True):
             met[pair] = _by_judge(pair, chances, met[pair])
-    conflicts = [found for found in met.values() if found.conflicts]
+    conflicts = [found for pair, found in met.items() if pair in rules and found.conflicts]
     repeated = [max((met[one, other] for other in others), key=_sameness, default=NEITHER) for one in ones]
     conflict = max(conflicts, key=lambda found: (found.sure, found.score), default=None)
     weakest = min(repeated, key=_sameness, default=NEITHER)

@@ -381,6 +381,16 @@ def test_the_commit_that_removed_entries_is_found_through_a_rename(repo: Repo) -
     assert found == [day(1), day(1), None]
 
 
+def test_the_entries_that_left_a_file_for_documents_are_found_with_their_text(repo: Repo) -> None:
+    gone = "## A thing that nobody kept\n\nIt went away.\n"
+    repo.commit(DAY, {FILE: PREAMBLE + ONE + "\n" + TWO + "\n" + gone, "docs/a.md": "# A\n", "docs/b.md": "# B\n"})
+    title, _, body = ONE.removeprefix("## ").partition("\n")
+    repo.commit(day(1), {FILE: PREAMBLE + TWO, "docs/b.md": f"# B\n\n### {title}\n\nIn other words.\n"})
+    git = Repository(repo.root, ZoneInfo("UTC"))
+    assert git.moved(FILE, ["docs/a.md", "docs/b.md"]) == [("docs/b.md", title, body.strip())]
+    assert git.moved(FILE, ["docs/a.md"]) == []
+
+
 @settings(max_examples=settings().max_examples // 4)  # each is a repository
 @given(
     steps=st.lists(st.tuples(st.integers(0, 12), st.sampled_from(["work", "entry", "merge"])), min_size=1, max_size=9)
