@@ -12,6 +12,7 @@ from browsing import Site
 from conftest import STRANGER
 from recollect import Memory, NewDecision, NewFinding, Review, ScriptedClock
 from recollect.core.journal import NewEntry
+from recollect.core.writes import SessionEvent, SessionTurn, Write
 from repos import Repo
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
 
@@ -91,6 +92,16 @@ def test_a_verdict_moves_the_confidence_and_its_plot(site: Site) -> None:
     assert site.memory.learnings.get(id).confidence == 0.6
     assert site.page.locator("svg circle.mark").count() == 2
     assert "2026-03-02" in (site.page.text_content("svg.chart") or "")
+
+
+def test_a_sign_of_use_is_told_with_its_reason_beside_what_is_certain(site: Site) -> None:
+    id = site.memory.learn(learning(WEBHOOKS)).learning.id
+    shown = SessionEvent(session="s-1", host="codex", event="UserPromptSubmit", task="s-1", learnings=(id,))
+    said = "The created timestamp of the event is compared with the stored one before applying it."
+    for what in (shown, SessionTurn(session="s-1", host="codex", request="Order the refunds", answer=said)):
+        assert site.memory.sessions.deliver(Write(id=f"change_{type(what).__name__}", what=what))
+    site.go(f"/learnings/{id}")
+    assert "seems to have used it task s-1: " in site.says()
 
 
 def test_two_learnings_are_merged_and_one_replaces_another(site: Site) -> None:

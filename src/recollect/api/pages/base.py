@@ -157,6 +157,9 @@ DONE = {
     "confidence.helpful": "said that it helped",
     "confidence.not_helpful": "said that it misled",
     "confidence.decayed": "let it fade for want of use",
+    "sign.used": "seems to have used it",
+    "sign.ignored": "seems to have ignored it",
+    "sign.contradicted": "heard that it no longer holds",
 }
 """Kinds of events in a record's own history; the others are a verb with “it”."""
 
