@@ -1,6 +1,6 @@
 """What a session starts with after a long history: how much of it the brief names, and what that costs.
 
-    python -m benchmarks.brief git REPOSITORY [--since 2024-06-01] [--out DIR]
+    python -m benchmarks.brief git REPOSITORY [--since 2024-06-01] [--out DIR] [--page docs/brief.md]
     python -m benchmarks.brief questions DIR [--limit 300]
 
 `git` turns the commits of one year into entries as the Stop hook writes them (the subject asked, the message answered,
@@ -83,18 +83,21 @@ def main() -> None:
     parser.add_argument("--since", type=date.fromisoformat, default=date(2024, 6, 1))
     parser.add_argument("--limit", type=int, default=300, help="how many questions")
     parser.add_argument("--out", type=Path, help="write the briefs into this folder")
+    parser.add_argument("--page", type=Path, help="a page whose blocks below `<!-- brief: week -->` are written anew")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         clock = ScriptedClock(f"{given.since}T09:00:00Z")
         models = ConfiguredModels(ModelSettings(), EmbedSettings(use="off"), {})
         with Memory.open(folder, create=True, clock=clock, models=models, environ={"HOME": folder}) as memory:
             if given.what == "git":
-                git(memory, clock, commits(given.folder, given.since), given.since, given.out)
+                git(memory, clock, commits(given.folder, given.since), given.since, given.out, given.page)
             else:
                 questions(memory, clock, given.folder, given.limit, given.out)
 
 
-def git(memory: Memory, clock: ScriptedClock, turns: Sequence[Turn], since: date, out: Path | None) -> None:
+def git(
+    memory: Memory, clock: ScriptedClock, turns: Sequence[Turn], since: date, out: Path | None, page: Path | None
+) -> None:
     for name, days in SNAPSHOTS.items():
         until = since + timedelta(days)
         so_far = [turn for turn in turns if turn.day < until]
@@ -110,6 +113,9 @@ def git(memory: Memory, clock: ScriptedClock, turns: Sequence[Turn], since: date
         if out:
             out.mkdir(parents=True, exist_ok=True)
             (out / f"{name.replace(' ', '-')}.md").write_text(text, "utf-8")
+        if page:
+            block = re.compile(rf"(<!-- brief: {name} -->\n+```text\n).*?(?=```\n)", re.DOTALL)
+            page.write_text(block.sub(lambda found: found[1] + text, page.read_text("utf-8")), "utf-8")  # noqa: B023
         lines = [set(terms(line)) for line in text.splitlines()]
         named = sum(_holds(lines, words, turn.request, 0.5) for turn in so_far)
         by_two = sum(_by_two(lines, words.rare(f"{turn.request} {turn.answer}")) for turn in so_far)
@@ -183,7 +189,7 @@ def told(memory: Memory, clock: ScriptedClock, turns: Sequence[Turn]) -> None:
         _turn_to(clock, turn.day, 12)
         title = next(iter((turn.request or turn.answer).strip().splitlines()), "notes").rstrip(".!")
         new = NewEntry(
-            topic=title,
+            title=title,
             session=turn.session,
             request=turn.request or None,
             outcome=turn.answer or None,

@@ -6,7 +6,8 @@ that names one are what its first topic is held against, by the adjusted Rand in
 nearest by BM25, with a threshold chosen as ours was, and with the best one for this very history, which no product
 could know.
 
-`--fit` prints the weights of `text/topics.py` from the given histories; `--names FILE` writes names for a reader.
+`--fit` prints the weights of `text/topics.py` from the given histories; `--openers` prints the words that open titles,
+for `text/topic_names.py`; `--names FILE` writes 200 names for a reader, each with up to three titles of its entries.
 """
 
 from __future__ import annotations
@@ -58,9 +59,13 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=1_000)
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--names", type=Path)
+    parser.add_argument("--openers", action="store_true")
     options = parser.parse_args()
+    if options.openers:
+        print(" ".join(_openers(options.folders)))
+        return
     pairs: list[tuple[tuple[float, ...], bool]] = []
-    named: list[tuple[str, str]] = []
+    named: list[tuple[str, list[str]]] = []
     for folder in options.folders:
         commits = list(_history(folder, options.until, options.commits))
         with tempfile.TemporaryDirectory() as home:
@@ -74,7 +79,8 @@ def main() -> None:
         _fit(pairs)
     if options.names:
         chosen = random.Random(7).sample(named, min(200, len(named)))
-        options.names.write_text("".join(f"{name}\t{title}\n" for name, title in chosen), "utf-8")
+        lines = (f"{name}\n" + "".join(f"    {title}\n" for title in titles) for name, titles in chosen)
+        options.names.write_text("\n".join(lines), "utf-8")
 
 
 def _history(folder: Path, until: str, count: int) -> Iterator[Commit]:
@@ -146,12 +152,33 @@ def _topic_of(memory: Memory) -> dict[int, str]:
     return {int(keys[id.removeprefix("log/")].removeprefix("commit")): topic for id, topic in first.items()}
 
 
-def _named(memory: Memory) -> list[tuple[str, str]]:
-    """The names of topics, each with the title of one of its entries."""
+def _named(memory: Memory) -> list[tuple[str, list[str]]]:
+    """The names of topics, each with the titles of up to three of its entries: the first, the middle, the last."""
+    named = []
     with memory.context.db.read(memory.context.space) as tx:
-        found, _ = topics.listed(tx, now=memory.context.clock.now(), limit=100_000)
-        entry = {topic.name: passages.by_id(tx, topics.entries_of(tx, topic.id)[-1][0]) for topic in found}
-    return [(name, stored.title) for name, stored in entry.items() if stored]
+        for topic in topics.listed(tx, now=memory.context.clock.now(), limit=100_000)[0]:
+            entries = [entry for entry, _ in reversed(topics.entries_of(tx, topic.id))]
+            some = dict.fromkeys((entries[0], entries[len(entries) // 2], entries[-1]))
+            named.append((topic.name, [stored.title for entry in some if (stored := passages.by_id(tx, entry))]))
+    return named
+
+
+def _openers(folders: Sequence[Path]) -> list[str]:
+    """Words that open 40 % of the subjects they stand in, at least eight times and in three histories."""
+    first: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    places: dict[str, set[Path]] = defaultdict(set)
+    for folder in folders:
+        shown = ["git", "-C", str(folder), "log", "--no-merges", "-n6000", "--format=%s"]
+        said = subprocess.run(shown, capture_output=True, check=True).stdout.decode("utf-8", "replace")
+        for line in said.splitlines():
+            title = re.sub(r"^[\w./()-]+:\s+", "", _without_issues(line))
+            found = [word.lower() for word in re.findall(r"[A-Za-z][a-z]+(?![\w.])", title)]
+            every.update(found)
+            if found and title.lower().startswith(found[0]):
+                first[found[0]] += 1
+                places[found[0]].add(folder)
+    return sorted(w for w, n in first.items() if n >= 8 and n >= 0.4 * every[w] and len(places[w]) >= 3)
 
 
 def _rand(one: Sequence[str], other: Sequence[str]) -> float:

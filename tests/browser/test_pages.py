@@ -286,7 +286,7 @@ def test_the_journal_is_written_and_walked_from_root_to_the_raw_words(site: Site
     assert "ada" in site.page.inner_text(".entry .facts")
 
 
-def test_a_topic_is_renamed_merged_closed_and_taken_back(site: Site) -> None:
+def test_a_topic_is_renamed_merged_split_taken_back_and_closed(site: Site) -> None:
     for topic in ("Nightly build", "Refund queue"):
         site.memory.journal.add(NewEntry(text=f"Worked on the {topic.lower()} and mended it", topic=topic))
     site.go("/topics")
@@ -298,8 +298,13 @@ def test_a_topic_is_renamed_merged_closed_and_taken_back(site: Site) -> None:
     site.page.get_by_label("Take in another topic").fill("Refund queue")
     site.press("Merge it in")
     assert "2 entries" in site.says()
-    site.press("Undo")
+    site.page.get_by_label("Choose Refund queue").check()
+    site.page.get_by_label("New topic of the chosen entries").fill("Refunds by night")
+    site.press("Split off")
     assert "1 entry" in site.says()
+    assert site.memory.topics.show("Refunds by night").entries[0].title == "Refund queue"
+    site.press("Undo")
+    assert "2 entries" in site.says()
     site.press("Close")
     assert site.page.inner_text(".facts .badge") == "done"
 

@@ -58,7 +58,7 @@ def test_a_session_starts_with_the_brief(memory: Memory, hooks: Hooks) -> None:
     said = "- The last session broke off after: Refunds go through the queue now. → log/2026-03-02#1"
     assert said in brief
     assert brief.count("Refunds go through the queue now.") == 1
-    assert "- 2026-03 (1): refunds" in brief
+    assert "All other topics" not in brief  # the line says the topic's name
 
 
 def test_the_first_brief_after_an_absence_says_so(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
@@ -67,7 +67,7 @@ def test_the_first_brief_after_an_absence_says_so(memory: Memory, hooks: Hooks, 
     clock.advance(days=40)
     brief = hooks.fire("SessionStart", source="startup")
     assert "- Nothing was logged since 2026-03-02 (40 days); this is where things stood then." in brief
-    assert "- 2026-03 (1): refunds" in brief
+    assert "Refunds go through the queue now." in brief
 
 
 def test_the_brief_tells_what_is_open_asked_for_proven_and_decided_each_once(
@@ -98,6 +98,29 @@ def test_the_brief_tells_what_is_open_asked_for_proven_and_decided_each_once(
     assert "https://grafana.example/d/1" in sections["Where to look"]
     for words in ("floating tag", "VAT column", "amounts in cents", "grafana.example", "renews its lease"):
         assert brief.count(words) == 1
+
+
+def test_entries_that_are_nearly_the_same_are_one_line_of_the_brief(memory: Memory, hooks: Hooks) -> None:
+    for name, old, new in (("wheel", "0.45", "0.46"), ("tox", "4.1", "4.2"), ("furo", "2022.4", "2022.6")):
+        memory.journal.add(NewEntry(title=f"Bump {name} from {old} to {new}", text=f"Bumps {name} from {old} to {new}"))
+    for title in ("Refund webhooks undo a later status", "Invoice totals are integer cents"):
+        memory.journal.add(NewEntry(title=title, outcome="Closes #12"))
+    brief = hooks.fire("SessionStart", source="startup")
+    assert sum(line.startswith("- Bump") for line in brief.split("\n")) == 1
+    assert "Bump furo" in brief  # the map names it
+    assert "Closes #12" not in brief
+    for title in ("Refund webhooks", "Invoice totals"):
+        assert brief.count(title) == 1
+
+
+def test_the_brief_counts_what_people_asked_for_that_finds_no_room(memory: Memory, hooks: Hooks) -> None:
+    for number in range(40):
+        rule = f"Rule {number}: " + "never do this in that way, whatever the reason may be " * 20
+        memory.journal.add(NewEntry(type="feedback", topic=f"rule {number}", rule=rule))
+    memory.cycle()
+    brief = hooks.fire("SessionStart", source="startup")
+    shown = sum(": rule: Rule " in line for line in brief.split("\n"))
+    assert f"- {40 - shown} more, in `" in brief
 
 
 def test_the_brief_is_the_same_bytes_all_day(memory: Memory, hooks: Hooks, clock: ScriptedClock) -> None:
@@ -419,7 +442,7 @@ def test_the_brief_shows_what_the_node_does_not_know_yet(memory: Memory, hooks: 
     memory.cycle()
     hooks.fire("Stop", last_assistant_message="The second answer.")
     hooks.session = "s-2"
-    assert "The second answer." in hooks.fire("SessionStart", source="startup")
+    assert "The second answer" in hooks.fire("SessionStart", source="startup")
 
 
 def test_external_text_in_a_log_does_not_reach_the_brief(open_memory: Opener, hooks: Hooks) -> None:

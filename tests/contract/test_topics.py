@@ -269,3 +269,17 @@ def test_a_persons_name_is_not_asked_about(open_memory: Opener) -> None:
     memory.topics.rename("Refund webhooks", "Payment callbacks")
     memory.cycle()
     assert memory.topics.page()[0][0].name == "Payment callbacks"
+
+
+def test_entries_that_name_the_same_issue_share_a_topic(at: Turns) -> None:
+    first = at.turn("s-1", "Parser crashes on an empty file (#4711)")
+    at.turn("s-2", "Translate the onboarding mails to French")
+    assert at.turn("s-3", "Explain the tokenizer in the manual, refs #4711") == first
+
+
+def test_work_whose_best_name_a_topic_has_belongs_to_it(at: Turns, clock: ScriptedClock) -> None:
+    name = at.turn("s-1", "Upgrade dependencies", "Moved flask and redis to what came out in March")
+    clock.advance(days=400)
+    at.turn("s-2", "Translate the onboarding mails to French")
+    again = at.turn("s-3", "Upgrade some dependencies", "Raised pytest, since its old line gets no fixes")
+    assert again == name == "Upgrade dependencies"

@@ -19,7 +19,8 @@ from recollect.store import events, passages
 from recollect.store import topics as rows
 from recollect.store.topics import TopicRow
 from recollect.text.storable import storable
-from recollect.text.topics import NAME_LIMIT, as_name, key_of
+from recollect.text.topic_names import NAME_LIMIT
+from recollect.text.topics import as_name, key_of
 
 STATES = ("open", "done", "dormant")
 SHOWN = 50  # entries of a topic that `show` lists, newest first

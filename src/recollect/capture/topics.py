@@ -9,7 +9,8 @@ topics but never names one. Every change of a person has an event that undo goes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from recollect.core.clock import DAY
 from recollect.core.context import Context, Tx
@@ -22,6 +23,7 @@ from recollect.text import topics as text
 from recollect.text.markers import read_states
 from recollect.text.points import is_ephemeral
 from recollect.text.tokens import terms
+from recollect.text.topic_names import names, shortened
 from recollect.text.topics import EntryWords
 from recollect.text.transcript import goes_on
 
@@ -30,6 +32,7 @@ LATEST = 12  # entries before it that are compared with it, whatever their words
 BEFORE = 7 * DAY  # a turn that says nothing of its own belongs to the work before it, if that is not older
 FEW = 5  # entries up to which an offline name may still change
 NAMELESS = "Unnamed work"  # after a purge that left no words to make a name of
+TRIED = 4  # names that are tried before a shortened title; later ones are odd parts of it
 TITLES = 8  # entries of a topic whose words make its name
 
 
@@ -135,8 +138,12 @@ def _nearest(tx: Tx, one: _Found, doc: int) -> str | None:
 
 
 def _begun(tx: Tx, ctx: Context, one: _Found) -> str | None:
-    """A new topic with a name out of the entry's own words; none where those make no name."""
-    name = next(iter(_free_names(tx, [one.entry.id])), None)
+    """A new topic with a name out of the entry's own words, or the one that has that name; none without a name."""
+    made = _names(tx, [one.entry.id])
+    known = rows.keyed(tx, text.key_of(made[0]), now=0) if made else None
+    if known is not None and " " in made[0]:  # "Upgrade dependencies" again; a single word would gather too much
+        return known.id
+    name = next(_free(tx, made), None)
     if name is None:
         return _work_before(tx, one)
     id = ctx.ids(rows.KIND)
@@ -151,24 +158,27 @@ def _name_again(tx: Tx, id: str) -> None:
         return
     members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
     titles = [f" {text.key_of(stored.title)} " for entry in members if (stored := passages.by_id(tx, entry))]
-    for name in _free_names(tx, members, of=id)[:1]:
+    for name in islice(_free(tx, _names(tx, members), of=id), 1):
         if sum(f" {text.key_of(name)} " in title for title in titles) > 1:
             rename(tx, id, name, by="offline", keep=False)
 
 
-def _free_names(tx: Tx, entries: Sequence[str], *, of: str = "") -> list[str]:
-    """Names for some entries, best first, that no other topic has."""
+def _names(tx: Tx, entries: Sequence[str]) -> list[str]:
+    """Names for some entries, best first, the shortened title of the first of them last."""
     found = [stored for id in entries if (stored := passages.by_id(tx, id))]
     said = [each for each in found if not text.is_thin(text.said(each.terms, each.text, each.at))]
     words = {term for stored in said for term in stored.terms.split()}
     total, counts = passages.document_counts(tx, words)
-    made = text.names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))
-    free = []
-    for name in made[:20]:
+    made = names([(each.title, each.text) for each in said], counts, max(total, lookup.SMALLEST))
+    return [*made[:TRIED], *(short for each in said[:1] if (short := shortened(each.title)))]
+
+
+def _free(tx: Tx, made: Iterable[str], *, of: str = "") -> Iterator[str]:
+    """The names that no other topic has."""
+    for name in made:
         known = rows.keyed(tx, text.key_of(name), now=0)
         if known is None or known.id == of:
-            free.append(name)
-    return free
+            yield name
 
 
 def rename(tx: Tx, id: str, name: str, *, by: str, keep: bool) -> None:
@@ -204,6 +214,6 @@ def forget(tx: Tx, entries: Sequence[str], *, renamed: Iterable[str] = ()) -> li
             gone.append(id)
         elif topic.named_by == "offline" or id in renamed:
             members = [entry for entry, _ in rows.entries_of(tx, id, limit=TITLES)]
-            name = next(iter(_free_names(tx, members, of=id)), NAMELESS)
+            name = next(_free(tx, _names(tx, members), of=id), NAMELESS)
             rename(tx, id, name, by="offline", keep=False)
     return gone

@@ -74,7 +74,7 @@ def add(
     new = NewEntry(text=text or "", type=kind, decisions=decisions, references=references, **given)  # type: ignore[arg-type]
     with open_memory(project) as memory:
         logged = memory.journal.add(new)
-    emit(logged, f"{logged.id}  {logged.topic}{redactions(logged.redacted)}", as_json=as_json)
+    emit(logged, f"{logged.id}  {logged.topic or logged.title}{redactions(logged.redacted)}", as_json=as_json)
 
 
 @log.command()

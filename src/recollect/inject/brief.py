@@ -15,11 +15,11 @@ from recollect.core.records import record
 from recollect.store import events, start, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import split_frontmatter
-from recollect.text.sentences import counted, gist
+from recollect.text.sentences import counted, gist, tells
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date
 
     from recollect.core.context import Context, Tx
@@ -48,8 +48,14 @@ FRESH = 30  # days after its last mention in which a topic counts as alive
 HALF_LIFE = 14  # days, of the weight by which living topics are chosen
 MAPPED = 2_000  # topics that the map is made from; older ones are counted
 SAME_START = 24  # characters from which a title and a sentence say the same
+SAYS_MORE = 4  # words that a sentence has and the title has not
+ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
 
+DIFFER = 12  # words that tell such lines apart
+_WORD = re.compile(r"[\w./-]*[^\W_]")
+_LINKED = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
+_OVER = re.compile(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
 _KEPT = re.compile(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
 
 
@@ -63,13 +69,17 @@ class Brief:
 
 @record
 class Part:
-    """A section: its lines, the share of the room that it may take, and what to say of lines that find no room."""
+    """A section: its lines, the share of the room that it may take, and what to say of lines that find no room.
+
+    `beyond` counts what is not among the lines.
+    """
 
     name: str
     heading: str
     lines: tuple[str, ...]
     share: float
     more: str = ""
+    beyond: int = 0
 
 
 def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> Brief:
@@ -81,6 +91,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
         Part(name=name, heading=f"From ring {_said(name)}", lines=lines, share=0.12)
         for name, lines in ctx.rings.ask(ctx, _ring)
     ]
+    fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), "", BRIEF_END]
     with ctx.db.read(ctx.space) as tx:
         held = waiting(tx, ctx, aside=aside)
         told = _Telling(tx, ctx, today)
@@ -89,22 +100,26 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
             *rings,
             Part(name="themes", heading="Themes of findings", lines=tuple(index), share=0.1),
         ]
-    fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), *held, "", BRIEF_END]
-    whole = left = room.characters - sum(map(room.cost, fixed))
-    shown: list[tuple[str, list[str]]] = []
-    for part in parts:
-        lines = _fitted(part, min(left, int(whole * part.share)), room)
-        shown.append((part.name, lines))
-        left -= sum(map(room.cost, lines))
-    above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
-    so_far = "\n".join(line for _, lines in shown for line in lines)
-    others = [row for row in told.others if row.entries > 1 or _said(row.name) not in so_far]
-    mapped = _map(others, told.total - above - len(told.others) + len(others), today, left, room)
-    left -= sum(map(room.cost, mapped))
-    entries = Part(name="", heading="Latest entries", lines=tuple(told.entries("\n".join(mapped))), share=1)
-    shown += [("map", mapped), ("entries", _fitted(entries, left, room))]
+        whole = left = room.characters - sum(map(room.cost, [*fixed, *held]))
+        shown: list[tuple[str, list[str]]] = []
+        for part in parts:
+            lines = _fitted(part, min(left, int(whole * part.share)), room)
+            shown.append((part.name, lines))
+            left -= sum(map(room.cost, lines))
+        above = sum(len(lines) - 2 for name, lines in shown if name in ("open", "topics") and lines)
+        more = told.entries()
+        mapped = _map(told.others, told.total - above, today, left, room)
+        latest = Part(name="", heading="Latest entries", lines=tuple(more.values()), share=1)
+        entries = _fitted(latest, left - sum(map(room.cost, mapped)), room)
+        told_by = {line.rpartition(" → ")[2]: line for _, some in [*shown, ("", entries)] for line in some}
+        single = {topic: told_by[id] for id, topic in topics.first_of(tx, [*told_by]).items()}
+    # A topic of one entry whose line says its name is not in the map as well.
+    others = [row for row in told.others if row.entries > 1 or not _words(row.name) <= _words(single.get(row.id, ""))]
+    unnamed = told.total - above - len(told.others) + len(others)
+    mapped = _map(others, unnamed, today, left - sum(map(room.cost, entries)), room)
+    shown += [("map", mapped), ("entries", entries)]
     lines = [line for _, some in shown for line in some] or ([] if held else ["", NOTHING])
-    text = "\n".join([*fixed[:-2], *lines, *fixed[-2:]]) + "\n"
+    text = "\n".join([*fixed[:-2], *held, *lines, *fixed[-2:]]) + "\n"
     return Brief(text=text, parts=(*(["waiting"] if held else []), *(name for name, some in shown if some)))
 
 
@@ -151,34 +166,60 @@ class _Telling:
         self._zone = zone_named(ctx.settings.timezone)
         self._now = ctx.clock.now()
         self._told: set[str] = set()
+        self._titles: list[frozenset[str]] = []
+        self._sentences: list[frozenset[str]] = []
         self._latest = start.latest_entries(tx, ENTRIES)
         self.others, self.total = topics.listed(tx, now=self._now, limit=MAPPED)
 
     def parts(self, page: str) -> Iterator[Part]:
         """The parts before the map. `page` is ROOT.md, for what people said and for lessons of the last months."""
-        yield Part(name="stand", heading="Where things stand", lines=tuple(self._stand()), share=0.15)
         kept = [found for line in page.split("\n") if (found := _KEPT.fullmatch(line))]
         self._told.update(one[4] for one in kept)
+        yield Part(name="stand", heading="Where things stand", lines=tuple(self._stand()), share=0.15)
         rules = [_kept(one) for one in kept if one[2] != "reference"]
         pointers = [_kept(one) for one in kept if one[2] == "reference"]
-        more = "{} more, in `recollect log tree root` and its overflow file"
-        yield Part(name="rules", heading="What people asked for", lines=tuple(rules), share=0.2, more=more)
+        over = _OVER.search(page)
+        kept_over, pointers_over = map(int, over.groups()) if over else (0, 0)
+        more, lines = "{} more, in `recollect log tree root` and its overflow file", tuple(rules)
+        yield Part(name="rules", heading="What people asked for", lines=lines, share=0.2, more=more, beyond=kept_over)
         left_open, alive = self._living()
         yield Part(name="open", heading="Left open", lines=tuple(left_open), share=0.15)
         yield Part(name="topics", heading="Topics alive now", lines=tuple(alive), share=0.25)
         yield Part(name="learned", heading="Learned", lines=tuple(self._learned(page)), share=0.15)
         yield Part(name="decided", heading="Decisions that bind", lines=tuple(self._decided()), share=0.15)
-        more = "{} more: `recollect search WORDS`"
-        yield Part(name="pointers", heading="Where to look", lines=tuple(pointers), share=0.08, more=more)
+        more, lines = "{} more: `recollect search WORDS`", tuple(pointers)
+        yield Part(name="pointers", heading="Where to look", lines=lines, share=0.08, more=more, beyond=pointers_over)
 
-    def entries(self, above: str) -> Iterator[str]:
-        """Single entries that nothing above tells, newest first; of the turns of a piece of work, the last."""
-        works = {one.title for one in self._latest if one.id in self._told}
+    def entries(self) -> dict[str, str]:
+        """Lines of single entries that nothing above tells, newest first; nearly the same ones are one with a count."""
+        first: dict[str, Told] = {}
+        others: dict[str, list[Told]] = {}
         for one in self._latest:
-            goes_on = one.title in works and one.text.startswith("- request:")
-            if one.id not in self._told and not goes_on and _said(one.title) not in above:
-                works.add(one.title)
-                yield f"- {_titled(one)} → {one.id}"
+            words = _words(one.title)
+            if one.id in self._told or self._said_before(one):
+                continue
+            like = next((id for id, other in first.items() if _alike(words, _words(other.title))), one.id)
+            if like in first and one.title == first[like].title and one.text.startswith("- request:"):
+                continue  # an earlier turn of the same piece of work
+            first.setdefault(like, one)
+            others.setdefault(like, []).append(one)
+        return {id: f"- {_titled(one, self._is_new)}{_like(one, others[id][1:])} → {id}" for id, one in first.items()}
+
+    def _is_new(self, sentence: str) -> bool:
+        """Whether no line above says nearly the same sentence; from now on one does."""
+        words = _words(sentence)
+        if any(_alike(words, other) for other in self._sentences):
+            return False
+        self._sentences.append(words)
+        return True
+
+    def _said_before(self, one: Told) -> bool:
+        return any(_alike(_words(one.title), other) for other in self._titles)
+
+    def _tell(self, one: Told) -> str:
+        self._told.add(one.id)
+        self._titles.append(_words(one.title))
+        return one.id
 
     def _stand(self) -> Iterator[str]:
         if not self._latest:
@@ -187,8 +228,8 @@ class _Telling:
         if (away := self._away()) >= AWAY:
             day = day_of(last.at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
-        self._told.add(last.id)
-        yield f"- The last session broke off after: {_titled(last)} → {last.id}"
+        last = next((one for one in self._latest if one.id not in self._told), last)
+        yield f"- The last session broke off after: {_titled(last, self._is_new)} → {self._tell(last)}"
 
     def _living(self) -> tuple[list[str], list[str]]:
         """Lines of the topics that live: those that left something open, and others. The map has the rest."""
@@ -197,14 +238,20 @@ class _Telling:
         alive: list[str] = []
         for row in sorted(fresh, key=self._weight)[: 2 * (ALIVE + OPEN_SHOWN)]:
             new = [one for one in start.entries_of(self._tx, row.id, 3) if one.id not in self._told]
-            if not new:
+            if not new or (row.entries == 1 and self._said_before(new[0])):
                 continue
-            said, is_open = gist(new[0].text)
+            one = new[0]
+            said, is_open = gist(one.text)
             some, most = (left_open, OPEN_SHOWN) if is_open else (alive, ALIVE)
             if len(some) < most:
-                head = f"- {_said(row.name)} ({counted(row.entries, 'entry')}, {self._age(row.last_at)}d)"
-                some.append(f"{head}: {_cut(said or new[0].title)} → {new[0].id}")
-                self._told.add(new[0].id)
+                age = f"{self._age(row.last_at)}d"
+                if row.entries == 1 and not is_open and _words(row.name) <= _words(one.title):
+                    line = f"{_titled(one, self._is_new)} ({age})"
+                else:
+                    said = said if is_open or (tells(said) and self._is_new(said)) else one.title
+                    head = f"{_said(row.name)} ({counted(row.entries, 'entry')}, {age})"
+                    line = head if _words(said) <= _words(row.name) else f"{head}: {_cut(said)}"
+                some.append(f"- {line} → {self._tell(one)}")
                 self.others.remove(row)
         return left_open, alive
 
@@ -297,21 +344,42 @@ def _fitted(part: Part, allowed: int, room: ContextBudget) -> list[str]:
         if allowed < 0:
             break
         kept.append(line)
-    left = len(part.lines) - len(kept)
+    left = len(part.lines) - len(kept) + part.beyond
     return [*head, *kept, *([f"- {part.more.format(left)}"] if left and part.more else [])] if kept else []
 
 
-def _titled(one: Told) -> str:
-    """An entry's title and, where it says more, its gist."""
+def _titled(one: Told, is_new: Callable[[str], bool] | None = None) -> str:
+    """An entry's title and, where it says more and nothing above says that, its gist."""
     title, (said, _) = one_line(one.title), gist(one.text)
+    if len(_words(said) - _words(title)) < SAYS_MORE or (is_new and not is_new(said)):
+        return _cut(title)
     begun = min(len(title.rstrip(".…")), len(said.rstrip(".…")), SAME_START)
     if said[:begun].casefold() == title[:begun].casefold():
-        return _cut(max(title, said, key=len))
+        return _cut(title if len(title) > 2 * SAME_START and not title.endswith("…") else said)
     return _cut(f"{title}: {said}")
 
 
+def _like(one: Told, others: Sequence[Told]) -> str:
+    """How many entries are like one, and by which words they differ."""
+    known = _words(one.title)
+    new = dict.fromkeys(
+        word for each in others for word in _WORD.findall(one_line(each.title)) if not _words(word) <= known
+    )
+    by = f": {escape(', '.join([*new][:DIFFER]))}" if new else ""
+    return f" (and {len(others)} like it{by})" if others else ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d_]+", re.sub(r"https?:\S+", "", text.casefold())))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two titles are nearly the same: "Bump wheel from 0.45 to 0.46" is like "Bump tox from 4.1 to 4.2"."""
+    return len(one & other) >= ALIKE * len(one | other)
+
+
 def _cut(text: str, limit: int = LINE) -> str:
-    line = one_line(text)
+    line = _LINKED.sub(r"\1", one_line(text))
     return escape(line if len(line) <= limit else line[: limit - 1].rsplit(" ", 1)[0].rstrip(",;") + "…")
 
 

@@ -325,7 +325,7 @@ RUN_WORDS = 4  # as the method was measured with
 
 _PIECE = lazy(r"https?://[^\s<>()\"']+|\d+(?:[.,:]\d+)+%?(?!\w)|[\w$§@#~][\w$§@#+%/.:~-]*|[^\w\s]")
 _PLAIN = lazy(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_NOISE = STOP_WORDS | frozenset(
+NOISE = STOP_WORDS | frozenset(
     "really also get got go going like one two much many lot good great nice thanks thank yes yeah ok okay hey hi oh "
     "wow "
     "sure thing things something anything make makes made new still even well want wants today yesterday tomorrow "
@@ -352,7 +352,7 @@ def runs(text: str) -> list[str]:
     for line in text.split("\n"):
         for piece in _PIECE.findall(line):
             word = piece.rstrip(".:-/") if not piece.startswith("http") else piece.rstrip(".,;:")
-            if not word or word.casefold() in _NOISE or not any(c.isalnum() for c in word):
+            if not word or word.casefold() in NOISE or not any(c.isalnum() for c in word):
                 end()
                 continue
             run.append(word)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 
@@ -262,7 +263,8 @@ def build(
 def _link(over: Sequence[str]) -> str:
     """The one line that counts the topics in the overflow file."""
     kept = sum(" [user, " in line or " [feedback, " in line for line in over)
-    return f"- {len(over)} more topics, {kept} of them user and feedback items → {OVERFLOW}"
+    pointers = sum(" [reference, " in line for line in over)
+    return f"- {len(over)} more topics, {kept} of them user and feedback items, {pointers} references → {OVERFLOW}"
 
 
 def as_found(lines: Sequence[str]) -> tuple[list[str], str]:
@@ -304,8 +306,13 @@ def patterns_of(latest: Sequence[MonthDigest], cap: int) -> list[str]:
 def _line(point: Point) -> str:
     last = max(point.refs, key=place_of)
     topic = topic_name(point.topic)
-    said = point.text if point.text.casefold().startswith(topic.casefold()) else f"{topic}: {point.text}"
+    said = point.text if _spoken(point.text).startswith(_spoken(topic)) else f"{topic}: {point.text}"
     return f"- {cut(said, _LINE_CHARS)} → log/{last}"
+
+
+def _spoken(text: str) -> str:
+    """The words alone: a heading has no colons where its text has them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _index_line(mention: Mention, today: date) -> str:

@@ -208,6 +208,7 @@ def _glued(parts: Iterator[str], least: int) -> Iterator[str]:
 _FIELD = lazy(r"[-*] (outcome|decisions|analysis|request|references|rule|why|how-to-apply): ?")
 _OPEN = lazy(r"(?:OPEN|TODO)\b:?\s+(\S.*)|\[ \]\s+(\S.*)")
 _SHORT = 5  # words; "Done." and "What a great idea!" say nothing
+_FEW = 3  # words of letters alone; "This reverts commit 1a2b3c" says nothing
 
 
 def gist(text: str) -> tuple[str, bool]:
@@ -224,10 +225,17 @@ def gist(text: str) -> tuple[str, bool]:
         # A line goes on in the next one, unless that begins an item: messages are wrapped.
         before = found.get(name, "") + ("\n" if said[:1] in ("-", "*", "#", "`") else " ")
         found[name] = before + said.removeprefix("DONE: ")
+    spare = ""
     for name in ("rule", "outcome", "decisions", "said", "analysis", "request"):
         lines = found.get(name, "").split("\n")
         told = [each.strip("-*# ") for line in lines if line.strip("`~-* ") for each in sentences(line)]
-        if told:
-            telling = (each for each in told if len(each.split()) > _SHORT and not each.endswith(("!", "?")))
-            return one_line(next(telling, told[0])), False
-    return "", False
+        telling = [each for each in told if tells(each)]
+        if full := [each for each in telling if len(each.split()) > _SHORT and not each.endswith(("!", "?"))]:
+            return one_line(full[0]), False
+        spare = spare or next(iter(telling or told), "")
+    return one_line(spare), False
+
+
+def tells(sentence: str) -> bool:
+    """Whether a sentence says something: "Refs #1660, #1661" and "Done." do not."""
+    return sum(word.strip(".,:;()'\"`").isalpha() for word in sentence.split()) > _FEW

@@ -37,7 +37,7 @@ from recollect.text.markdown import frontmatter
 from recollect.text.patterns import lazy
 from recollect.text.sentences import first_sentence
 from recollect.text.staging import free_slug
-from recollect.text.topics import is_phrase
+from recollect.text.topic_names import is_phrase
 
 MAX_THEMES = 20  # seed 000: INDEX.md stays one screen
 THEME_BUDGET = 300  # tokens of a theme file, as seed 000 counts them: three quarters of a word each
@@ -188,7 +188,7 @@ def name_theme(texts: Sequence[str], others: Sequence[str], taken: Collection[st
         weight = (0.5 if len(phrase[0]) < SHORT_WORD else 1.0, 1.9, 2.0)[len(phrase) - 1]
         if inside[phrase] == 1:  # of one text: the one that says most of what the others say, and no verb
             weight *= 1.5 if phrase in central else 1.0
-            weight *= 0.6 if phrase[0].endswith("ing") or not is_phrase(phrase, opens=True) else 1.0
+            weight *= 0.6 if phrase[0].endswith("ing") or not is_phrase(phrase) else 1.0
         return (-(inside[phrase] ** 1.5) * rarity * weight, phrase)
 
     ranked = sorted(inside, key=worth)

@@ -174,7 +174,7 @@ def test_one_link_counts_what_is_in_the_overflow_file():
     moved = [line for line in (overflow or "").split("\n") if line.startswith("- ")]
     kept = sum("[feedback, " in line for line in moved)
     assert [line for line in text.split("\n") if "more topics" in line] == [
-        f"- {len(moved)} more topics, {kept} of them user and feedback items → ROOT.overflow.md"
+        f"- {len(moved)} more topics, {kept} of them user and feedback items, 0 references → ROOT.overflow.md"
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recollect.text.markers import read_states
-from recollect.text.topics import NAME_LIMIT, EntryWords, as_name, is_thin, key_of, likeness, names, reads_as_name, said
+from recollect.text.topic_names import NAME_LIMIT, names, shortened
+from recollect.text.topics import EntryWords, as_name, is_thin, key_of, likeness, reads_as_name, said
 
 DAY = 86_400_000
 RARE = dict.fromkeys(("refund", "webhook", "invoic", "total", "statu"), 4.0)
@@ -19,9 +20,16 @@ def best(*titles: str) -> str:
     ("title", "expected"),
     [
         ("Refactor the invoice renderer", "Invoice renderer"),
-        ("Move payouts to Stripe webhooks", "Stripe webhooks"),
+        ("Move payouts to Stripe webhooks", "Payouts to Stripe webhooks"),
         ("I'm trying to improve my guitar playing, any tips?", "Guitar playing"),
         ("Fix OAuth2Client", "OAuth2Client"),
+        ("Support HTTP/3 transport to backend", "HTTP/3 transport"),
+        ("chore: remove deprecated linters", "Deprecated linters"),
+        ("chore: bump Go to v1.25", "Bump Go"),
+        ("caddyfile: fix nested quotes formatted incorrectly by fmt", "Nested quotes"),
+        ("Release 1.0a5", "Release 1.0a5"),
+        ("Refund webhooks undo a later status", "Refund webhooks"),
+        ("Don't show the facet in cog menu if it is not allowed", "Facet in cog menu"),
     ],
 )
 def test_a_name_is_a_short_noun_phrase_of_the_title(title: str, expected: str) -> None:
@@ -31,6 +39,18 @@ def test_a_name_is_a_short_noun_phrase_of_the_title(title: str, expected: str) -
 def test_what_recurs_beats_what_is_said_once() -> None:
     titles = ("Refund webhooks undo a later status", "Blue whales sing", "Late refund webhooks are dropped")
     assert best(*titles) == "Refund webhooks"
+
+
+def test_a_name_says_what_all_entries_share() -> None:
+    titles = ("cmd: fix regression in auto-detect of Caddyfile", "cmd: fix auto-detect of .caddyfile", "cmd: quiet")
+    docs = dict.fromkeys("cmd fix regress auto detect caddyfil quiet".split(), 3)
+    assert "auto-detect" in names([(title, "") for title in titles], docs, 100)[0]
+
+
+def test_a_title_is_shortened_at_the_end_of_a_phrase() -> None:
+    title = "ci: run the nightly tests of the exporter on every platform that we support with"
+    assert shortened(title) == "run the nightly tests of the exporter on every"
+    assert shortened("Supercalifragilisticexpialidociousnesses-and-more-of-them") == ""
 
 
 def test_the_labels_of_fields_and_file_names_make_no_name() -> None:

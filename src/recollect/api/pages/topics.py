@@ -44,11 +44,18 @@ def topics(visit: Visiting, state: str = "open", offset: Offset = 0) -> HTMLResp
 
 @routes.post("/topics/{id}/{verb}")
 def act(visit: Changing, id: str, verb: str, sent: Sent) -> Response:
-    """Rename, close or open a topic, or merge another into it."""
-    said = {"rename": "Renamed", "close": "Closed", "open": "Opened", "merge": "Merged another topic into"}
+    """Rename, close, open or split a topic, or merge another into it."""
+    said = {
+        "rename": "Renamed",
+        "close": "Closed",
+        "open": "Opened",
+        "merge": "Merged another topic into",
+        "split": "Split",
+    }
     if verb not in said:
         raise NotFound(f"a topic has no action {verb!r}")
-    given = (sent.text("name").strip(),) if verb in ("rename", "merge") else ()
+    chosen = (sent.every("entry"),) if verb == "split" else ()
+    given = (*chosen, sent.text("name").strip()) if verb in ("rename", "merge", "split") else ()
     try:
         change = changing_once(visit, lambda memory: getattr(memory.topics, verb)(id, *given))
     except (BadInput, Refused, NotFound) as wrong:
