@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 
 from recollect.core.journal import FIELDS
 from recollect.core.records import record
@@ -23,7 +24,6 @@ NAME_WORDS = 6
 FEW_TERMS = 4  # an entry with fewer says too little to be about something: "yes", "run the tests"
 COMPARED_TERMS = 300  # of an entry, in order: its title, its request and the beginning of its answer
 
-_LABELS = frozenset(term for name in FIELDS for term in terms(name)[:1])
 _REFERENCE = lazy(r"^[-*] references?:\s+(\S+)\s*$", re.MULTILINE)
 _SENTENCE = lazy(r"[.!?;:,…]\s|[!?…,;]$|[\n`\"<>{}|]")
 _MARKS = lazy(r"^(?:\*\*|`|[-*+] )*|(?:\*\*|`)+$")
