@@ -1,9 +1,10 @@
 """How well signs that a learning was used, ignored or contradicted are read: python benchmarks/signs.py [--json]
 
 `data/signs.jsonl` holds 84 sessions with a learning that was shown and what became of it, each replayed through the
-hooks with a transcript as Claude Code writes it. One author wrote rules and sessions. 60 were written before the rules
-(`seen` was looked at while they were made, `held out` only afterwards); the 24 of `later` were written afterwards to break them, and have been
-looked at since. The baseline counts a learning as used when the agent's work holds 60 % of its action's words.
+hooks with a transcript as Claude Code writes it. One author wrote rules and sessions. 60 were written before the
+rules (`seen` was looked at while they were made, `held out` only afterwards); the 24 of `later` were written
+afterwards to break them, and have been looked at since. The baseline counts a learning as used when the agent's work
+holds 60 % of its action's words.
 """
 
 from __future__ import annotations
