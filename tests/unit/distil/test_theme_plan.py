@@ -179,6 +179,7 @@ def test_another_programs_theme_keeps_its_name_its_lines_and_its_units() -> None
     planned = {made.theme.name: made for made in plan(some(), [foreign])}
     assert "Cache keys need the lockfile of the build" in [line.text for line in planned["caching"].text.lines]
     assert planned["caching"].theme.work_ids == ("old-1", "wu-0", "wu-1", "wu-2")
+    assert planned["caching"].theme.summary == "Cache keys need the lockfile of the build"
 
 
 def test_adding_one_file_moves_almost_nothing() -> None:

@@ -237,3 +237,12 @@ def test_the_same_advice_under_another_heading_is_no_repetition(one: str, other:
     body = "Restart the workers.\n\nCheck the queue first."
     assert not compare(claims(one, body), claims(other, body)).repeats
     assert compare(claims(one, body), claims(one, body)).repeats
+
+
+def test_evidence_and_what_not_to_do_contradict_nothing_and_must_still_be_repeated() -> None:
+    known = ("## Retries\n- Always retry failed jobs.",)
+    aside = "## Retries\n- Anti-pattern: never retry failed jobs."
+    rule = "## Retries\n- Always retry failed jobs."
+    assert not compare((rule, aside), known).conflicts
+    assert not compare((rule, aside), known).repeats
+    assert compare(("## Retries\n- Never retry failed jobs.", "## Retries\n- Evidence: one outage."), known).conflicts
