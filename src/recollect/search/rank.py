@@ -170,8 +170,11 @@ def weighed(own: Features, weights: Mapping[str, tuple[float, float]]) -> dict[s
 
 
 def standing(points: float, leading: Sequence[float]) -> Features:
-    """How a passage stands among the others: its score, and how far ahead it is of the fourth and the tenth best."""
-    fourth, tenth = (leading[min(place, len(leading)) - 1] for place in (4, 10))
+    """How a passage stands among the others: its score, and how far ahead it is of the fourth and the tenth best.
+
+    In a memory with fewer candidates, half of the best score stands for the missing one.
+    """
+    fourth, tenth = (leading[place - 1] if len(leading) >= place else leading[0] / 2 for place in (4, 10))
     return {"score": points, "ahead": points - fourth, "far_ahead": points - tenth}
 
 
