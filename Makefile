@@ -2,7 +2,8 @@
 # make demo     a week of a small project on the embedded store, in a clean folder, told on one screen
 # make check    lint, types, import floors, unit tests: about a minute
 # make test     everything CI runs (installs the few system packages that the tests need)
-# make bench    speed, memory and quality figures (slow, prints them; docs/measurements.md keeps them)
+# make bench    speed, memory and quality figures (slow, prints them; docs/measurements.md keeps them);
+#               SETS="DIR …" holds search on each set of texts and questions against textbook BM25
 # make torture  long fault, property and mutation campaigns, resumable: a night and more (EXAMPLES=500 TIMES=4 MUTANTS=200 MINUTES=10 for less)
 # make failover three PostgreSQL nodes with Patroni and etcd, 16 agents, five faults a round (as root; ROUNDS=1)
 # make sbom     what a release is made of, as CycloneDX, in dist/
@@ -19,6 +20,9 @@ HOSTS := $(NPM)/node_modules/.package-lock.json
 # What torture tries: examples of each property, how often each fault campaign (34 make 10,000 kills and power cuts), random
 # mutants, minutes of soak, rounds of failover. tests/torture.py has the same defaults and remembers what was done.
 export EXAMPLES TIMES MUTANTS MINUTES ROUNDS
+# Folders of texts and questions as benchmarks/retrieval.py reads them; VECTORS keeps vectors between runs.
+SETS ?=
+VECTORS ?= $(VENV)/vectors.db
 
 # Where tests have their folders: in memory where there is room for 2 GB and programs may run, for they sync without end.
 # The tests of faults stay on a disk.
@@ -77,6 +81,8 @@ bench: setup
 	$(BIN)/python -m benchmarks.serve
 	$(BIN)/python -m benchmarks.hook
 	$(BIN)/python -m benchmarks.start_up
+	below=; for set in $(SETS); do echo "$$set"; $(BIN)/python -m benchmarks.retrieval $$set --cache $(VECTORS) || below="$$below $$set"; done; \
+	  [ -z "$$below" ] || { echo "below textbook BM25:$$below"; exit 1; }
 
 torture: tools setup $(HOSTS)
 	$(BIN)/python tests/torture.py

@@ -61,6 +61,8 @@ def commits(repository: Path, since: str, until: str) -> Iterator[Commit]:
     )
     for block in done.stdout.decode("utf-8", "replace").split("\x01")[1:]:
         head, _, names = block.partition("\x03")
+        if head.count("\x02") < 3:  # a message that holds the mark itself
+            continue
         id, day, title, body = head.split("\x02", 3)
         yield Commit(id=id, day=day, title=title.strip(), body=body, files=tuple(names.split("\n"))[:100])
 

@@ -1,20 +1,25 @@
 """Learn the order of search hits and the probability that a hit is right; write them to `search/learnt.py`.
 
-    python -m training.rank TRAIN… [--by-meaning FOLDER… --vectors FILE] [--test FOLDER…] [--folds] [--write]
+    python -m training.rank TRAIN… [--by-meaning FOLDER[:whole|:opening]… --vectors FILE] [--keep DIR] [--test FOLDER…]
+        [--folds] [--write]
 
-Each folder has the form that `benchmarks/retrieval.py` reads. Candidates and signals are those of `search/rank.py`
-itself. The order is a linear model (a softmax over the candidates of a question, trained to put the gold ones first)
-with weights of their own for passages in a thread. With vectors it begins from the order by words and learns how much
+Each folder has the form that `benchmarks/retrieval.py` reads. Candidates are the best by textbook BM25 over all texts
+(and the nearest in meaning), with their neighbours; signals are those of `search/rank.py` itself. `:whole` and
+`:opening` embed one piece of each text only, which is a quarter of the work.
+
+The order is a linear model (a softmax over the candidates of a question, trained to put the gold ones first) with
+weights of their own for passages in a thread. With vectors it begins from the order by words and learns how much
 meaning adds, on the folders named. The probability is a logistic model over the hits that would be shown first; half of
 its questions are asked of a memory that knows nothing about them.
 
-A project, a writer, and the two sets that share their texts (LongMemEval and MemAware) are a fold each: none is
-measured by weights it trained.
+Folds are a quarter of the projects, a writer, and the two sets that share their texts (LongMemEval and MemAware): none
+is measured by weights it trained.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import random
 import tempfile
 from collections import defaultdict
@@ -24,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.bm25 import Bm25
 from benchmarks.retrieval import CachedModels, in_order, stores
 
 from recollect import Memory
@@ -33,14 +39,17 @@ from recollect.search.query import ask
 from recollect.store import passages
 from recollect.text.sentences import WHOLE, pieces
 
-ORDER = "words best title titled repeated length thread recency person label opening".split()
-FLOOR = "words plain held rarest matched asked titled thread".split()
-FREE = ("length", "repeated")  # more of any other signal never lowers a score
-QUESTIONS = 150  # of one store, so that no large one outweighs the others
+ORDER = "words best held long title titled length thread session beside recency person label opening".split()
+FLOOR = "words plain held rarest matched asked titled thread best session long score ahead far_ahead".split()
+FREE = ("length",)  # more of any other signal never lowers a score
+QUESTIONS, OF_HISTORY = 300, 60  # of one store, so that no large one outweighs the others
+STRANGE = 60  # questions of other folders that are asked of a store
+YEARS, HISTORIES = 2, 4  # of one history; folds of projects
+POOL = 60  # candidates: the best by textbook BM25 over all passages
 SHOWN = 5  # hits of a question that the probability is learnt from
-L2, STEPS = 1e-2, 400
+L2, STEPS = 1e-2, 200
 TOGETHER = {"longmemeval-dev": "chats", "memaware-dev": "chats"}  # half of the sessions are in both
-WEIGHTS = {"talk": 2.0, "notes": 4.0, "work": 2.0, "longmemeval-dev": 1.0, "memaware-dev": 1.0, "git": 4.0}
+WEIGHTS = {"talk": 2.0, "notes": 4.0, "work": 2.0, "longmemeval-dev": 2.0, "memaware-dev": 3.0, "git": 4.0}
 
 
 @dataclass
@@ -63,13 +72,14 @@ class StoreVectors:
 
     beside_words = True
 
-    def __init__(self, embedder: Any, docs: Sequence[int], texts: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, embedder: Any, docs: Sequence[int], texts: Sequence[dict[str, Any]], only: str) -> None:
         self._embedder = embedder
-        cut = [(doc, *piece) for doc, text in zip(docs, texts, strict=True)
-               for piece in pieces(title=text["who"] or "", who="", text=text["text"])]  # fmt: skip
+        cut = [(doc, *piece) for doc, text in zip(docs, texts, strict=True) for piece in _pieces(text, only)]
         self._doc = np.array([doc for doc, _, _ in cut])
-        self._whole = np.array([number == WHOLE for _, number, _ in cut])
         self._matrix = np.array(embedder.embed([text for _, _, text in cut]))
+        self._places: dict[int, list[int]] = defaultdict(list)
+        for place, (doc, _, _) in enumerate(cut):
+            self._places[doc].append(place)
         self._near: Any = None
 
     def ask(self, query: str) -> StoreVectors:
@@ -77,35 +87,45 @@ class StoreVectors:
         return self
 
     def nearest(self, tx: Any, wanted: Any) -> list[int]:
-        return list(dict.fromkeys(int(self._doc[at]) for at in np.argsort(-self._near, kind="stable")[:200]))
+        return list(dict.fromkeys(int(self._doc[at]) for at in np.argsort(-self._near, kind="stable")[: 2 * POOL]))
 
     def closeness(self, tx: Any, docs: Sequence[int]) -> dict[int, tuple[float, float]]:
-        found = {}
-        for doc in docs:
-            mine = self._doc == doc
-            found[doc] = (float(self._near[mine].max()) ** 2, float(self._near[mine & self._whole][0]) ** 2)
-        return found
+        near = {doc: self._near[self._places[doc]] for doc in docs}
+        return {doc: (float(some.max()) ** 2, float(some[0]) ** 2) for doc, some in near.items()}
 
 
-def examples(folder: Path, embedder: Any, strange: Sequence[str]) -> Iterator[Example]:
+def _pieces(text: dict[str, Any], only: str) -> list[tuple[int, str]]:
+    """What is embedded of a text; the whole comes first."""
+    if only == "opening":
+        return [(WHOLE, text["text"].split("\n")[0][:2_000])]
+    cut = pieces(title=text["who"] or "", who="", text=text["text"])
+    return cut[:1] if only == "whole" else cut
+
+
+def examples(folder: Path, embedder: Any, strange: Sequence[str], only: str = "") -> Iterator[Example]:
     """Each question of a folder, and as many strange ones, with the signals of its candidates."""
     chance = random.Random(1)
-    for texts, questions in stores(folder):
-        if not questions:
+    for number, (texts, questions) in enumerate(stores(folder)):
+        group = _group(folder, texts[0]["store"])
+        if not questions or (group == "git" and number >= YEARS):
             continue
-        asked = chance.sample(questions, min(QUESTIONS, len(questions)))
-        others = chance.sample(list(strange), min(len(strange), len(asked)))
+        asked = chance.sample(questions, min(OF_HISTORY if group == "git" else QUESTIONS, len(questions)))
+        others = chance.sample(list(strange), min(len(strange), STRANGE, len(asked)))
         with tempfile.TemporaryDirectory() as place, Memory.open(place, create=True, environ={"HOME": place}) as memory:
             ordered = in_order(texts)
             now = max(moment for moment, _ in ordered)
             docs = _load(memory, ordered)
-            vectors = StoreVectors(embedder, docs, [text for _, text in ordered]) if embedder else None
+            vectors = StoreVectors(embedder, docs, [text for _, text in ordered], only) if embedder else None
             by_id = {text["id"]: text for _, text in ordered}
+            doc_of = dict(zip(by_id, docs, strict=True))
+            textbook = Bm25((text["id"], text["who"] or "", text["text"]) for _, text in ordered)
             with memory.context.db.read(memory.context.space) as tx:
                 for question in (*asked, *({"query": text} for text in others)):
                     asking = ask(tx, question["query"])
                     meaning: Any = vectors.ask(question["query"]) if vectors else None
-                    found, signals = rank.look(tx, asking, limit=10, meaning=meaning, now=now)
+                    best = [doc_of[id] for id in textbook.best(question["query"])[:POOL]]
+                    among = rank.Candidates(docs=best)
+                    found, signals = rank.look(tx, asking, among, limit=POOL, meaning=meaning, now=now)
                     if not found:
                         continue
                     by = "session" if "should_recall" in question else "id"
@@ -113,7 +133,7 @@ def examples(folder: Path, embedder: Any, strange: Sequence[str]) -> Iterator[Ex
                     keys = [by_id[one.id][by] for one in found.values()]
                     yield Example(
                         fold=TOGETHER.get(folder.name, folder.name),
-                        group=_group(folder, texts[0]["store"]),
+                        group=group,
                         category=str(question.get("category", "off topic")),
                         keys=keys,
                         ids=[one.id for one in found.values()],
@@ -204,8 +224,11 @@ def fit_floor(some: Sequence[Example], names: Sequence[str], order: Any, by: Seq
     for one in some:
         counts[one.group, not one.gold] += 1
     for one in some:
+        points = matrix(one, by) @ order
+        leading = sorted(points.tolist(), reverse=True)
+        stands = _columns(rank.standing(value, leading) for value in points)
         first = ranked(one, order, by)[:SHOWN]
-        rows.append(np.stack([one.signals[name][first] for name in names], axis=1))
+        rows.append(np.stack([(one.signals | stands)[name][first] for name in names], axis=1))
         right.append(one.right[first])
         share.append(np.full(len(first), WEIGHTS[one.group] / counts[one.group, not one.gold] / SHOWN))
     x, y, weight = np.vstack(rows), np.concatenate(right), np.concatenate(share)
@@ -265,31 +288,44 @@ def written(words: Any, meaning: Any, floor: tuple[float, Any], floor_meaning: t
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("train", nargs="+", type=Path)
-    parser.add_argument("--by-meaning", nargs="*", type=Path, default=[], help="folders to train with vectors too")
+    parser.add_argument("--by-meaning", nargs="*", default=[], help="folders to train with vectors too")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps the signals between runs")
     parser.add_argument("--vectors", type=Path, help="a file that keeps vectors, as benchmarks/retrieval.py makes it")
     parser.add_argument("--test", nargs="*", type=Path, default=[])
     parser.add_argument("--folds", action="store_true", help="measure each fold by weights of the others")
     parser.add_argument("--write", action="store_true", help="write src/recollect/search/learnt.py")
     given = parser.parse_args()
     embedder = CachedModels(given.vectors).embedder() if given.vectors else None
+    near_folders = [(Path(name), only) for name, _, only in (one.partition(":") for one in given.by_meaning)]
     asked = {
         folder: [question["query"] for _, some in stores(folder) for question in some]
-        for folder in {*given.train, *given.by_meaning}
+        for folder in dict.fromkeys((*given.train, *(folder for folder, _ in near_folders)))
     }
 
-    def read(folder: Path, by: Any = None) -> list[Example]:
+    def read(folder: Path, by: Any = None, only: str = "") -> list[Example]:
+        kept = given.keep / f"{folder.name}{'-vectors' if by else ''}.pickle" if given.keep else None
+        if kept and kept.exists():
+            return list(pickle.loads(kept.read_bytes()))
         strange = [query for other in asked if other.name[:2] != folder.name[:2] for query in asked[other]]
-        return list(examples(folder, by, strange if folder in asked else []))
+        some = list(examples(folder, by, strange if folder in asked else [], only))
+        if kept:
+            kept.write_bytes(pickle.dumps(some))
+        return some
 
     train = [one for folder in given.train for one in read(folder)]
-    near = [one for folder in given.by_meaning for one in read(folder, embedder)]
+    near = [one for folder, only in near_folders for one in read(folder, embedder, only)]
     with_meaning = [*ORDER, *learnt.BY_MEANING]
     print(len(train), "examples,", len(near), "with vectors", flush=True)
     if given.folds:
-        for fold in dict.fromkeys(one.fold for one in train):
-            weights = fit([one for one in train if one.fold != fold], ORDER, l2=L2)
-            out = [one for one in train if one.fold == fold]
-            print(f"fold {fold:<16} BM25 {recall(out, None, ())} learnt {recall(out, weights, ORDER)}", flush=True)
+        histories = sorted({one.fold for one in train if one.group == "git"})
+        fold_of = {name: f"histories {number % HISTORIES}" for number, name in enumerate(histories)}
+        for fold in dict.fromkeys(fold_of.get(one.fold, one.fold) for one in train):
+            weights = fit([one for one in train if fold_of.get(one.fold, one.fold) != fold], ORDER, l2=L2)
+            for name in dict.fromkeys(one.fold for one in train if fold_of.get(one.fold, one.fold) == fold):
+                for group in dict.fromkeys(one.group for one in train if one.fold == name):
+                    out = [one for one in train if (one.fold, one.group) == (name, group)]
+                    bm25, ours = recall(out, None, ())["all"], recall(out, weights, ORDER)["all"]
+                    print(f"fold {name:<12} {group:<16} BM25 {bm25[0]:5} learnt {ours[0]:5} of {ours[1]}", flush=True)
     words = fit(train, ORDER, l2=L2)
     meaning = fit_with_meaning(near, words) if near else np.zeros(2 * len(with_meaning))
     floor = fit_floor(train, FLOOR, words, ORDER)

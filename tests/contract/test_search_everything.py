@@ -222,6 +222,13 @@ def test_a_quoted_phrase_comes_first(memory: Memory) -> None:
     assert ids(memory, 'who said "blue fleet took over"')[0] == exact
 
 
+def test_what_holds_the_words_of_a_phrase_does_not_crowd_out_what_holds_the_others(memory: Memory) -> None:
+    for number in range(70):
+        log(memory, f"Fleet {number} is painted blue.", session=f"s{number}")
+    wanted = log(memory, "The kubernetes upgrade is done.", session="other")
+    assert ids(memory, 'the kubernetes upgrade of the "blue fleet"')[0] == wanted
+
+
 @pytest.mark.parametrize("typo", ["kuberntes", "kubernettes", "kubernetse", "jubernetes", "kubernetez"])
 def test_one_slip_in_a_rare_word_still_finds_it(memory: Memory, typo: str) -> None:
     entry = log(memory, "The kubernetes upgrade is done.")

@@ -84,11 +84,14 @@ class Score:
 
     words: float = 0.0
     best: float = 0.0
+    held: float = 0.0
+    long: float = 0.0
     title: float = 0.0
     titled: float = 0.0
-    repeated: float = 0.0
     length: float = 0.0
     thread: float = 0.0
+    session: float = 0.0
+    beside: float = 0.0
     recency: float = 0.0
     person: float = 0.0
     label: float = 0.0

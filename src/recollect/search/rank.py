@@ -41,6 +41,8 @@ AGES = 10.0  # recency falls with the logarithm of days: 1 today, 0.4 after a ye
 EVERYTHING = Narrow()
 NODE = "node"
 SAID = "log"
+TOGETHER = 3  # passages of a thread that speak for it together
+LONG = 8  # terms above which a question is long: then the share of it that a passage holds tells more
 FAINT = 0.09  # nearness (a cosine of 0.3) below which meaning alone is not a hit
 
 # Set by hand, for no set has questions that show them; a full match of words is worth about ten.
@@ -124,14 +126,17 @@ def best(
     """The `limit` best passages. `now` lets recent ones gain; `meaning_share` is the part of meaning beside words."""
     found, features = look(tx, question, among, limit=limit, meaning=meaning, now=now, effort=effort)
     weights = learnt.WITH_MEANING if meaning else learnt.WORDS
+    parts = {doc: weighed(own, weights) for doc, own in features.items()}
+    points = {doc: fsum(made.values()) for doc, made in parts.items()}
     signals = {}
     scored = []
-    for doc, own in features.items():
-        one = found[doc]
+    for doc, made in parts.items():
+        one, own = found[doc], features[doc]
         if meaning and not meaning.beside_words:
             made = {"meaning": own["meaning"]}
-        else:
-            made = weighed(own, weights, meaning_share)
+        elif meaning_share != 0.5:
+            for name in made:
+                made[name] *= 2 * (meaning_share if name in learnt.BY_MEANING else 1 - meaning_share)
         if one.id in question.ids:
             made["id"] = ID
         elif not made.get("words") and own["meaning"] < FAINT:
@@ -146,25 +151,31 @@ def best(
         signals[doc] = made
         scored.append((-round(fsum(made.values()), 9), one.id, doc))
     scored.sort()
+    leading = sorted(points.values(), reverse=True)
     return [
         Scored(
             passage=found[doc],
             score=-negative,
-            relevance=probability(features[doc], with_meaning=meaning is not None),
+            relevance=probability(features[doc] | standing(points[doc], leading), with_meaning=meaning is not None),
             signals=signals[doc],
         )
         for negative, _, doc in scored[:limit]
     ]
 
 
-def weighed(own: Features, weights: Mapping[str, tuple[float, float]], meaning_share: float = 0.5) -> dict[str, float]:
+def weighed(own: Features, weights: Mapping[str, tuple[float, float]]) -> dict[str, float]:
     """What each signal adds to a score. Passages in a thread have weights of their own."""
     place = 0 if own["alone"] else 1
-    made = {name: pair[place] * own[name] for name, pair in weights.items()}
-    if meaning_share != 0.5:
-        for name in made:
-            made[name] *= 2 * (meaning_share if name in learnt.BY_MEANING else 1 - meaning_share)
-    return made
+    return {name: pair[place] * own[name] for name, pair in weights.items()}
+
+
+def standing(points: float, leading: Sequence[float]) -> Features:
+    """How a passage stands among the others: its score, and how far ahead it is of the fourth and the tenth best.
+
+    In a memory with fewer candidates, half of the best score stands for the missing one.
+    """
+    fourth, tenth = (leading[place - 1] if len(leading) >= place else leading[0] / 2 for place in (4, 10))
+    return {"score": points, "ahead": points - fourth, "far_ahead": points - tenth}
 
 
 def probability(own: Features, *, with_meaning: bool) -> float:
@@ -198,9 +209,15 @@ def look(
             closeness |= meaning.closeness(tx, [doc for doc in found if doc not in closeness])
     places = {(one.thread, one.position): doc for doc, one in found.items() if one.thread}
     top = max(plain.values(), default=0.0) or 1.0
-    tops: dict[str, float] = {}
+    threads: dict[str, list[float]] = {}
     for doc, one in found.items():
-        tops[one.thread] = max(tops.get(one.thread, 0.0), plain[doc])
+        threads.setdefault(one.thread or one.id, []).append(plain[doc])
+    # What a thread says of the question: its best passage, and its three best together.
+    tops = {thread: max(some) for thread, some in threads.items()}
+    sums = {thread: fsum(sorted(some)[-TOGETHER:]) for thread, some in threads.items()}
+    most = max(sums.values(), default=0.0) or 1.0
+    shares = {doc: words.share(readings[doc], question, _beside(one, places, readings)) for doc, one in found.items()}
+    full = max(shares.values(), default=0.0) or 1.0
     texts = passages.texts_of(tx, list(found)) if question.person or question.phrases else {}
     # A passage that has no vectors yet counts as near as the others are on average.
     unknown = tuple(fsum(some) / len(closeness) for some in zip(*closeness.values(), strict=True)) or (0.0, 0.0)
@@ -210,18 +227,20 @@ def look(
         text = texts.get(doc, "")
         alone = not one.thread or (one.position <= 1 and (one.thread, one.position + 1) not in places)
         own["alone"] = float(alone)
-        own["words"] = words.share(readings[doc], question, _beside(one, places, readings))
+        own["words"] = shares[doc]
         own["plain"] = plain[doc]
-        own["best"] = plain[doc] / top
-        own["thread"] = tops[one.thread] / top if one.thread else own["best"]
+        own["best"] = shares[doc] / full
+        own["thread"] = tops[one.thread or one.id] / top
+        own["session"] = sums[one.thread or one.id] / most
+        own["beside"] = max((plain[near] for near in _next_to(one, places)), default=0.0) / top
+        own["long"] = own["held"] if len(question.query.weights) > LONG else 0.0
         # Only outside a thread: turns of a talk are long or short by who speaks, and old by when it was imported.
         own["length"] = log1p(readings[doc].length) if alone else 0.0
-        own["repeated"] = readings[doc].repeated if alone else 0.0
         own["recency"] = 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0
         own["person"] = question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0
         own["opening"] = 1 / one.position if not alone and _is_turn(one) else 0.0
         own["meaning"], own["whole"] = closeness.get(doc, unknown)
-        own["phrase"] = float(any(holds(f"{one.title}\n{text}", phrase) for phrase in question.phrases))
+        own["phrase"] = float(any(holds(one.title, phrase) or holds(text, phrase) for phrase in question.phrases))
         features[doc] = own
     return found, features
 
@@ -254,7 +273,8 @@ def _gathered(
     pool, alone = max(effort.pool, limit), max(effort.alone, limit)
     by_words = not meaning or meaning.beside_words
     portions = looked_up(tx, question, among.wanted, limit=limit, effort=effort, by_words=by_words)
-    yield from _passing(tx, portions if among.docs is None else [among.docs], pool, alone, among)
+    more = pool if question.phrases else 0  # what holds a phrase takes no place from what holds the words
+    yield from _passing(tx, portions if among.docs is None else [among.docs], pool + more, alone + more, among)
     if meaning:
         yield from _passing(tx, [meaning.nearest(tx, among.wanted)], pool, alone, among)
 
@@ -268,19 +288,19 @@ def looked_up(
     """
     pool = max(effort.pool, limit)
     phrased = _with_phrases(tx, question, pool, effort.walked)
-    if phrased:
-        yield phrased
     if not by_words:
+        yield phrased
         return
     seen: set[int] = set()
     if wanted == EVERYTHING:
         first = candidates(tx, question.query, most=pool)
-        yield first
+        yield list(dict.fromkeys((*phrased, *first)))
         if len(first) < pool:
             return
-        seen.update(first)
+        seen.update(phrased, first)
+        phrased = []
     docs = candidates(tx, question.query, most=effort.walked)
-    yield from _portions(docs, seen)
+    yield from _portions((*phrased, *docs), seen)
     if len(docs) == effort.walked:
         few = passages.few(tx, wanted, most=FEW) if wanted != EVERYTHING else None
         yield from _portions(candidates(tx, question.query, most=FEW, among=few), seen)
@@ -288,7 +308,7 @@ def looked_up(
 
 def _portions(docs: Sequence[int], seen: set[int]) -> Iterator[Sequence[int]]:
     """What was not seen yet, some at a time."""
-    fresh = [doc for doc in docs if doc not in seen]
+    fresh = [doc for doc in dict.fromkeys(docs) if doc not in seen]
     seen.update(fresh)
     for start in range(0, len(fresh), WALK):
         yield fresh[start : start + WALK]
@@ -356,6 +376,12 @@ def _beside(
         return ()
     near = ((step, places.get((one.thread, one.position + step))) for step in (-2, -1, 1, 2))
     return [(step, readings[doc]) for step, doc in near if doc is not None]
+
+
+def _next_to(one: Ranked, places: Mapping[tuple[str, int], int]) -> Iterable[int]:
+    """The candidates just before and after a passage in its thread."""
+    near = ((one.thread, one.position - 1), (one.thread, one.position + 1)) if one.thread else ()
+    return [places[place] for place in near if place in places]
 
 
 def _time(one: Ranked, span: Span) -> float:

@@ -49,8 +49,8 @@ class Reading:
     """How a passage holds the terms of a question: how often in its body, in its title and in the rest of its header.
 
     `others` are weighed already; `pairs` is what words side by side are worth; `titled` the share of its real title
-    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `repeated` the share of its
-    title that its body repeats; `asks` whether it ends with a question.
+    that the question says, `named` whether a short one (a speaker, a label) is mentioned; `asks` whether it ends with a
+    question.
     """
 
     body: dict[str, int]
@@ -60,7 +60,6 @@ class Reading:
     length: int
     titled: float
     named: bool
-    repeated: float
     asks: bool
 
 
@@ -77,7 +76,6 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
     held = asked.intersection(text.split()) if len(asked) > FEW else [term for term in asked if term in text]
     body = {term: count for term in held if (count := spaced.count(f" {term} "))}
     headed = heading.split()
-    titles = set(headed)
     said = _counted(headed, asked)
     others: dict[str, int] = _counted(who.split(), asked) if who else {}
     for term, count in _counted(keywords.split(), asked).items() if keywords else ():
@@ -91,9 +89,8 @@ def read(stream: str, question: Question, *, title: str = "", end: str = "") -> 
             "others": others,
             "pairs": _side_by_side(spaced, body, question.pairs, expected(length)) if len(body) > 1 else 0.0,
             "length": length,
-            "titled": _share_of_title(said, len(titles), question.query.weights) if real else 0.0,
+            "titled": _share_of_title(said, len(set(headed)), question.query.weights) if real else 0.0,
             "named": bool(said) and not real,
-            "repeated": len(titles.intersection(text.split())) / len(titles) if titles else 0.0,
             "asks": end.rstrip().endswith("?"),
         },
     )

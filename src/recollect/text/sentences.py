@@ -161,7 +161,7 @@ def pieces(*, title: str, who: str, text: str) -> list[tuple[int, str]]:
     if is_real(title):
         found.append((TITLE, title))
     words = len(text.split())
-    parts = _sentences(text) if words <= SHORT else _windows(text)
+    parts = _sentences(text) if words <= SHORT else [*_opening(text), *_windows(text)]
     if len(parts) > 1 or words > SHORT:
         found += [(number, prefix + part) for number, part in enumerate(parts[:MOST], start=PARTS)]
     return found
@@ -180,6 +180,12 @@ def _prefix(title: str, who: str) -> str:
 
 def _sentences(text: str) -> list[str]:
     return list(_glued((one for line in text.split("\n") for one in sentences(line)), LEAST))
+
+
+def _opening(text: str) -> list[str]:
+    """The first line of a long text, which is what a person asked or what the text is about."""
+    first = text.strip().partition("\n")[0]
+    return [first] if LEAST <= len(first.split()) <= SHORT else []
 
 
 def _windows(text: str) -> list[str]:

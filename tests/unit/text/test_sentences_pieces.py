@@ -53,6 +53,11 @@ def test_a_long_text_has_windows_to_its_last_word() -> None:
     assert parts[0].startswith("word150 ")
 
 
+def test_the_first_line_of_a_long_text_has_a_vector_of_its_own() -> None:
+    asked = "User: how much coffee may I drink in the morning now?"
+    assert (PARTS, asked) in pieces(title="", who="", text=f"{asked}\nAssistant: {LONG}")
+
+
 @given(
     title=st.text(max_size=60),
     who=st.text(max_size=20),
