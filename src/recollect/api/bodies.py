@@ -493,7 +493,7 @@ class CompactTree(Body):
     everything: bool = False
 
 
-Verb = Literal["accept", "dismiss", "keep-both", "keep-new", "keep-old", "merge"]
+Verb = Literal["accept", "dismiss", "first", "keep-both", "keep-new", "keep-old", "merge", "new", "second", "third"]
 
 
 class Resolution(Body):
