@@ -46,10 +46,10 @@ def test_the_demo_tells_the_week_on_one_screen(played: tuple[week.Week, str]) ->
     told = "\n".join(lines)
     for part in ("Asked ", "Brought ", "Learned ", "Decided ", "Moved ", "Kept ", "Look "):
         assert f"\n{part}" in told
-    assert "0.85  rose from 0.70  Stripe webhooks arrive out of order" in told
+    assert "0.90  rose from 0.70  Stripe webhooks arrive out of order" in told
     assert "0.40  sank from 0.70  Every test card number works in the Stripe sandbox" in told
     assert told.count("  new at  ") == 3
-    assert "helped in 3 of 4 sessions" in told
+    assert "helped in 4 of 6 sessions" in told
     assert "docs/database.md, docs/services.md, docs/testing.md" in told
     assert "Decided   Process Stripe webhooks from a queue over handling them in the request → success" in told
 
@@ -69,7 +69,7 @@ def test_the_page_is_what_is_printed(told: tuple[str, Path]) -> None:
 def test_one_learning_rose_and_one_sank_below_injection(told: tuple[str, Path]) -> None:
     with Memory.open(told[1], environ=environ_of(told)) as memory:
         found = {learning.title: learning for learning in memory.learnings.page(limit=50)[0]}
-    assert found["Stripe webhooks arrive out of order"].confidence == pytest.approx(0.85)
+    assert found["Stripe webhooks arrive out of order"].confidence == pytest.approx(0.9)
     assert found["Every test card number works in the Stripe sandbox"].confidence == pytest.approx(0.4)
     assert len(found) == 5, "three were discovered on the way"
 

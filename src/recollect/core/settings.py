@@ -30,7 +30,7 @@ class InjectSettings:
     min_confidence: float = 0.6  # learnings below this confidence are not injected
     explore_from: float = 0.4  # one slot tries a learning between this and min_confidence
     relevance: float = 0.3  # probability of being wanted below which a log entry is not shown
-    learning_relevance: float = 0.2  # the same for a learning, of which there are few and which others have checked
+    learning_relevance: float = 0.25  # the same for a learning, of which there are few and which others have checked
     budget: int = 1500  # tokens the injected block may take
     entries: int = 3  # earlier log entries one prompt is given at most; 0 for none
 

@@ -25,7 +25,7 @@ LEAST_COSINE = 0.4  # chosen low, as the overlap is
 GIST = 500  # characters whose meaning is compared
 CACHED = 20_000  # pairs of one process; a consolidation asks for the same ones again
 _WEIGHTS = Path(__file__).parent / "data" / "judge-int8.onnx"
-_WEIGHTS_SHA256 = "ccd0fc6f2dbcda367e38af1bf1904c16201be05e7a749c54cbd74500437aecd6"
+_WEIGHTS_SHA256 = "3c1b875376bf3b3c227d616b715b084546f94a1f4b9f2670633883f8f54bdcc8"
 
 
 def judge_of(ctx: Context) -> Judge | None:

@@ -202,7 +202,8 @@ FREE = ("Squash before merging", "A branch lands as a single change")
         ((0.97, 0.01, 0.01, 0.01), "same", False),
         ((0.6, 0.1, 0.1, 0.2), "same", False),
         ((0.01, 0.5, 0.47, 0.02), "opposite", False),
-        ((0.01, 0.1, 0.87, 0.02), "newer", False),
+        ((0.01, 0.1, 0.87, 0.02), "newer", True),
+        ((0.03, 0.3, 0.52, 0.15), "newer", False),
         ((0.3, 0.3, 0.1, 0.3), "near", False),
     ],
 )
