@@ -41,6 +41,7 @@ from recollect.text.sentences import WHOLE, pieces
 
 ORDER = "words best held long title titled length thread session beside recency person label opening".split()
 FLOOR = "words plain held rarest matched asked titled thread best session long score ahead far_ahead".split()
+NEAR = ("closeness", "whole")  # what the probability sees of vectors: how near, not how much nearer than others
 FREE = ("length",)  # more of any other signal never lowers a score
 QUESTIONS, OF_HISTORY = 300, 60  # of one store, so that no large one outweighs the others
 STRANGE = 60  # questions of other folders that are asked of a store
@@ -50,6 +51,7 @@ SHOWN = 5  # hits of a question that the probability is learnt from
 L2, STEPS = 1e-2, 200
 TOGETHER = {"longmemeval-dev": "chats", "memaware-dev": "chats"}  # half of the sessions are in both
 WEIGHTS = {"talk": 2.0, "notes": 4.0, "work": 2.0, "longmemeval-dev": 2.0, "memaware-dev": 3.0, "git": 4.0}
+BESIDE_WORDS = WEIGHTS | {"notes": 2.0, "git": 8.0}  # with more notes, meaning costs histories what words find
 
 
 @dataclass
@@ -175,7 +177,9 @@ def matrix(one: Example, names: Sequence[str]) -> Any:
     return np.hstack([signals, signals * (1 - one.signals["alone"])[:, None]])
 
 
-def fit(some: Sequence[Example], names: Sequence[str], *, l2: float, in_thread: bool = True) -> Any:
+def fit(
+    some: Sequence[Example], names: Sequence[str], *, l2: float, in_thread: bool = True, shares: Any = WEIGHTS
+) -> Any:
     """Weights of the signals: Adam on the whole of it."""
     usable = [one for one in some if one.right.sum() > 0]
     counts: dict[str, int] = defaultdict(int)
@@ -189,7 +193,7 @@ def fit(some: Sequence[Example], names: Sequence[str], *, l2: float, in_thread: 
     y = np.concatenate([one.right for one in usable])
     sizes = [len(one.right) for one in usable]
     starts, group = np.cumsum([0, *sizes])[:-1], np.repeat(np.arange(len(usable)), sizes)
-    share = np.array([WEIGHTS[one.group] / counts[one.group] for one in usable])
+    share = np.array([shares[one.group] / counts[one.group] for one in usable])
     share /= share.sum()
     first, second = np.zeros(x.shape[1]), np.zeros(x.shape[1])
     free = np.array([name in FREE for name in names])
@@ -209,12 +213,12 @@ def fit(some: Sequence[Example], names: Sequence[str], *, l2: float, in_thread: 
 
 
 def fit_with_meaning(some: Sequence[Example], by_words: Any) -> Any:
-    """The order by words, and how much meaning adds to it: more than three numbers few questions cannot tell."""
+    """The order by words, and how much meaning adds to it: more than two numbers few questions cannot tell."""
     said = ["said", *learnt.BY_MEANING]
     two = [Example(**{**vars(one), "signals": {**one.signals, "said": matrix(one, ORDER) @ by_words}}) for one in some]
-    both = fit(two, said, l2=1e-3, in_thread=False)
+    both = fit(two, said, l2=1e-3, in_thread=False, shares=BESIDE_WORDS)
     count = len(ORDER)
-    return np.concatenate([by_words[:count] * both[0], both[1:], by_words[count:] * both[0], np.zeros(2)])
+    return np.concatenate([by_words[:count] * both[0], both[1:], by_words[count:] * both[0], np.zeros(len(both) - 1)])
 
 
 def fit_floor(some: Sequence[Example], names: Sequence[str], order: Any, by: Sequence[str]) -> tuple[float, Any]:
@@ -280,7 +284,7 @@ def written(words: Any, meaning: Any, floor: tuple[float, Any], floor_meaning: t
         table("WORDS", ORDER, words),
         table("WITH_MEANING", [*ORDER, *learnt.BY_MEANING], meaning),
         floors("FLOOR", FLOOR, floor),
-        floors("FLOOR_WITH_MEANING", [*FLOOR, *learnt.BY_MEANING], floor_meaning),
+        floors("FLOOR_WITH_MEANING", [*FLOOR, *NEAR], floor_meaning),
     ]
     return f"{head}\n" + "\n\n".join(tables) + "\n"
 
@@ -329,7 +333,7 @@ def main() -> None:
     words = fit(train, ORDER, l2=L2)
     meaning = fit_with_meaning(near, words) if near else np.zeros(2 * len(with_meaning))
     floor = fit_floor(train, FLOOR, words, ORDER)
-    by_both = [*FLOOR, *learnt.BY_MEANING]
+    by_both = [*FLOOR, *NEAR]
     floor_meaning = fit_floor(near, by_both, meaning, with_meaning) if near else (0.0, np.zeros(len(by_both)))
     text = written(words, meaning, floor, floor_meaning)
     print(text)

@@ -222,6 +222,13 @@ def test_a_quoted_phrase_comes_first(memory: Memory) -> None:
     assert ids(memory, 'who said "blue fleet took over"')[0] == exact
 
 
+def test_a_phrase_that_a_long_text_quotes_does_not_come_first(memory: Memory) -> None:
+    task = "The deploy of the billing worker crashes after the nightly queue migration was reverted"
+    wanted = log(memory, f"{task}.", session="one")
+    log(memory, "The linter printed no such file.", session="two")
+    assert ids(memory, f'{task} and prints "no such file"')[0] == wanted
+
+
 def test_what_holds_the_words_of_a_phrase_does_not_crowd_out_what_holds_the_others(memory: Memory) -> None:
     for number in range(70):
         log(memory, f"Fleet {number} is painted blue.", session=f"s{number}")

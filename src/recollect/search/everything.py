@@ -97,7 +97,6 @@ class Score:
     label: float = 0.0
     opening: float = 0.0
     meaning: float = 0.0
-    whole: float = 0.0
     confidence: float = 0.0
     time: float = 0.0
     copy: float = 0.0

@@ -6,7 +6,7 @@ good they are on other data: training/README.md and docs/experiments.md.
 
 from __future__ import annotations
 
-BY_MEANING = ("meaning", "whole")
+BY_MEANING = ("meaning",)
 
 WORDS: dict[str, tuple[float, float]] = {
     "words": (2.094, 4.33),
@@ -26,22 +26,21 @@ WORDS: dict[str, tuple[float, float]] = {
 }
 
 WITH_MEANING: dict[str, tuple[float, float]] = {
-    "words": (1.197, 2.475),
-    "best": (0.8611, 1.004),
-    "held": (1.083, 0.5853),
-    "long": (1.368, 1.72),
-    "title": (0, 4.023),
-    "titled": (1.408, 0.2386),
-    "length": (0.1562, 0.1562),
-    "thread": (0.9984, 1.023),
-    "session": (0.631, 0.2811),
-    "beside": (0.06724, 0.1345),
-    "recency": (0.4014, 0.4014),
-    "person": (0.3558, 0.7849),
-    "label": (0.7993, 1.578),
-    "opening": (0.3003, 0.6006),
-    "meaning": (10.48, 10.48),
-    "whole": (3.044, 3.044),
+    "words": (1.266, 2.619),
+    "best": (0.9111, 1.062),
+    "held": (1.146, 0.6193),
+    "long": (1.448, 1.82),
+    "title": (0, 4.257),
+    "titled": (1.49, 0.2525),
+    "length": (0.1653, 0.1653),
+    "thread": (1.056, 1.082),
+    "session": (0.6677, 0.2974),
+    "beside": (0.07115, 0.1423),
+    "recency": (0.4247, 0.4247),
+    "person": (0.3765, 0.8305),
+    "label": (0.8457, 1.669),
+    "opening": (0.3177, 0.6355),
+    "meaning": (3.931, 3.931),
 }
 
 FLOOR: tuple[float, dict[str, float]] = (
@@ -65,23 +64,23 @@ FLOOR: tuple[float, dict[str, float]] = (
 )
 
 FLOOR_WITH_MEANING: tuple[float, dict[str, float]] = (
-    -4.787,
+    -5.177,
     {
-        "words": 3.075,
-        "plain": -3.951,
-        "held": 0.9781,
-        "rarest": -0.06027,
-        "matched": 0.7964,
-        "asked": -0.2287,
-        "titled": 0.3163,
-        "thread": 1.121,
-        "best": -0.7287,
-        "session": 1.629,
-        "long": -1.034,
-        "score": -0.3607,
-        "ahead": 0.3155,
-        "far_ahead": 0.4047,
-        "meaning": 15.58,
-        "whole": -7.652,
+        "words": 2.554,
+        "plain": -4.093,
+        "held": 0.518,
+        "rarest": -0.03555,
+        "matched": 0.8063,
+        "asked": -0.2586,
+        "titled": -0.4347,
+        "thread": 0.3477,
+        "best": -0.7849,
+        "session": 1.39,
+        "long": -1.168,
+        "score": -0.03035,
+        "ahead": 0.1596,
+        "far_ahead": 0.5407,
+        "closeness": 8.317,
+        "whole": -3.518,
     },
 )

@@ -128,20 +128,22 @@ def best(
     weights = learnt.WITH_MEANING if meaning else learnt.WORDS
     parts = {doc: weighed(own, weights) for doc, own in features.items()}
     points = {doc: fsum(made.values()) for doc, made in parts.items()}
+    # In a long text quotes are no request for just these words: a task quotes messages and names.
+    phrase = PHRASE if len({*question.query.weights}.difference(*map(terms, question.phrases))) <= LONG else 0.0
     signals = {}
     scored = []
     for doc, made in parts.items():
         one, own = found[doc], features[doc]
         if meaning and not meaning.beside_words:
-            made = {"meaning": own["meaning"]}
+            made = {"meaning": own["closeness"]}
         elif meaning_share != 0.5:
             for name in made:
                 made[name] *= 2 * (meaning_share if name in learnt.BY_MEANING else 1 - meaning_share)
         if one.id in question.ids:
             made["id"] = ID
-        elif not made.get("words") and own["meaning"] < FAINT:
+        elif not made.get("words") and own["closeness"] < FAINT:
             continue
-        made["phrase"] = PHRASE * own["phrase"]
+        made["phrase"] = phrase * own["phrase"]
         if prior:
             made |= prior(one)
         if span:
@@ -221,6 +223,7 @@ def look(
     texts = passages.texts_of(tx, list(found)) if question.person or question.phrases else {}
     # A passage that has no vectors yet counts as near as the others are on average.
     unknown = tuple(fsum(some) / len(closeness) for some in zip(*closeness.values(), strict=True)) or (0.0, 0.0)
+    nearest = max((near for near, _ in closeness.values()), default=0.0) or 1.0
     features = {}
     for doc, one in found.items():
         own = _by_words(readings[doc], question)
@@ -239,7 +242,8 @@ def look(
         own["recency"] = 1 - log1p(max(0, now - one.at) // DAY) / AGES if now is not None and alone else 0.0
         own["person"] = question.person * person_of(text) if question.person and not _is_real(one.title) else 0.0
         own["opening"] = 1 / one.position if not alone and _is_turn(one) else 0.0
-        own["meaning"], own["whole"] = closeness.get(doc, unknown)
+        own["closeness"], own["whole"] = closeness.get(doc, unknown)
+        own["meaning"] = own["closeness"] / nearest
         own["phrase"] = float(any(holds(one.title, phrase) or holds(text, phrase) for phrase in question.phrases))
         features[doc] = own
     return found, features
