@@ -185,6 +185,8 @@ def test_a_moved_learning_keeps_what_it_earned(opening: Opening) -> None:
     assert (moved.confidence, moved.times_helpful, moved.trust) == (0.75, 1, "human")
     assert a.learnings.get(kept.id).status == "archived"
     assert moved.id in a.why(kept.id).events[-1].reason
+    with pytest.raises(Refused, match=f"learn move {moved.id} --to project"):
+        a.data.undo()
     back = a.learnings.move(moved.id, to="project").learning
     assert a.learnings.get(back.id).confidence == 0.75
     with pytest.raises(Refused):

@@ -308,6 +308,9 @@ def test_a_session_that_opens_with_a_word_goes_on_with_the_one_before(
     assert logged(memory).count("## Refactor the invoice renderer [project]") == 2
     learned = memory.learnings.search("printer driver footer")[0]
     assert learned.context == "Working on: Refactor the invoice renderer"
+    hooks.session = "s-2b"
+    _talk(hooks, tmp_path / "w.jsonl", ("Fix the failing build", "The Dockerfile pinned an old node."))
+    assert "## Fix the failing build [project]" in logged(memory)
     clock.advance(days=8)
     hooks.session = "s-3"
     _talk(hooks, tmp_path / "v.jsonl", ("go on", "With what?"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from recollect.capture import log, log_text, logs
@@ -60,7 +60,7 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         said = without_marks(heard.answer).strip() or without_signals(heard.answer).strip()  # a turn leaves some word
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
-        work = _work_before(ctx, session) if asked and goes_on(terms(asked)) else ""
+        work = _work_before(ctx, session, terms(asked)) if asked and goes_on(terms(asked)) else ""
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words
@@ -87,10 +87,11 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         db.release_lease(ctx, lease)
 
 
-def _work_before(ctx: Context, session: str) -> str:
-    """What a session, or the one before it within a week, was asked last that named its work."""
+def _work_before(ctx: Context, session: str, asked: Sequence[str]) -> str:
+    """What a session was asked last that named its work; of a session that opens with "continue", the one before it
+    within a week. "Fix the failing build" as a first request is work of its own."""
     with ctx.db.read(ctx.space) as tx:
-        last = sessions.latest_session(tx, but=session)
+        last = sessions.latest_session(tx, but=session) if transcript.resumes(asked) else None
         ids = [session, *([last.id] if last and last.began_at > ctx.clock.now() - LOOKED_BACK else [])]
         found = [task.title for id in ids if (task := tasks.known(tx, Task, id))]
     return next(filter(None, found), "")

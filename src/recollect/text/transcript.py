@@ -105,6 +105,16 @@ def _going_on() -> frozenset[str]:
     return frozenset(map(stem, _GOING_ON))
 
 
+def resumes(terms: Iterable[str]) -> bool:
+    """Whether a request that goes on asks for the rest of earlier work: "continue", "carry on with the rest"."""
+    return any(term in _resuming() for term in terms)
+
+
+@cache
+def _resuming() -> frozenset[str]:
+    return frozenset(map(stem, "ahead carry continue finish go going keep proceed remaining rest resume".split()))
+
+
 def goes_on(terms: Iterable[str]) -> bool:
     """Whether the terms of a request name nothing of their own: "yes", "run the tests", "ok, commit it".
 
