@@ -766,7 +766,7 @@ def test_a_staging_file_that_cannot_be_written_stops_the_run_before_any_document
 def test_a_document_somebody_is_writing_in_is_not_settled(project: Project) -> None:
     memory = disputed(project)
     project.repo.write("docs/testing.md", project.read("docs/testing.md") + "\nMine.\n")
-    with pytest.raises(Refused, match="uncommitted"):
+    with pytest.raises(Refused, match=r"uncommitted changes .*; commit or stash them, then run this again"):
         memory.inbox.resolve(1, "keep-new")
     assert [matter.number for matter in memory.inbox.waiting()] == [1]
 

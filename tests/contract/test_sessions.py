@@ -55,7 +55,7 @@ def test_a_session_starts_with_the_brief(memory: Memory, hooks: Hooks) -> None:
     memory.journal.add(NewEntry(text="Refunds go through the queue now.", topic="refunds"))
     memory.cycle()
     brief = hooks.fire("SessionStart", source="startup")
-    said = "- The last session broke off after: Refunds go through the queue now. → log/2026-03-02#1"
+    said = "- Last entry: Refunds go through the queue now. → log/2026-03-02#1"
     assert said in brief
     assert brief.count("Refunds go through the queue now.") == 1
     assert "All other topics" not in brief  # the line says the topic's name

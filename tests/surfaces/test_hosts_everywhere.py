@@ -193,7 +193,7 @@ def test_a_killed_session_is_told_and_logged_at_the_next_start(shell: Shell) -> 
     killed(shell, gone())
     first = answer(shell)
     assert "last session broke off at: Refactor the invoice renderer" in first["systemMessage"]
-    assert "Refactor the invoice renderer" in shown(json.dumps(first)), "in the brief at once"
+    assert "The last session broke off after: Refactor the invoice renderer" in shown(json.dumps(first))
     assert "- request: Refactor the invoice renderer" in shell.said("log", "show", "2026-03-02")
 
 
@@ -207,7 +207,8 @@ def test_a_session_that_ended_well_did_not_break_off(shell: Shell) -> None:
     killed(shell, gone())
     shell.said("hook", "SessionEnd", "--host", "claude-code", stdin='{"session_id": "s-0"}')
     later = answer(shell, RECOLLECT_NOW="2026-03-02T09:05:00Z")
-    assert "broke off" not in later["systemMessage"]
+    assert "broke off" not in json.dumps(later)
+    assert "- Last entry: Refactor the invoice renderer" in shown(json.dumps(later))
     assert "- request: Refactor" in shell.said("log", "show", "2026-03-02"), (
         "but its turn, which had no answer, is kept"
     )

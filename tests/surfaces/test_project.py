@@ -275,6 +275,11 @@ def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
     assert shell.json("inbox", "resolve", "1", "accept")["resolution"] == "accept"
     assert shell.json("learn", "list")["learnings"][0]["pattern_type"] == "best-practice"
     assert shell.json("inbox")["items"] == []
+    refused = shell.run("inbox", "reopen", "1", CLAUDECODE="1")
+    assert (refused.returncode, b"only a person" in refused.stderr) == (1, True)
+    assert shell.said("inbox", "reopen", "1").startswith("item 1 is open again: the same insight")
+    assert shell.json("learn", "list")["learnings"][0]["pattern_type"] != "best-practice"
+    assert shell.said("inbox", "resolve", "1", "dismiss").endswith("take it back: recollect inbox reopen 1\n")
 
 
 def _toml(shell: Shell) -> Path:

@@ -401,7 +401,9 @@ def test_a_read_only_token_calls_only_what_reads(served: Served, memory: Memory)
     for method, params in (("recordDecision", DECISION), ("compact", {}), ("setPreserve", {"id": "dec_1"}),
                            ("reviewDecision", {"id": "dec_1", "outcome": "success"})):  # fmt: skip
         said = reader.post("/cstp", json={"jsonrpc": "2.0", "id": 1, "method": f"cstp.{method}", "params": params})
-        assert "may only read" in said.json()["error"]["message"]
+        scopes = f"--scope read --scope {'admin' if method == 'compact' else 'write'}"
+        refusal = f"may only read; make another with: recollect host token new NAME {scopes}"
+        assert refusal in said.json()["error"]["message"]
     assert memory.decisions.page()[1] == 0
 
 

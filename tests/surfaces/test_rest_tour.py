@@ -17,10 +17,11 @@ PAGE = (Path(__file__).parents[2] / "docs" / "rest.md").read_text("utf-8")
 
 
 def test_the_tour_works_from_top_to_bottom(memory: Memory, tmp_path: Path) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[1:]  # the first one makes the token and starts the server
+    start, *blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    _, secret = memory.tokens.new("worker", scopes=tuple(re.findall(r"--scope (\w+)", start)))
     with serving(memory) as running:
         script = "set -e\n" + "\n".join(blocks).replace("http://127.0.0.1:7447", running.url)
-        environ = {"PATH": "/usr/bin:/bin:/usr/local/bin", "TOKEN": running.secrets["api"]}
+        environ = {"PATH": "/usr/bin:/bin:/usr/local/bin", "TOKEN": secret}
         done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, timeout=60)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     said = done.stdout.decode()

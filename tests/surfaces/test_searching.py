@@ -47,7 +47,9 @@ def test_a_decision_that_no_longer_holds_says_so_wherever_it_is_found(shell: She
     assert not [way for way in ways if "reversed" in shell.said(*way)]
     shell.said("decision", "reverse", old, "--reason", "Redis lost them")
     assert [way for way in ways if "reversed" in shell.said(*way)] == list(ways)
-    shell.said("undo")
+    assert shell.said("undo").startswith(
+        f"undid decision.reversed of 2026-03-02T09:00Z: {old} is active: Keep sessions"
+    )
     shell.said("decision", "reverse", old, "--reason", "Redis lost them", "--by", new)
     assert [way for way in ways if f"superseded by {new}" in shell.said(*way)] == list(ways)
     assert [hit["out_of_use"] for hit in shell.json("search", "sessions")["results"] if hit["id"] == new] == [""]

@@ -191,7 +191,7 @@ def caller(request: Request, writing: bool) -> Memory:
 
 def lacks_scope(token: Token, *scopes: TokenScope) -> str:
     only = "read" if token.scopes == ("read",) else f"use the scopes {', '.join(token.scopes)}"
-    wanted = " or ".join(f"--scope {scope}" for scope in scopes)
+    wanted = " ".join(f"--scope {scope}" for scope in (*token.scopes, scopes[0]))
     return f"token {token.name} may only {only}; make another with: recollect host token new NAME {wanted}"
 
 

@@ -366,7 +366,11 @@ def promote(memory: Memory, id: str, title: str | None, context: str, implicatio
 def undo(memory: Memory) -> Output:
     """Take back the last change to learnings, decisions or topics; again takes back the one before."""
     restored = memory.data.undo()
-    text = "\n".join(f"{each.id} is {_state(each)}" for each in restored)
+    (event,) = memory.work.latest(limit=1, only=("learning.undone", "decision.undone", "topic.undone"))
+    what, change = event.reason.removeprefix("undo of ").rstrip(")").split(" (")
+    at = iso(memory.work.of_change(change)[0].at)[:16]
+    states = [f"{each.id} is {_state(each)}" for each in restored]
+    text = f"undid {what} of {at}Z:" + ("\n" if len(states) > 1 else " ") + "\n".join(states)
     kinds = {Learning: "learnings", Decision: "decisions", TopicRow: "topics"}
     return Output({kinds[type(restored[0])]: restored}, text)
 

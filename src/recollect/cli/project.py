@@ -182,7 +182,8 @@ def status(memory: Memory) -> Output:
         *([f"set aside   {aside} ago; try again with: recollect doctor --fix"] if found.set_aside else []),
         f"models      {_models(found.models)}",
         f"embedder    {found.embedder}",
-        f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting",
+        f"vectors     {found.vectors['passages']} passages, {found.vectors['waiting']} waiting"
+        + (" (recollect cycle makes them)" if found.vectors["waiting"] else ""),
         *([f"hosts       {SILENT}"] if (memory.project.data / PAUSED).exists() else []),
         f"you are     {found.actor.name} ({found.actor.trust})",
     ]
@@ -201,7 +202,7 @@ def _models(found: ModelsStatus) -> str:
     said = "; ".join(
         name if len(kinds) == len(KINDS) else f"{name} for {', '.join(kinds)}" for name, kinds in by_name.items()
     )
-    parts = [said or "offline"]
+    parts = [said or ("offline" if os.environ.get("RECOLLECT_OFFLINE") else "none configured")]
     if found.all_time.calls or found.all_time.fallbacks:
         today, ever = found.today, found.all_time
         parts.append(

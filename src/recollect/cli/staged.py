@@ -303,4 +303,14 @@ def show_item(memory: Memory, number: int) -> Output:
 @answers
 def resolve(memory: Memory, number: int, verb: str) -> Output:
     """Resolve an item with one of the verbs that `show` names."""
-    return Output(memory.inbox.resolve(number, verb), f"resolved item {number}: {verb}")
+    done = memory.inbox.resolve(number, verb)
+    return Output(done, f"resolved item {number}: {verb}\ntake it back: recollect inbox reopen {number}")
+
+
+@inbox.command()
+@click.argument("number", type=int)
+@answers
+def reopen(memory: Memory, number: int) -> Output:
+    """Take back the answer to an item: undo what it did, and ask again."""
+    item = memory.inbox.take_back(number)
+    return Output(item, f"item {number} is open again: {item.reason}")

@@ -287,7 +287,8 @@ def _write_into_document(ctx: Context, item: Escalation, verb: str) -> None:
     if text is None or section is None:
         raise Refused(f"{item.other} no longer exists; resolve this with keep-old or dismiss")
     if why := documents.write_refusal(ctx, path, text):
-        raise Refused(f"{why}; fix that, then resolve this item")
+        own = " (the consolidation's own may be among them); commit or stash them"
+        raise Refused(why + ("; fix that" if "\ufffd" in text else own) + ", then run this again")
     after = (
         _with_both(text, section, entry)
         if verb == "merge"

@@ -280,7 +280,7 @@ def _answer(memory: Memory, moment: HostEvent, adapter: Host) -> tuple[str, str,
     given: tuple[str, ...] = ()
     briefing = moment.kind == "start" or moment.brief_too
     if briefing and (moment.fresh or not memory.sessions.is_given(moment.session, "brief")):
-        brief = memory.sessions.brief(adapter.room)
+        brief = memory.sessions.brief(adapter.room, session=moment.session)
         said, given = brief.text, ("brief", *brief.parts)
         message = memory.sessions.at_a_glance(moment.session) if telling else ""
     if moment.kind in ("prompt", "subagent"):

@@ -12,7 +12,7 @@ import re
 
 from recollect.core.clock import DAY, day_of, iso, zone_named
 from recollect.core.records import record
-from recollect.store import events, start, topics
+from recollect.store import events, sessions, start, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import split_frontmatter
 from recollect.text.sentences import counted, gist, tells
@@ -82,8 +82,11 @@ class Part:
     beyond: int = 0
 
 
-def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> Brief:
-    """What a session starts with, within the room that its host gives; `aside` are writes that were set aside."""
+def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None, session: str = "") -> Brief:
+    """What a session starts with, within the room that its host gives.
+
+    `aside` are writes that were set aside; `session` is the one that starts, which is not the last session before it.
+    """
     today = day_of(ctx.clock.now(), zone_named(ctx.settings.timezone))
     page = split_frontmatter(ctx.vault.read(ROOT_FILE) or "")[1]
     index = [line for line in quote(split_frontmatter(ctx.vault.read(INDEX_FILE) or "")[1], below=4) if line.strip()]
@@ -94,7 +97,7 @@ def brief(ctx: Context, room: ContextBudget, *, aside: Queue | None = None) -> B
     fixed = [BRIEF_HEADING, "", *NOTE.split("\n"), "", BRIEF_END]
     with ctx.db.read(ctx.space) as tx:
         held = waiting(tx, ctx, aside=aside)
-        told = _Telling(tx, ctx, today)
+        told = _Telling(tx, ctx, today, session)
         parts = [
             *told.parts(page),
             *rings,
@@ -159,10 +162,11 @@ def _due(tx: Tx, ctx: Context) -> list[tuple[str, str]]:
 class _Telling:
     """The parts in the order they are read; each remembers which entries it told, so that none is told twice."""
 
-    def __init__(self, tx: Tx, ctx: Context, today: date):
+    def __init__(self, tx: Tx, ctx: Context, today: date, session: str):
         self._tx = tx
         self._ctx = ctx
         self._today = today
+        self._session = session
         self._zone = zone_named(ctx.settings.timezone)
         self._now = ctx.clock.now()
         self._told: set[str] = set()
@@ -229,7 +233,9 @@ class _Telling:
             day = day_of(last.at, self._zone)
             yield f"- Nothing was logged since {day} ({counted(away, 'day')}); this is where things stood then."
         last = next((one for one in self._latest if one.id not in self._told), last)
-        yield f"- The last session broke off after: {_titled(last, self._is_new)} → {self._tell(last)}"
+        broke_off = sessions.broken_off(self._tx, but=self._session)
+        said = "The last session broke off after" if broke_off else "Last entry"
+        yield f"- {said}: {_titled(last, self._is_new)} → {self._tell(last)}"
 
     def _living(self) -> tuple[list[str], list[str]]:
         """Lines of the topics that live: those that left something open, and others. The map has the rest."""

@@ -159,6 +159,7 @@ class Work(Facet):
 
     activity = reads(events.counts)
     latest = reads(events.latest)
+    of_change = reads(events.of_change)
     last_number = reads(events.last_number)
     outcome_page = call(observe.outcome_page)
     task_page = call(observe.task_page)

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 class Sessions(Facet):
     """What hosts' sessions are shown and leave. Rooms are imported where they are called, because a prompt waits."""
 
-    def brief(self, room: ContextBudget | None = None) -> Brief:
-        """The text that a session starts with."""
+    def brief(self, room: ContextBudget | None = None, *, session: str = "") -> Brief:
+        """The text that a session starts with; one that is named is not the last session before it."""
         from recollect.inject.brief import brief
         from recollect.text.frame import ContextBudget
 
-        return brief(self._ctx, room or ContextBudget(), aside=self._aside())
+        return brief(self._ctx, room or ContextBudget(), aside=self._aside(), session=session)
 
     def prompted(self, prompt: str, *, session: str, task: str, room: ContextBudget, fresh: bool = False) -> Given:
         """What is relevant to a prompt."""
