@@ -272,6 +272,8 @@ def test_only_a_person_settles_the_inbox(shell: Shell) -> None:
     done = shell.run("inbox", "resolve", "1", "accept", CLAUDECODE="1")
     assert (done.returncode, b"only a person" in done.stderr) == (1, True)
     assert len(shell.json("inbox")["items"]) == 1
+    unsaid = shell.run("inbox", "resolve", "1")
+    assert (unsaid.returncode, b"choose one of accept, dismiss" in unsaid.stderr) == (2, True)
     assert shell.json("inbox", "resolve", "1", "accept")["resolution"] == "accept"
     assert shell.json("learn", "list")["learnings"][0]["pattern_type"] == "best-practice"
     assert shell.json("inbox")["items"] == []

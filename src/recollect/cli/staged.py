@@ -299,7 +299,7 @@ def show_item(memory: Memory, number: int) -> Output:
 
 @inbox.command()
 @click.argument("number", type=int)
-@click.argument("verb")
+@click.argument("verb", default="")
 @answers
 def resolve(memory: Memory, number: int, verb: str) -> Output:
     """Resolve an item with one of the verbs that `show` names."""

@@ -289,17 +289,19 @@ def purge(memory: Memory, id: str | None, text: str | None, secrets: bool, dry_r
     return Output(done, "\n".join(_done(done)), code=3 if done.found else 0)
 
 
+def _places(purge: PurgePlan | Purged) -> list[str]:
+    return [*(f"{counted(count, 'row')} of {table}" for table, count in purge.rows.items()), *purge.files]
+
+
 def _planned(plan: PurgePlan) -> list[str]:
     lines = [f"would remove {id}" for id in plan.things]
-    lines += [f"would mark the text in {counted(count, 'row')} of {table}" for table, count in plan.rows.items()]
-    lines += [f"would mark the text in {path}" for path in plan.files]
+    lines += [f"would replace words by [purged] in {place}" for place in _places(plan)]
     return lines + ([f"would replace {counted(plan.backups, 'own backup')} by a fresh one"] if plan.backups else [])
 
 
 def _done(done: Purged) -> list[str]:
     lines = [f"removed {id}" for id in done.things]
-    lines += [f"marked {counted(count, 'row')} of {table}" for table, count in done.rows.items()]
-    lines += [f"marked {path}" for path in done.files]
+    lines += [f"words replaced by [purged] in {place}" for place in _places(done)]
     if done.fresh_backup:
         lines.append(f"own backups: {done.backups_replaced} replaced by {done.fresh_backup}")
     lines += [f"STILL FOUND in {path}; run the purge again when no other process reads it" for path in done.found]

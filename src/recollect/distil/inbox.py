@@ -69,7 +69,8 @@ def resolve(ctx: Context, number: int, verb: str) -> Escalation:
         raise Refused(f"inbox item {number} was resolved before: {item.resolution}")
     verbs = verbs_of(item)
     if verb not in verbs:
-        raise BadInput(f"{verb!r} does not resolve a {item.kind} item; choose one of {', '.join(verbs)}")
+        given = repr(verb) if verb else "no verb"
+        raise BadInput(f"{given} does not resolve a {item.kind} item; choose one of {', '.join(verbs)}")
     ctx = ctx.as_one_change()  # `take_back` finds what was done by it
     with after("Changes made so far stay", f"Resolve item {number} again, with dismiss if {verb} is refused"):
         EFFECTS[item.kind][verb][0](ctx, item)

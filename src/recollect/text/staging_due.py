@@ -103,14 +103,10 @@ def triggered(lines: int, since_last: ActiveDays | None, limits: Thresholds) -> 
     if lines >= limits.lines:
         return "size", f"{lines} lines, the limit is {limits.lines}"
     if since_last is not None and since_last >= limits.stale_days:
-        return (
-            "stale",
-            f"{since_last} active days since the last consolidation, the limit is {limits.stale_days}",
-        )
-    waited = (
-        "nothing was consolidated yet" if since_last is None else f"{since_last} of {limits.stale_days} active days"
-    )
-    return "none", f"{lines} of {limits.lines} lines, {waited}"
+        return "stale", f"{since_last} active days since the last consolidation, the limit is {limits.stale_days}"
+    either = f"or {since_last} of {limits.stale_days} active days; either is enough"
+    waited = ", nothing was consolidated yet" if since_last is None else f" {either}"
+    return "none", f"{lines} of {limits.lines} lines{waited}"
 
 
 def fresh(age: ActiveDays | None, limits: Thresholds) -> str:
@@ -136,6 +132,8 @@ def plan(
     trigger, reason = triggered(lines, since_last, limits)
     held, ripe = _sorted_out(entries, limits, waiting or {})
     short = trigger != "none" and len(ripe) < limits.batch
+    if trigger == "none":
+        reason += f"; entries old enough: {sum(not fresh(one.age, limits) for one in entries)} of {len(entries)}"
     if trigger == "none" or short:
         return ConsolidationPlan(trigger=trigger, reason=reason, batch=(), held=tuple(held), short=short)
     batch: list[Aged] = []
