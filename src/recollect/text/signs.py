@@ -2,7 +2,7 @@
 
 A learning's advice is its action: what it names to do, and what it says to leave (`instead of`, `never`). Used: the
 agent ran or wrote something that the advice names, or its words, which the user had not said. Ignored: it did what the
-advice says to leave, or the user corrected it towards the advice. Contradicted: somebody says of the learning that it
+advice says to leave, or the user corrected it towards the advice. Contradicted: agent or user says that the learning
 no longer holds. `benchmarks/signs.py` measures it. Knows nothing about rows or transcripts.
 """
 

@@ -209,7 +209,7 @@ def _chunks(text: str) -> list[list[_Phrase]]:
         if token in _QUOTES or (low in _DETERMINERS and not words):
             continue
         if low in _DETERMINERS and (len(words) == 1 or not _is_opener(words[0])):
-            # "webhooks undo a status", "modularize the providers": what stands before an article is a verb.
+            # "webhooks undo a status", "modularize the providers": a word before an article is a verb.
             last = words.pop()
             if not words:
                 link, verb = "", last
