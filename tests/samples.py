@@ -15,6 +15,13 @@ WEBHOOKS: dict[str, Any] = {
     "tags": ("stripe", "webhooks"),
     "domain": "api-integration",
 }
+UV: dict[str, Any] = {
+    "title": "Install Python packages with uv",
+    "context": "Setting up a Python project",
+    "observation": "The person installs packages with uv and never with pip",
+    "implication": "Commands with pip are not wanted",
+    "action": "Run uv add and uv sync instead of pip install",
+}
 MIGRATIONS: dict[str, Any] = {
     "title": "Long migrations lock the orders table",
     "context": "Adding a column with a default to a large PostgreSQL table",

@@ -15,17 +15,10 @@ from hooks import Hooks
 from recollect import Actor, Memory, ScriptedClock
 from recollect.core.errors import BadInput, Forbidden, Refused
 from samples import FLAKY, MIGRATIONS, WEBHOOKS, learning
+from samples import UV as PACKAGES
 
 Opening = Callable[..., Memory]
-UV: dict[str, Any] = {
-    "title": "Install Python packages with uv",
-    "context": "Setting up a Python project",
-    "observation": "The person installs packages with uv and never with pip",
-    "implication": "Commands with pip are not wanted",
-    "action": "Run uv add and uv sync instead of pip install",
-    "tags": ("python",),
-    "domain": "tooling",
-}
+UV: dict[str, Any] = {**PACKAGES, "tags": ("python",), "domain": "tooling"}
 ASKED = "Install the Python packages of this project with uv or pip"
 
 

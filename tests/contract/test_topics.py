@@ -89,7 +89,7 @@ def test_an_open_topic_is_dormant_after_ninety_days(at: Turns, clock: ScriptedCl
     name = at.turn("s-1", "Rotate the signing keys")
     clock.advance(days=91)
     assert at.rows()[name].state == "dormant"
-    assert at.memory.context.read(topics.living, now=clock.now()) == []
+    assert at.memory.context.read(topics.listed, now=clock.now(), state="open") == ([], 0)
 
 
 def test_a_given_topic_comes_first_whatever_its_spelling(at: Turns) -> None:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from agents import claude
+from samples import UV
 from scripted import Reply, Request, ScriptedServer
 from shell import Shell
 
-UV = {
-    "title": "Install Python packages with uv",
-    "context": "Setting up a Python project",
-    "observation": "The person installs packages with uv and never with pip",
-    "implication": "Commands with pip are not wanted",
-    "action": "Run uv add and uv sync instead of pip install",
-}
 OPTIONS = [part for name, value in UV.items() for part in (f"--{name}", value)]
 WORD = "quokka"
 

@@ -11,17 +11,10 @@ from conftest import PERSON
 from mcp_client import connected, direct_transport, http_transport
 from recollect import Memory
 from recollect.mcp.stdio import Conversation
-from samples import WEBHOOKS, learning
+from samples import UV, WEBHOOKS, learning
 from serving import MCP, serving
 from shell import Shell
 
-UV = {
-    "title": "Install Python packages with uv",
-    "context": "Setting up a Python project",
-    "observation": "The person installs packages with uv and never with pip",
-    "implication": "Commands with pip are not wanted",
-    "action": "Run uv add and uv sync instead of pip install",
-}
 OPTIONS = [part for name, value in UV.items() for part in (f"--{name}", value)]
 ASKED = "install Python packages with uv"
 

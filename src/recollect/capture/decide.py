@@ -11,7 +11,7 @@ from functools import partial
 
 from recollect.capture import topic_edits
 from recollect.capture.change import Noun, changed, checked_reason, last_undoable, record_new, redaction, save, undo
-from recollect.capture.edit import LEARNING
+from recollect.capture.edit import LEARNING, MOVED
 from recollect.core.clock import DAY, HOUR, iso, parse_time
 from recollect.core.context import Context, Event, Tx, lowest
 from recollect.core.decision import Decision, DecisionEdit, NewDecision, Review, check_decision, policies_of
@@ -237,9 +237,9 @@ def undo_newest(ctx: Context, *, change: str = "") -> list[Learning] | list[Deci
     noun = max(last, key=lambda noun: last[noun][-1].seq if last[noun] else -1)
     if not last[noun]:
         raise Refused("that change was undone already" if change else "there is nothing to undo")
-    moved = last[noun][-1].reason.partition(" as ") if last[noun][-1].what == "learning.archived" else ("", "", "")
-    if moved[0].startswith("moved to ring ") and not change:  # archived here, it would still be read from there
-        raise Refused(f"the last change {moved[0]}; take it back with: recollect learn move {moved[2]} --to project")
+    reason, _, id = last[noun][-1].reason.partition(" as ")
+    if reason.startswith(MOVED) and not change:  # archived here, it would still be read from there
+        raise Refused(f"the last change {reason}; take it back with: recollect learn move {id} --to project")
     if noun == "topic":
         return topic_edits.undo(ctx, named=change)
     return undo(LEARNING, ctx, named=change) if noun == "learning" else undo(DECISION, ctx, named=change)

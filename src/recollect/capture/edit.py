@@ -23,6 +23,7 @@ from recollect.text.storable import storable_record
 
 WORDS = ("title", *COIA)  # what an agent is shown, so the author of these decides the trust
 LABELS = ("tags", "domain", "pattern_type")
+MOVED = "moved to ring "  # begins the reason of an archived learning that is read from there now
 _VERBS = {**dict.fromkeys(LABELS, "label"), "status": "archive", "pinned": "pin", "confidence": "label"}
 # The fields that an edit may change and undo restores. Counters of what happened are not among them.
 STATE = (*WORDS, *LABELS, "confidence", "status", "superseded_by", "pinned", "trust", "recurrence")

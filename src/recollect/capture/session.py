@@ -60,7 +60,8 @@ def turn(ctx: Context, given: SessionTurn, *, heard_by: Callable[[Turn], None] |
         said = without_marks(heard.answer).strip() or without_signals(heard.answer).strip()  # a turn leaves some word
         # A transcript tells two equal answers apart by their place; without one, only the request does.
         digest = content_hash(said if path else f"{asked}\n{said}")[:12]
-        work = _work_before(ctx, session, terms(asked)) if asked and goes_on(terms(asked)) else ""
+        words = terms(asked)
+        work = _work_before(ctx, session, words) if asked and goes_on(words) else ""
         is_new = talk.requests or ((request or given.answer.strip()) and digest not in logged_before)
         logged = None
         if is_new and (asked or said):  # else there was nothing but our own words

@@ -9,7 +9,7 @@ again merges them. What a learning earned goes with it; the tasks and outcomes t
 from __future__ import annotations
 
 from recollect.capture import log, logs
-from recollect.capture.edit import archive
+from recollect.capture.edit import MOVED, archive
 from recollect.capture.learn import Captured, known_insight, learn
 from recollect.core.context import ME, Context, Tx
 from recollect.core.errors import Refused
@@ -92,7 +92,7 @@ def move(ctx: Context, id: str, target: Context, *, to: str) -> Captured:
             )
             earned = {"confidence": learning.confidence}
             events.record(tx, target, subject=done.learning.id, what="learning.moved", new=earned, reason="moved here")
-    archive(ctx, id, reason=f"moved to ring {to} as {done.learning.id}")
+    archive(ctx, id, reason=f"{MOVED}{to} as {done.learning.id}")
     return Captured(**{**vars(done), "learning": target.read(rows.get, done.learning.id)})
 
 

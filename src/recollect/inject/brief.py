@@ -15,6 +15,7 @@ from recollect.core.records import record
 from recollect.store import events, sessions, start, topics
 from recollect.text.frame import BRIEF_END, BRIEF_HEADING, escape, one_line, quote
 from recollect.text.markdown import split_frontmatter
+from recollect.text.patterns import lazy
 from recollect.text.sentences import counted, gist, tells
 
 TYPE_CHECKING = False
@@ -53,10 +54,10 @@ ALIKE = 0.6  # of the words of two titles; they are then one line
 ENTRIES = 80  # single entries at the end, where there is room
 
 DIFFER = 12  # words that tell such lines apart
-_WORD = re.compile(r"[\w./-]*[^\W_]")
-_LINKED = re.compile(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
-_OVER = re.compile(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
-_KEPT = re.compile(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
+_WORD = lazy(r"[\w./-]*[^\W_]")
+_LINKED = lazy(r"\[([^\]]+)\]\([^)\s]*\)")  # a link's address tells a reader of one line nothing
+_OVER = lazy(r"\n- \d+ more topics, (\d+) of them user and feedback items, (\d+) references → ROOT")
+_KEPT = lazy(r"- (.+?) \[(user|feedback|reference)[^\]]*\](?:: (.*))? → (\S+)")
 
 
 @record

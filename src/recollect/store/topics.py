@@ -47,11 +47,6 @@ class TopicRow:
     entries: int
 
 
-def living(tx: Tx, *, now: int, limit: int = 50) -> list[TopicRow]:
-    """The topics that are open and not dormant, latest mention first."""
-    return listed(tx, now=now, state="open", limit=limit)[0]
-
-
 def listed(
     tx: Tx, *, now: int, state: str | None = None, limit: int = 50, offset: int = 0
 ) -> tuple[list[TopicRow], int]:
