@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -139,6 +140,9 @@ def test_a_session_after_a_killed_one_begins_with_what_that_one_was_asked(projec
         killed.kill()
         killed.wait()
         time.sleep(2)  # the cycle that it began beside itself may log the turn at this moment
+        while any(os.path.realpath(cwd) == str(project.folder) for cwd in Path("/proc").glob("[0-9]*/cwd")):
+            assert time.monotonic() < until + 30, "what the host left behind comes to an end"
+            time.sleep(0.1)
     with ScriptedServer(answering("Done.")) as server:
         said = claude(project, server, "-p", "Go on", "--output-format", "stream-json", "--verbose")
         brief = sent(server.asked[0]).partition(BRIEF)[2]
