@@ -17,7 +17,7 @@ from recollect import Memory
 from recollect.api.app import PAGE_HOST, make_app, make_server
 from recollect.api.auth import caller
 from recollect.api.spaces import Spaces
-from recollect.mcp.http import PATH, endpoint
+from recollect.mcp.protocol import PATH, endpoint
 
 MCP = {PATH: endpoint(caller)}
 

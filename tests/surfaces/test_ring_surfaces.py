@@ -10,7 +10,7 @@ import pytest
 from conftest import PERSON
 from mcp_client import connected, direct_transport, http_transport
 from recollect import Memory
-from recollect.mcp.stdio import Conversation
+from recollect.mcp.protocol import Conversation
 from samples import UV, WEBHOOKS, learning
 from serving import MCP, serving
 from shell import Shell

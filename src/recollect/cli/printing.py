@@ -84,7 +84,7 @@ def open_memory(folder: str | None) -> Memory:
 
 def speak_mcp(folder: str | None) -> int:
     """Speak MCP on standard input and output. The clients are agents, even if a person started the server."""
-    from recollect.mcp.stdio import speak
+    from recollect.mcp.protocol import speak
 
     speak(lambda: find_project(folder), lambda: open_memory(folder))
     return 0

@@ -60,7 +60,7 @@ def serve(
         from recollect.api.app import make_app, make_server
         from recollect.api.auth import caller
         from recollect.api.spaces import Spaces
-        from recollect.mcp.http import PATH, endpoint
+        from recollect.mcp.protocol import PATH, endpoint
     except ImportError:
         raise Trouble("the server needs its packages; run: pip install 'recollect-memory[serve]'") from None
     starter = actor_of(os.environ)

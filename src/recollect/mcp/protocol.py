@@ -1,14 +1,19 @@
-"""The Model Context Protocol as far as a memory needs it: one message in, one answer out, or none.
+"""The Model Context Protocol as far as a memory needs it, over standard input and output and over HTTP.
 
-Both transports call `answer`. It imports nothing heavy: a client asks for the list of tools before its first request to
-a model, and an agent that gets the list late works without it. What a call needs is loaded by the first call.
+Both transports call `answer`: one message in, one answer out, or none. Nothing heavy is imported: a client asks for the
+list of tools before its first request to a model, and an agent that gets the list late works without it. What a call
+needs is loaded by the first call.
 """
 
 from __future__ import annotations
 
+import json
+import sys
+
 from recollect import __version__
+from recollect.core.context import Actor, lowest
 from recollect.core.errors import BadInput, NotFound, RecollectError
-from recollect.core.records import plain
+from recollect.core.records import plain, replace
 from recollect.mcp.pages import INSTRUCTIONS, LISTED_PROMPTS, NO_MEMORY, PROMPTS, RESOURCES, TEMPLATES, page_of
 from recollect.mcp.schema import checked
 from recollect.mcp.tools import BEGIN, TOOLS
@@ -18,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
     from recollect.memory import Memory
 
     Acting = Callable[[bool], Memory]
@@ -25,6 +34,9 @@ if TYPE_CHECKING:
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS, NO_RESOURCE = -32700, -32600, -32601, -32602, -32002
+CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+NAME_CHARACTERS = 80
+PATH = "/mcp"
 NOT_A_MESSAGE = 'a message is {"jsonrpc": "2.0", "method": …, "params": {…}, "id": …}'
 
 
@@ -140,3 +152,112 @@ def _text(params: dict[str, Any], name: str) -> str:
     if isinstance(value := params.get(name), str):
         return value
     raise ProtocolError(INVALID_PARAMS, f"params need {name}, a text")
+
+
+class Conversation:
+    """One client on standard input and output: the name it gave, and the memory once a call opened it.
+
+    `begun` says whether there is a memory here; `opened` opens it. The server starts in every folder. Where there is no
+    memory it lists one tool that says how to begin: some clients hide a server that failed for minutes, everywhere.
+    """
+
+    def __init__(self, begun: Callable[[], bool], opened: Callable[[], Memory]):
+        self._begun = begun
+        self._opened = opened
+        self._memory: Memory | None = None
+        self._client = "mcp"
+
+    def said(self, line: bytes) -> list[dict[str, Any]]:
+        """What to send for a line of the client's."""
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return [failure(PARSE_ERROR, "the message is not JSON")]
+        before = self._memory is not None or self._begun()
+        if isinstance(message, dict) and message.get("method") == "initialize":
+            self._client = _name_of(message) or self._client
+        sent = answer(message, self._acting, begun=before)
+        after = before or self._begun()
+        return [*([sent] if sent else []), *([CHANGED] if after and not before else [])]
+
+    def close(self) -> None:
+        if self._memory is not None:
+            self._memory.close()
+
+    def _acting(self, writing: bool) -> Memory:
+        if self._memory is None:
+            self._memory = self._opened()
+        return self._memory.acting_as(Actor(name=self._client, channel="mcp", trust="agent"))
+
+
+def _name_of(message: dict[str, Any]) -> str:
+    """The client's name as it gives it; the name grants nothing."""
+    from recollect.text.frame import one_line
+
+    params = message.get("params")
+    client = params.get("clientInfo") if isinstance(params, dict) else None
+    name = client.get("name") if isinstance(client, dict) else None
+    return one_line(name)[:NAME_CHARACTERS] if isinstance(name, str) else ""
+
+
+def speak(begun: Callable[[], object], opened: Callable[[], Memory]) -> None:
+    """Answer until the client goes away. Nothing but the protocol reaches standard output."""
+    out, sys.stdout = sys.stdout.buffer, sys.stderr
+
+    def is_begun() -> bool:
+        try:
+            begun()
+        except RecollectError:
+            return False
+        return True
+
+    conversation = Conversation(is_begun, opened)
+    try:
+        for line in sys.stdin.buffer:
+            if line.strip():
+                for message in conversation.said(line):
+                    out.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+                out.flush()
+    except BrokenPipeError:
+        pass  # the client went away
+    finally:
+        conversation.close()
+
+
+def endpoint(caller: Callable[[Request, bool], Memory]) -> ASGIApp:
+    """The application at `/mcp`. The guard of `recollect serve` has checked Host, Origin, size and token.
+
+    Each request stands alone: there is no session to end and no stream of notifications to listen to. `caller` provides
+    the memory on behalf of the sender of a request, or refuses a call that writes. A client is an agent, so its trust
+    is an agent's at most, whatever its token says.
+    """
+    from starlette.requests import Request
+
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+
+        def acting(writing: bool) -> Memory:
+            found = caller(request, writing)
+            actor = found.context.actor
+            return found.acting_as(replace(actor, channel="mcp", trust=lowest(actor.trust, "agent")))
+
+        await (await _response(request, acting))(scope, receive, send)
+
+    return respond
+
+
+async def _response(request: Request, acting: Callable[[bool], Memory]) -> Response:
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse, Response
+
+    if request.method != "POST":
+        return Response(status_code=405, headers={"allow": "POST"})
+    try:
+        message = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        return JSONResponse(failure(PARSE_ERROR, "the message is not JSON"), status_code=400)
+    said = await run_in_threadpool(answer, message, acting)
+    if said is None:
+        return Response(status_code=202)
+    refused = said.get("error", {}).get("code") == INVALID_REQUEST
+    return JSONResponse(said, status_code=400 if refused else 200)
