@@ -268,6 +268,21 @@ def _count_up(memory: Memory) -> None:
             return
 
 
+Fault = tuple[str, float, float, float]
+"""Its name, when it began, seconds until a client could write, seconds until the cluster was whole."""
+
+
+def _suffered(fault: Fault, slow: list[list[Any]]) -> dict[str, Any]:
+    """A fault beside the longest call that it met, with the repeats of an agent that was shown an error."""
+    name, began, back, whole = fault
+    met = [call for call in slow if call[2] > began and call[1] < began + whole]
+    what, first, last, troubles = max(met, key=lambda call: call[2] - call[1], default=["", 0.0, 0.0, 0])
+    return {
+        "fault": name, "writable after": back, "whole after": whole, "longest call": round(last - first, 1),
+        "of": what, "it ended after": round(last - began, 1) if met else 0.0, "errors shown in it": troubles,
+    }  # fmt: skip
+
+
 def checked(memory: Memory, said: list[list[str]]) -> Counter[str]:
     """What is missing, doubled or wrong in one space."""
     bad: Counter[str] = Counter()
@@ -340,14 +355,14 @@ def campaign(team: Cluster, folder: Path, rounds: int) -> int:
         running.append(subprocess.Popen(command, env=environ, stdout=out, stderr=out))
     while not all("ready" in (folder / f"agent{number}").read_text() for number in range(AGENTS)):
         time.sleep(0.5)
-    faults: list[tuple[str, float, float]] = []
+    faults: list[Fault] = []
     try:
         for _ in range(rounds):
             for name, fault in FAULTS.items():
                 time.sleep(PAUSE)
                 began = time.time()
                 back = fault(team)
-                faults.append((name, round(back, 1), round(time.time() - began, 1)))
+                faults.append((name, began, round(back, 1), round(time.time() - began, 1)))
                 print(f"{name}: a leader after {back:.1f} s, whole after {time.time() - began:.1f} s", flush=True)
         time.sleep(PAUSE)
     finally:
@@ -360,7 +375,7 @@ def campaign(team: Cluster, folder: Path, rounds: int) -> int:
 
 
 def reported(
-    team: Cluster, folder: Path, roots: list[Path], faults: list[tuple[str, float, float]], codes: list[int]
+    team: Cluster, folder: Path, roots: list[Path], faults: list[Fault], codes: list[int]
 ) -> int:
     said = {
         number: [line.split() for line in (folder / f"agent{number}").read_text().splitlines()]
@@ -378,7 +393,7 @@ def reported(
     slow = [json.loads(line[5:]) for line in whole if line.startswith("slow ")]
     troubles = Counter(json.loads(line[8:])[1] for line in whole if line.startswith("trouble "))
     figures = {
-        "faults": faults,
+        "faults": [_suffered(fault, slow) for fault in faults],
         "acknowledged": Counter(line.split()[0] for line in whole if line.split()[0] in ("learned", "logged", "decided", "counted", "found", "leased")),
         "errors that agents were shown": troubles,
         "longest call in seconds": round(max((ended - began for _, began, ended, _ in slow), default=0.0), 1),
