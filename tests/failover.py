@@ -374,9 +374,7 @@ def campaign(team: Cluster, folder: Path, rounds: int) -> int:
     return reported(team, folder, roots, faults, [each.returncode for each in running])
 
 
-def reported(
-    team: Cluster, folder: Path, roots: list[Path], faults: list[Fault], codes: list[int]
-) -> int:
+def reported(team: Cluster, folder: Path, roots: list[Path], faults: list[Fault], codes: list[int]) -> int:
     said = {
         number: [line.split() for line in (folder / f"agent{number}").read_text().splitlines()]
         for number in range(AGENTS)
