@@ -112,6 +112,8 @@ def end_to_end(pairs: Sequence[Pair], show: Callable[[str], object]) -> None:
     ):
         ids = [memory.learn(new(pair["a"]), anyway=True).learning.id for pair in pairs]
         memory.cycle()
+        replaced = sum(memory.learnings.get(id).status == "superseded" for id in ids)
+        show(f"texts of other pairs: {replaced} of {len(ids)} replaced, {len(memory.inbox.waiting())} questions")
         for form in sorted({pair.get("form", "all") for pair in pairs}):
             wanted, acted, asked, astray = [], [], [], 0
             for pair, id in zip(pairs, ids, strict=True):

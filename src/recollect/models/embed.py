@@ -90,7 +90,7 @@ class SentenceModel:
         return [_run(tokenizer, session, text) for text in texts]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)  # the embedder, the judge, and the model in the package where the embedder is another
 def load(model: ModelFiles) -> tuple[Any, Any]:
     # Without this the runtime stores a machine id in the user's home and sends telemetry. It reads the variable when it
     # is imported; its function to turn telemetry off comes too late.

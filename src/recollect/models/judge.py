@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from heapq import nlargest
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from recollect.core.context import Context
 from recollect.models.embed import ModelFiles, SentenceModel, Similarity, default_files, load, similarity_to
@@ -87,4 +87,12 @@ def _judged(one: str, other: str) -> Chances:
     logits = session.run(None, given)[0].mean(axis=0)
     weights = np.exp(logits - logits.max())
     same, opposed, newer, near = (float(each) for each in weights / weights.sum())
-    return same, opposed, newer, near
+    return same, opposed, newer, near, float(_meaning(one) @ _meaning(other))
+
+
+@lru_cache(maxsize=CACHED // 4)
+def _meaning(text: str) -> Any:
+    """By the model in the package, whichever embedder is configured: the bars of `text/compare` are for its cosines."""
+    files = default_files()
+    assert files is not None
+    return SentenceModel(files).embed([text])[0]

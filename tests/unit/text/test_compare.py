@@ -176,21 +176,22 @@ def test_the_rule_in_the_body_is_compared_and_not_the_heading_above_it() -> None
 # The judge
 
 
-def judge_saying(*chances: float) -> "Judged":
-    return Judged(chances)
+def judge_saying(*chances: float, closeness: float = 0.8) -> "Judged":
+    return Judged(chances, closeness)
 
 
 class Judged:
     """A judge that gives one answer, and notes what it was asked."""
 
-    def __init__(self, chances: Sequence[float]) -> None:
+    def __init__(self, chances: Sequence[float], closeness: float) -> None:
         self.chances = chances
+        self.closeness = closeness
         self.asked: list[tuple[str, str]] = []
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Chances]:
         self.asked += pairs
         same, opposed, newer, near = self.chances
-        return [(same, opposed, newer, near)] * len(pairs)
+        return [(same, opposed, newer, near, self.closeness)] * len(pairs)
 
 
 FREE = ("Squash before merging", "A branch lands as a single change")
@@ -209,6 +210,15 @@ FREE = ("Squash before merging", "A branch lands as a single change")
 )
 def test_the_judge_decides_what_rules_cannot(chances: tuple[float, ...], kind: str, sure: bool) -> None:
     found = compare(FREE[:1], FREE[1:], judge_saying(*chances))
+    assert (found.kind, found.sure) == (kind, sure)
+
+
+@pytest.mark.parametrize(
+    ("closeness", "kind", "sure"),
+    [(0.39, "near", False), (0.4, "newer", False), (0.49, "newer", False), (0.5, "newer", True)],
+)
+def test_a_change_between_texts_about_two_subjects_is_never_acted_on(closeness: float, kind: str, sure: bool) -> None:
+    found = compare(FREE[:1], FREE[1:], judge_saying(0.01, 0.1, 0.87, 0.02, closeness=closeness))
     assert (found.kind, found.sure) == (kind, sure)
 
 
